@@ -1,0 +1,1 @@
+"""Word classes, context states and language models from plain text."""

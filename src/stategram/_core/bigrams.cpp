@@ -1,0 +1,114 @@
+// Counts of adjacent pairs in a stream of ids, from sorted packed keys.
+#include <nanobind/stl/tuple.h>
+
+#include <stdexcept>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "radix_sort.hpp"
+
+namespace stategram {
+namespace {
+
+// Compressed rows: the neighbours of row r are columns[offsets[r] .. offsets[r + 1]), in rising order.
+struct Rows {
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint32_t> columns;
+    std::vector<std::uint32_t> counts;
+};
+
+template <typename Key>
+Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first, std::size_t types,
+                 ThreadPool& pool) {
+    std::vector<Key> keys(size);
+    const std::size_t parts = static_cast<std::size_t>(pool.size());
+    pool.run(parts, [&](std::size_t part, int) {
+        std::size_t begin = size * part / parts, end = size * (part + 1) / parts;
+        Key previous = begin == 0 ? first : ids[begin - 1];
+        for (std::size_t i = begin; i < end; ++i) {
+            if (ids[i] >= types) throw std::invalid_argument("an id is not below the number of types");
+            keys[i] = previous * static_cast<Key>(types) + ids[i];
+            previous = ids[i];
+        }
+    });
+    radix_sort(keys, std::bit_width(static_cast<std::uint64_t>(types) * types - 1), pool);
+
+    std::size_t distinct = size == 0 ? 0 : 1;
+    for (std::size_t i = 1; i < size; ++i) distinct += keys[i] != keys[i - 1];
+    Rows rows;
+    rows.offsets.assign(types + 1, 0);
+    rows.columns.resize(distinct);
+    rows.counts.resize(distinct);
+    std::size_t out = 0;
+    for (std::size_t i = 0; i < size;) {
+        std::size_t begin = i;
+        Key key = keys[i];
+        while (i < size && keys[i] == key) ++i;
+        rows.columns[out] = static_cast<std::uint32_t>(key % types);
+        rows.counts[out] = static_cast<std::uint32_t>(i - begin);
+        ++rows.offsets[static_cast<std::size_t>(key / types) + 1];
+        ++out;
+    }
+    for (std::size_t r = 0; r < types; ++r) rows.offsets[r + 1] += rows.offsets[r];
+    return rows;
+}
+
+auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads) {
+    if (first >= types) throw std::invalid_argument("first is not below the number of types");
+    if (ids.size() > UINT32_MAX) throw std::invalid_argument("more than 2^32-1 events");
+    Rows rows;
+    {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        // Keys of 32 bits halve the memory that the sort has to move.
+        if (static_cast<std::uint64_t>(types) * types <= UINT32_MAX)
+            rows = count_pairs<std::uint32_t>(ids.data(), ids.size(), first, types, pool);
+        else
+            rows = count_pairs<std::uint64_t>(ids.data(), ids.size(), first, types, pool);
+    }
+    return std::tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.columns)),
+                      to_numpy(std::move(rows.counts)));
+}
+
+// The same counts seen from the columns. A counting sort: rows are read in order, so each column's
+// neighbours come out in order too.
+auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts) {
+    const std::size_t types = offsets.size() - 1;
+    if (offsets.size() == 0 || columns.size() != counts.size() ||
+        offsets(types) != static_cast<std::int64_t>(columns.size()))
+        throw std::invalid_argument("offsets, columns and counts do not fit together");
+    Rows rows;
+    {
+        nb::gil_scoped_release release;
+        rows.offsets.assign(types + 1, 0);
+        rows.columns.resize(columns.size());
+        rows.counts.resize(columns.size());
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (columns(i) >= types) throw std::invalid_argument("a column is not below the number of types");
+            ++rows.offsets[columns(i) + 1];
+        }
+        for (std::size_t c = 0; c < types; ++c) rows.offsets[c + 1] += rows.offsets[c];
+        std::vector<std::int64_t> place(rows.offsets.begin(), rows.offsets.end() - 1);
+        for (std::size_t r = 0; r < types; ++r)
+            for (std::int64_t i = offsets(r); i < offsets(r + 1); ++i) {
+                std::int64_t at = place[columns(static_cast<std::size_t>(i))]++;
+                rows.columns[static_cast<std::size_t>(at)] = static_cast<std::uint32_t>(r);
+                rows.counts[static_cast<std::size_t>(at)] = counts(static_cast<std::size_t>(i));
+            }
+    }
+    return std::tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.columns)),
+                      to_numpy(std::move(rows.counts)));
+}
+
+}  // namespace
+
+void register_bigrams(nb::module_& m) {
+    m.def("count_bigrams", &count_bigrams, nb::arg("ids"), nb::arg("first"), nb::arg("types"),
+          nb::arg("threads"),
+          "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
+          "counts.");
+    m.def("transpose_counts", &transpose_counts, nb::arg("offsets"), nb::arg("columns"), nb::arg("counts"),
+          "The same counts with rows and columns exchanged.");
+}
+
+}  // namespace stategram

@@ -1,0 +1,46 @@
+// A pool of threads that stays alive between the many small parallel steps of a sweep.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace stategram {
+
+class ThreadPool {
+ public:
+    // The calling thread works too: `threads` = 1 starts no other thread.
+    explicit ThreadPool(int threads);
+    ~ThreadPool();
+    ThreadPool(const ThreadPool&) = delete;
+    ThreadPool& operator=(const ThreadPool&) = delete;
+
+    int size() const { return static_cast<int>(workers_.size()) + 1; }
+
+    // Calls task(i, worker) once for every i < count, in no particular order, and returns when all are
+    // done. `worker` < size() names the thread, so that a task can use scratch memory of its own. The
+    // first exception of a task is thrown again here.
+    void run(std::size_t count, const std::function<void(std::size_t, int)>& task);
+
+ private:
+    void work(int worker);
+    void take_tasks(int worker);
+
+    std::vector<std::thread> workers_;
+    std::mutex mutex_;
+    std::condition_variable start_, done_;
+    std::size_t generation_ = 0;
+    int busy_ = 0;
+    bool stopping_ = false;
+    std::atomic<std::size_t> next_{0};
+    std::size_t count_ = 0;
+    const std::function<void(std::size_t, int)>* task_ = nullptr;
+    std::exception_ptr failure_;
+};
+
+}  // namespace stategram
