@@ -3,9 +3,13 @@
 
 namespace stategram {
 void register_bigrams(nanobind::module_& m);
+void register_tied_exchange(nanobind::module_& m);
+void register_two_sided_exchange(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of stategram: flat arrays in, flat arrays out.";
     stategram::register_bigrams(m);
+    stategram::register_tied_exchange(m);
+    stategram::register_two_sided_exchange(m);
 }

@@ -1,0 +1,177 @@
+// The counts N[row][column] of a clustering, and the rows that make scoring a plain sum.
+//
+// Beside the counts the table keeps H_n[row][column] = f(N + n) - f(N) for n = 1..4 as rows of floats:
+// most counts of an element are that small, and adding an element with count n in this row to every
+// possible column costs one pass over one contiguous row.
+//
+// A row that can only ever have a few columns is kept as a short list of them instead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "entropy.hpp"
+#include "rows.hpp"
+
+namespace stategram {
+
+class CountTable {
+ public:
+    CountTable() = default;
+
+    // Every row dense.
+    CountTable(std::size_t rows, std::size_t columns)
+        : CountTable(columns, std::vector<std::size_t>(rows, columns)) {}
+
+    // `widths[r]`: how many different columns row r can have at the most.
+    CountTable(std::size_t columns, const std::vector<std::size_t>& widths)
+        : columns_(columns),
+          stride_((columns + 15) / 16 * 16),
+          totals_(widths.size(), 0),
+          places_(widths.size()) {
+        std::size_t dense = 0, sparse = 0;
+        for (std::size_t r = 0; r < widths.size(); ++r) {
+            Place& place = places_[r];
+            place.dense = widths[r] * sparse_factor >= columns;
+            if (place.dense) {
+                place.begin = dense++ * stride_;
+            } else {
+                place.begin = sparse;
+                place.capacity = widths[r];
+                sparse += widths[r];
+            }
+        }
+        counts_.assign(dense * stride_, 0);
+        small_.assign(dense * stride_ * Entropy::small, 0.0f);
+        for (const Place& place : places_)
+            for (std::size_t column = 0; place.dense && column < stride_; ++column)
+                refresh(place.begin, column);
+        list_.resize(sparse);
+    }
+
+    std::size_t rows() const { return places_.size(); }
+    std::size_t columns() const { return columns_; }
+    std::int64_t total(std::size_t row) const { return totals_[row]; }
+
+    std::int64_t get(std::size_t row, std::size_t column) const {
+        const Place& place = places_[row];
+        if (place.dense) return counts_[place.begin + column];
+        for (std::size_t i = place.begin; i < place.begin + place.size; ++i)
+            if (list_[i].column == column) return list_[i].count;
+        return 0;
+    }
+
+    void add(std::size_t row, std::size_t column, std::int64_t change) {
+        totals_[row] += change;
+        Place& place = places_[row];
+        if (place.dense) {
+            std::int32_t& count = counts_[place.begin + column];
+            count = static_cast<std::int32_t>(count + change);
+            refresh(place.begin, column);
+        } else {
+            add_to_list(place, column, change);
+        }
+    }
+
+    // out[b] += H_n[row][b] for every target b < targets. Rows of small counts wait in `pending`, so that
+    // four of them share one pass over `out`; flush() must follow.
+    struct Pending {
+        const float* rows[4];
+        int size = 0;
+        double everywhere = 0.0;
+    };
+
+    void accumulate(std::size_t row, std::int64_t n, float* out, std::size_t targets,
+                    Pending& pending) const {
+        const Place& place = places_[row];
+        if (!place.dense) {
+            const Entropy& f = Entropy::get();
+            const double alone = f(n);
+            pending.everywhere += alone;
+            for (std::size_t i = place.begin; i < place.begin + place.size; ++i)
+                if (list_[i].column < targets)
+                    out[list_[i].column] += static_cast<float>(f.gain(list_[i].count, n) - alone);
+        } else if (n <= Entropy::small) {
+            pending.rows[pending.size++] =
+                &small_[place.begin * Entropy::small + static_cast<std::size_t>(n - 1) * stride_];
+            if (pending.size == 4) {
+                add_four_rows(out, pending.rows[0], pending.rows[1], pending.rows[2], pending.rows[3],
+                              targets);
+                pending.size = 0;
+            }
+        } else {
+            add_gains(out, &counts_[place.begin], totals_[row], n, 1.0f, targets);
+        }
+    }
+
+    static void flush(float* out, std::size_t targets, Pending& pending) {
+        while (pending.size > 0) add_row(out, pending.rows[--pending.size], 1.0f, targets);
+    }
+
+    // out[b] += factor * H_n[row][b], at once; dense rows only.
+    void accumulate_scaled(std::size_t row, std::int64_t n, float factor, float* out,
+                           std::size_t targets) const {
+        const Place& place = places_[row];
+        if (n <= Entropy::small)
+            add_row(out, &small_[place.begin * Entropy::small + static_cast<std::size_t>(n - 1) * stride_],
+                    factor, targets);
+        else
+            add_gains(out, &counts_[place.begin], totals_[row], n, factor, targets);
+    }
+
+    // The sum of f over all cells.
+    double entropy() const {
+        const Entropy& f = Entropy::get();
+        double sum = 0.0;
+        for (const Place& place : places_) {
+            if (place.dense)
+                for (std::size_t i = place.begin; i < place.begin + columns_; ++i) sum += f(counts_[i]);
+            else
+                for (std::size_t i = place.begin; i < place.begin + place.size; ++i) sum += f(list_[i].count);
+        }
+        return sum;
+    }
+
+ private:
+    // A list costs about this many times more for each of its columns than a dense row.
+    static constexpr std::size_t sparse_factor = 8;
+
+    struct Place {
+        std::size_t begin = 0;
+        std::size_t size = 0;
+        std::size_t capacity = 0;
+        bool dense = false;
+    };
+    struct Cell {
+        std::uint32_t column;
+        std::int32_t count;
+    };
+
+    void refresh(std::size_t begin, std::size_t column) {
+        Entropy::get().small_gains(counts_[begin + column], &small_[begin * Entropy::small + column],
+                                   stride_);
+    }
+
+    void add_to_list(Place& place, std::size_t column, std::int64_t change) {
+        Cell* cells = &list_[place.begin];
+        for (std::size_t i = 0; i < place.size; ++i) {
+            if (cells[i].column != column) continue;
+            cells[i].count = static_cast<std::int32_t>(cells[i].count + change);
+            if (cells[i].count == 0) cells[i] = cells[--place.size];
+            return;
+        }
+        if (place.size == place.capacity) throw std::logic_error("a sparse row of counts has overflowed");
+        cells[place.size++] = {static_cast<std::uint32_t>(column), static_cast<std::int32_t>(change)};
+    }
+
+    std::size_t columns_ = 0, stride_ = 0;
+    std::vector<std::int64_t> totals_;
+    std::vector<Place> places_;
+    std::vector<std::int32_t> counts_;
+    std::vector<float> small_;
+    std::vector<Cell> list_;
+};
+
+}  // namespace stategram

@@ -1,0 +1,199 @@
+// The exchange algorithm: move one element at a time to the cluster where the criterion gains most.
+//
+// A batch of elements is scored in parallel against the tables as they are; then the proposed moves are
+// made in order, each only after its exact gain was computed again. So the result does not depend on the
+// number of threads, and at temperature 0 the criterion never falls.
+//
+// At a temperature T > 0 every score gets Gumbel noise of that scale. The largest noisy score is then a
+// draw from the softmax of scores / T: a heat bath, simulated annealing by the same sweep.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "arrays.hpp"
+#include "rows.hpp"
+#include "threads.hpp"
+
+namespace stategram {
+
+// Counts of pairs in compressed rows, owned by NumPy.
+struct Neighbours {
+    In<std::int64_t> offsets;
+    In<std::uint32_t> ids;
+    In<std::uint32_t> counts;
+
+    std::size_t rows() const { return offsets.size() - 1; }
+    std::int64_t begin(std::size_t row) const { return offsets.data()[row]; }
+    std::int64_t end(std::size_t row) const { return offsets.data()[row + 1]; }
+
+    std::int64_t total(std::size_t row) const {
+        std::int64_t sum = 0;
+        for (std::int64_t i = begin(row); i < end(row); ++i) sum += counts.data()[i];
+        return sum;
+    }
+
+    // Everything a sweep relies on; throws std::invalid_argument.
+    void check(std::size_t expected_rows, std::size_t columns) const {
+        if (offsets.size() != expected_rows + 1 || ids.size() != counts.size() || offsets(0) != 0 ||
+            offsets(expected_rows) != static_cast<std::int64_t>(ids.size()))
+            throw std::invalid_argument("offsets, ids and counts do not fit together");
+        std::int64_t sum = 0;
+        for (std::size_t r = 0; r < expected_rows; ++r)
+            if (begin(r) > end(r)) throw std::invalid_argument("offsets fall");
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            if (ids(i) >= columns) throw std::invalid_argument("an id is out of range");
+            sum += counts(i);
+        }
+        if (sum > INT32_MAX) throw std::invalid_argument("more than 2^31-1 events");
+    }
+};
+
+inline std::vector<std::uint32_t> checked_labels(const In<std::uint32_t>& labels, std::size_t elements,
+                                                 std::size_t clusters) {
+    if (labels.size() != elements) throw std::invalid_argument("there must be one label for each element");
+    for (std::size_t i = 0; i < elements; ++i)
+        if (labels(i) >= clusters) throw std::invalid_argument("a label is not below the number of clusters");
+    return {labels.data(), labels.data() + elements};
+}
+
+// How often one element was seen with each cluster of the other side.
+class ClusterCounts {
+ public:
+    void reset(std::size_t clusters) {
+        counts_.assign(clusters, 0);
+        clusters_.clear();
+    }
+    void clear() {
+        for (std::uint32_t c : clusters_) counts_[c] = 0;
+        clusters_.clear();
+    }
+    void add(std::uint32_t cluster, std::uint32_t count) {
+        if (counts_[cluster] == 0) clusters_.push_back(cluster);
+        counts_[cluster] += count;
+    }
+    std::int64_t operator[](std::size_t cluster) const { return counts_[cluster]; }
+    const std::vector<std::uint32_t>& clusters() const { return clusters_; }
+
+ private:
+    std::vector<std::int64_t> counts_;
+    std::vector<std::uint32_t> clusters_;
+};
+
+// A fixed reel of Gumbel noise; a draw for all targets is a window on it, as contiguous as the scores.
+class GumbelNoise {
+ public:
+    explicit GumbelNoise(std::size_t targets) : reel_(length + targets) {
+        std::uint64_t state = 0;
+        for (float& value : reel_) {
+            double uniform = (static_cast<double>(mix(++state) >> 11) + 0.5) * 0x1p-53;
+            value = static_cast<float>(-std::log(-std::log(uniform)));
+        }
+    }
+    const float* window(std::uint64_t seed, std::uint32_t element) const {
+        return &reel_[mix(seed ^ mix(element + 1)) % length];
+    }
+
+ private:
+    static constexpr std::size_t length = 1 << 16;
+
+    // SplitMix64's finaliser.
+    static std::uint64_t mix(std::uint64_t x) {
+        x += 0x9e3779b97f4a7c15;
+        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+        x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+        return x ^ (x >> 31);
+    }
+    std::vector<float> reel_;
+};
+
+struct SweepOrder {
+    const std::uint32_t* elements;
+    std::size_t size;
+    const float* scales;  // one for each element of the side: its own factor on the temperature
+    float temperature;
+    std::uint64_t seed;
+};
+
+// One pass over the elements of `order`. A Problem has
+//   Scratch                                    memory of one thread, with a vector<float> `scores`
+//   label(element), targets()
+//   gather(element, scratch)                   counts of the element with the clusters of the other side
+//   score(element, scratch)                    scores[b]: gain of putting the element, taken out, into b
+//   gain(element, target, scratch)             exact gain of moving it from where it is
+//   move(element, target, scratch)
+// Returns the number of moves and adds their gains to `criterion`.
+template <typename Problem>
+std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scratch, const GumbelNoise& noise,
+                  const SweepOrder& order, ThreadPool& pool, double& criterion) {
+    // Smaller gains are the rounding errors of sums of n log n.
+    constexpr double least_gain = 1e-6;
+    constexpr std::size_t batch = 64;
+    struct Proposal {
+        std::uint32_t target;
+        double noise;
+    };
+    Proposal proposals[batch];
+    const std::size_t targets = problem.targets();
+    std::size_t moves = 0;
+    for (std::size_t begin = 0; begin < order.size; begin += batch) {
+        const std::size_t size = std::min(batch, order.size - begin);
+        pool.run(size, [&](std::size_t i, int worker) {
+            auto& mine = scratch[static_cast<std::size_t>(worker)];
+            const std::uint32_t element = order.elements[begin + i];
+            const std::uint32_t home = problem.label(element);
+            problem.gather(element, mine);
+            problem.score(element, mine);
+            float* scores = mine.scores.data();
+            const float temperature = order.temperature * order.scales[element];
+            const float* draw = noise.window(order.seed, element);
+            if (temperature > 0) add_row(scores, draw, temperature, targets);
+            std::size_t best = largest(scores, targets);
+            if (!(scores[best] > scores[home])) best = home;
+            proposals[i] = {static_cast<std::uint32_t>(best),
+                            temperature > 0 ? temperature * (draw[best] - draw[home]) : 0.0};
+        });
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::uint32_t element = order.elements[begin + i];
+            const Proposal& proposal = proposals[i];
+            if (proposal.target == problem.label(element)) continue;
+            problem.gather(element, scratch[0]);
+            const double gain = problem.gain(element, proposal.target, scratch[0]);
+            if (gain + proposal.noise <= least_gain) continue;
+            problem.move(element, proposal.target, scratch[0]);
+            criterion += gain;
+            ++moves;
+        }
+    }
+    return moves;
+}
+
+// Checks what Python gives for a sweep.
+inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+                                std::uint64_t seed, const std::vector<std::uint32_t>& labels,
+                                std::size_t targets) {
+    if (scales.size() != labels.size())
+        throw std::invalid_argument("there must be one scale for each element");
+    if (!(temperature >= 0) || !std::isfinite(temperature))
+        throw std::invalid_argument("the temperature must be a number of at least 0");
+    for (std::size_t i = 0; i < elements.size(); ++i)
+        if (elements(i) >= labels.size() || labels[elements(i)] >= targets)
+            throw std::invalid_argument("element " + std::to_string(elements(i)) + " cannot be moved");
+    return {elements.data(), elements.size(), scales.data(), temperature, seed};
+}
+
+// With STATEGRAM_CHECK_INVARIANTS: the incremental criterion equals a full recount.
+inline void check_criterion([[maybe_unused]] double incremental, [[maybe_unused]] double recounted) {
+#ifdef STATEGRAM_CHECK_INVARIANTS
+    if (std::abs(incremental - recounted) > 1e-9 * (1.0 + std::abs(recounted)))
+        throw std::logic_error("the criterion " + std::to_string(incremental) + " differs from its recount " +
+                               std::to_string(recounted));
+#endif
+}
+
+}  // namespace stategram

@@ -1,0 +1,242 @@
+// Exchange for the classical class bigram: one map G from words to classes on both sides.
+//
+//   F = sum N(a,b) log N(a,b) - 2 sum N(a) log N(a)
+//
+// The stream of words is closed (its first predecessor is the boundary that ends each sentence), so left
+// and right margins are the same. Classes 0..targets-1 take words; further classes (the boundary's) are
+// context only.
+#include <nanobind/stl/string.h>
+
+#include "count_table.hpp"
+#include "exchange.hpp"
+
+namespace stategram {
+namespace {
+
+class TiedExchange {
+ public:
+    struct Scratch {
+        ClusterCounts after, before;  // without the word itself
+        std::int64_t twice = 0;       // how often the word follows itself
+        std::vector<float> scores;
+    };
+
+    TiedExchange(In<std::int64_t> successor_offsets, In<std::uint32_t> successors,
+                 In<std::uint32_t> successor_counts, In<std::int64_t> predecessor_offsets,
+                 In<std::uint32_t> predecessors, In<std::uint32_t> predecessor_counts,
+                 In<std::uint32_t> labels, std::size_t classes, std::size_t targets, int threads)
+        : successors_{successor_offsets, successors, successor_counts},
+          predecessors_{predecessor_offsets, predecessors, predecessor_counts},
+          targets_(targets),
+          noise_(targets),
+          pool_(threads) {
+        if (targets < 1 || targets > classes) throw std::invalid_argument("targets must be 1 to classes");
+        nb::gil_scoped_release release;
+        successors_.check(labels.size(), labels.size());
+        predecessors_.check(labels.size(), labels.size());
+        labels_ = checked_labels(labels, labels.size(), classes);
+        scratch_.resize(static_cast<std::size_t>(threads));
+        for (Scratch& mine : scratch_) {
+            mine.after.reset(classes);
+            mine.before.reset(classes);
+            mine.scores.resize(targets);
+        }
+        following_ = CountTable(classes, classes);
+        preceding_ = CountTable(classes, classes);
+        margins_ = CountTable(1, classes);
+        word_counts_.resize(labels_.size());
+        for (std::size_t w = 0; w < labels_.size(); ++w) {
+            word_counts_[w] = successors_.total(w);
+            if (word_counts_[w] != predecessors_.total(w))
+                throw std::invalid_argument("a word must have as many predecessors as successors");
+            margins_.add(0, labels_[w], word_counts_[w]);
+            for (std::int64_t i = successors_.begin(w); i < successors_.end(w); ++i)
+                add(labels_[w], labels_[successors_.ids.data()[i]], successors_.counts.data()[i]);
+        }
+        criterion_ = recount();
+    }
+
+    std::size_t targets() const { return targets_; }
+    std::uint32_t label(std::uint32_t word) const { return labels_[word]; }
+
+    void gather(std::uint32_t word, Scratch& mine) const {
+        mine.after.clear();
+        mine.before.clear();
+        mine.twice = 0;
+        for (std::int64_t i = successors_.begin(word); i < successors_.end(word); ++i) {
+            const std::uint32_t other = successors_.ids.data()[i], n = successors_.counts.data()[i];
+            if (other == word)
+                mine.twice = n;
+            else
+                mine.after.add(labels_[other], n);
+        }
+        for (std::int64_t i = predecessors_.begin(word); i < predecessors_.end(word); ++i) {
+            const std::uint32_t other = predecessors_.ids.data()[i];
+            if (other != word) mine.before.add(labels_[other], predecessors_.counts.data()[i]);
+        }
+    }
+
+    // The tables hold the word in its class `home`; it is taken out on paper. For a target b != home that
+    // changes only the cells (b, home) and (home, b); the corner (b, b) takes row, column and self-bigrams
+    // at once. Both are put right after the plain sums, and home is scored by itself.
+    void score(std::uint32_t word, Scratch& mine) const {
+        const std::uint32_t home = labels_[word];
+        float* scores = mine.scores.data();
+        std::fill(mine.scores.begin(), mine.scores.end(), 0.0f);
+        if (word_counts_[word] > 0)
+            margins_.accumulate_scaled(0, word_counts_[word], -2.0f, scores, targets_);
+        CountTable::Pending pending;
+        for (std::uint32_t c : mine.after.clusters())
+            preceding_.accumulate(c, mine.after[c], scores, targets_, pending);
+        for (std::uint32_t c : mine.before.clusters())
+            following_.accumulate(c, mine.before[c], scores, targets_, pending);
+        CountTable::flush(scores, targets_, pending);
+        correct_corners(home, mine);
+        correct_home_cells(home, mine);
+        scores[home] = static_cast<float>(-leave(word, mine));
+    }
+
+    double gain(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
+        const std::uint32_t home = labels_[word];
+        const Entropy& f = Entropy::get();
+        double sum = 0.0;
+        for (std::uint32_t c : mine.after.clusters())
+            if (c != home && c != target)
+                sum += f.gain(following_.get(home, c), -mine.after[c]) +
+                       f.gain(following_.get(target, c), mine.after[c]);
+        for (std::uint32_t c : mine.before.clusters())
+            if (c != home && c != target)
+                sum += f.gain(preceding_.get(home, c), -mine.before[c]) +
+                       f.gain(preceding_.get(target, c), mine.before[c]);
+        sum += f.gain(following_.get(home, home), -mine.after[home] - mine.before[home] - mine.twice);
+        sum += f.gain(following_.get(target, target), mine.after[target] + mine.before[target] + mine.twice);
+        sum += f.gain(following_.get(home, target), mine.before[home] - mine.after[target]);
+        sum += f.gain(following_.get(target, home), mine.after[home] - mine.before[target]);
+        const std::int64_t n = word_counts_[word];
+        return sum - 2.0 * (f.gain(margins_.get(0, home), -n) + f.gain(margins_.get(0, target), n));
+    }
+
+    void move(std::uint32_t word, std::uint32_t target, const Scratch& mine) {
+        const std::uint32_t home = labels_[word];
+        for (std::uint32_t c : mine.after.clusters()) {
+            add(home, c, -mine.after[c]);
+            add(target, c, mine.after[c]);
+        }
+        for (std::uint32_t c : mine.before.clusters()) {
+            add(c, home, -mine.before[c]);
+            add(c, target, mine.before[c]);
+        }
+        if (mine.twice > 0) {
+            add(home, home, -mine.twice);
+            add(target, target, mine.twice);
+        }
+        margins_.add(0, home, -word_counts_[word]);
+        margins_.add(0, target, word_counts_[word]);
+        labels_[word] = target;
+    }
+
+    std::size_t run(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed) {
+        SweepOrder checked = checked_order(order, scales, temperature, seed, labels_, targets_);
+        nb::gil_scoped_release release;
+        std::size_t moves = sweep(*this, scratch_, noise_, checked, pool_, criterion_);
+        check_criterion(criterion_, recount());
+        return moves;
+    }
+
+    double criterion() const { return criterion_; }
+    double recount() const { return following_.entropy() - 2.0 * margins_.entropy(); }
+
+    Out<std::uint32_t> labels() const { return to_numpy(std::vector<std::uint32_t>(labels_)); }
+
+    Out<float> scores(std::uint32_t word) {
+        if (word >= labels_.size() || labels_[word] >= targets_) throw std::invalid_argument("no such word");
+        gather(word, scratch_[0]);
+        score(word, scratch_[0]);
+        return to_numpy(std::vector<float>(scratch_[0].scores));
+    }
+
+ private:
+    void add(std::size_t first, std::size_t second, std::int64_t change) {
+        following_.add(first, second, change);
+        preceding_.add(second, first, change);
+    }
+
+    void correct_corners(std::uint32_t home, Scratch& mine) const {
+        const Entropy& f = Entropy::get();
+        float* scores = mine.scores.data();
+        auto correct = [&](std::size_t b) {
+            const std::int64_t corner = following_.get(b, b), after = mine.after[b], before = mine.before[b];
+            scores[b] += static_cast<float>(f.gain(corner, after + before + mine.twice) -
+                                            f.gain(corner, after) - f.gain(corner, before));
+        };
+        if (mine.twice > 0) {
+            for (std::size_t b = 0; b < targets_; ++b) correct(b);
+            return;
+        }
+        // Without self-bigrams the sums are right already where only one side is there.
+        for (std::uint32_t b : mine.after.clusters())
+            if (b < targets_ && b != home && mine.before[b] > 0) correct(b);
+    }
+
+    void correct_home_cells(std::uint32_t home, Scratch& mine) const {
+        const Entropy& f = Entropy::get();
+        float* scores = mine.scores.data();
+        if (const std::int64_t n = mine.after[home]; n > 0)
+            for (std::uint32_t b : mine.before.clusters())
+                if (b < targets_) {
+                    const std::int64_t cell = following_.get(b, home);
+                    scores[b] += static_cast<float>(f.gain(cell - mine.before[b], n) - f.gain(cell, n));
+                }
+        if (const std::int64_t n = mine.before[home]; n > 0)
+            for (std::uint32_t b : mine.after.clusters())
+                if (b < targets_) {
+                    const std::int64_t cell = following_.get(home, b);
+                    scores[b] += static_cast<float>(f.gain(cell - mine.after[b], n) - f.gain(cell, n));
+                }
+    }
+
+    // What the criterion gains when the word leaves its class and is nowhere.
+    double leave(std::uint32_t word, const Scratch& mine) const {
+        const std::uint32_t home = labels_[word];
+        const Entropy& f = Entropy::get();
+        double sum = f.gain(following_.get(home, home), -mine.after[home] - mine.before[home] - mine.twice);
+        for (std::uint32_t c : mine.after.clusters())
+            if (c != home) sum += f.gain(following_.get(home, c), -mine.after[c]);
+        for (std::uint32_t c : mine.before.clusters())
+            if (c != home) sum += f.gain(preceding_.get(home, c), -mine.before[c]);
+        return sum - 2.0 * f.gain(margins_.get(0, home), -word_counts_[word]);
+    }
+
+    Neighbours successors_, predecessors_;
+    std::size_t targets_;
+    GumbelNoise noise_;
+    ThreadPool pool_;
+    std::vector<std::uint32_t> labels_;
+    std::vector<std::int64_t> word_counts_;
+    std::vector<Scratch> scratch_;
+    CountTable following_;  // N[a][b]: row a contiguous over the class b that follows
+    CountTable preceding_;  // the transpose: row b contiguous over the class a before
+    CountTable margins_;
+    double criterion_ = 0.0;
+};
+
+}  // namespace
+
+void register_tied_exchange(nb::module_& m) {
+    nb::class_<TiedExchange>(m, "TiedExchange")
+        .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
+                      In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t,
+                      int>(),
+             nb::arg("successor_offsets"), nb::arg("successors"), nb::arg("successor_counts"),
+             nb::arg("predecessor_offsets"), nb::arg("predecessors"), nb::arg("predecessor_counts"),
+             nb::arg("labels"), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"))
+        .def("sweep", &TiedExchange::run, nb::arg("order"), nb::arg("scales"), nb::arg("temperature"),
+             nb::arg("seed"), "Moves the words of `order`, in order; the number of moves.")
+        .def("scores", &TiedExchange::scores, nb::arg("word"),
+             "For each class, the gain of putting the word, first taken out, into it.")
+        .def("labels", &TiedExchange::labels)
+        .def_prop_ro("criterion", &TiedExchange::criterion)
+        .def("recount", &TiedExchange::recount, "The criterion computed anew from the tables.");
+}
+
+}  // namespace stategram
