@@ -35,7 +35,7 @@ Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first
             previous = ids[i];
         }
     });
-    radix_sort(keys, std::bit_width(static_cast<std::uint64_t>(types) * types - 1), pool);
+    radix_sort(keys, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(types) * types - 1)), pool);
 
     std::size_t distinct = size == 0 ? 0 : 1;
     for (std::size_t i = 1; i < size; ++i) distinct += keys[i] != keys[i - 1];

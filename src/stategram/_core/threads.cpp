@@ -6,10 +6,19 @@ namespace stategram {
 
 ThreadPool::ThreadPool(int threads) {
     if (threads < 1) throw std::invalid_argument("threads must be at least 1");
-    for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { work(worker); });
+    try {
+        for (int worker = 1; worker < threads; ++worker)
+            workers_.emplace_back([this, worker] { work(worker); });
+    } catch (...) {
+        // The machine gives no more threads. Those that run must end first, or C++ ends the whole process.
+        stop();
+        throw;
+    }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
     {
         std::lock_guard lock(mutex_);
         stopping_ = true;
