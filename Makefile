@@ -21,6 +21,8 @@ KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+# Two pips must not write into one environment at a time.
+.NOTPARALLEL:
 .PHONY: help demo test check format bench sanitize sdist clean
 
 help:
