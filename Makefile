@@ -59,6 +59,7 @@ bench: $(STAMPS)/package $(STAMPS)/test
 
 # The sanitizers' run-time libraries have to be there before Python itself; libstdc++ too, or the first C++
 # exception ends in a failed check of ASan. Python keeps memory until it exits, so leaks are not looked for.
+# --capture=sys lets the report of a sanitizer through.
 sanitize:
 	$(MAKE) VENV=.venv-sanitize TESTS=$(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) \
 	    BUILD="-Ccmake.define.STATEGRAM_SANITIZE=ON -Cbuild-dir=build/sanitize" sanitized-test
@@ -67,7 +68,7 @@ sanitize:
 sanitized-test: $(STAMPS)/package $(STAMPS)/test
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
 	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	    $(BIN)/python -m pytest -p no:cacheprovider $(TESTS) $(PYTEST)
+	    $(BIN)/python -m pytest --capture=sys $(TESTS) $(PYTEST)
 
 sdist: $(STAMPS)/venv
 	$(INSTALL) build
