@@ -103,7 +103,7 @@ def load_sotu() -> SotuCorpus:
     Returns
     -------
     SotuCorpus
-        About 1.9 million words; a tenth of them each held-out and test text.
+        About 2.2 million tokens, punctuation included; a tenth of them each is held-out and test text.
 
     Raises
     ------
