@@ -1,8 +1,12 @@
 // Counts of adjacent pairs in a stream of ids, from sorted packed keys.
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <stdexcept>
 #include <tuple>
+#include <vector>
 
 #include "arrays.hpp"
 #include "radix_sort.hpp"
@@ -31,7 +35,7 @@ Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first
             previous = ids[i];
         }
     });
-    radix_sort(keys, std::bit_width(static_cast<std::uint64_t>(types) * types - 1), pool);
+    radix_sort(keys, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(types) * types - 1)), pool);
 
     std::size_t distinct = size == 0 ? 0 : 1;
     for (std::size_t i = 1; i < size; ++i) distinct += keys[i] != keys[i - 1];
@@ -73,10 +77,11 @@ auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t typ
 // The same counts seen from the columns. A counting sort: rows are read in order, so each column's
 // neighbours come out in order too.
 auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts) {
-    const std::size_t types = offsets.size() - 1;
-    if (offsets.size() == 0 || columns.size() != counts.size() ||
-        offsets(types) != static_cast<std::int64_t>(columns.size()))
+    const std::int64_t* const end = offsets.data() + offsets.size();
+    if (offsets.size() == 0 || columns.size() != counts.size() || offsets(0) != 0 ||
+        end[-1] != static_cast<std::int64_t>(columns.size()) || !std::is_sorted(offsets.data(), end))
         throw std::invalid_argument("offsets, columns and counts do not fit together");
+    const std::size_t types = offsets.size() - 1;
     Rows rows;
     {
         nb::gil_scoped_release release;
@@ -103,11 +108,12 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
 }  // namespace
 
 void register_bigrams(nb::module_& m) {
-    m.def("count_bigrams", &count_bigrams, nb::arg("ids"), nb::arg("first"), nb::arg("types"),
+    m.def("count_bigrams", &count_bigrams, nb::arg("ids").noconvert(), nb::arg("first"), nb::arg("types"),
           nb::arg("threads"),
           "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
           "counts.");
-    m.def("transpose_counts", &transpose_counts, nb::arg("offsets"), nb::arg("columns"), nb::arg("counts"),
+    m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(),
           "The same counts with rows and columns exchanged.");
 }
 

@@ -6,10 +6,19 @@ namespace stategram {
 
 ThreadPool::ThreadPool(int threads) {
     if (threads < 1) throw std::invalid_argument("threads must be at least 1");
-    for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { work(worker); });
+    try {
+        for (int worker = 1; worker < threads; ++worker)
+            workers_.emplace_back([this, worker] { work(worker); });
+    } catch (...) {
+        // The machine gives no more threads. Those that run must end first, or C++ ends the whole process.
+        stop();
+        throw;
+    }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { stop(); }
+
+void ThreadPool::stop() {
     {
         std::lock_guard lock(mutex_);
         stopping_ = true;
@@ -19,17 +28,18 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::run(std::size_t count, const std::function<void(std::size_t, int)>& task) {
+    // One task, or one thread: waking the others would only cost time.
+    const bool together = count > 1 && !workers_.empty();
     {
         std::lock_guard lock(mutex_);
         task_ = &task;
         count_ = count;
         next_ = 0;
         failure_ = nullptr;
-        // One task, or one thread: waking the others would only cost time.
-        busy_ = count > 1 ? static_cast<int>(workers_.size()) : 0;
-        if (busy_ > 0) ++generation_;
+        busy_ = together ? static_cast<int>(workers_.size()) : 0;
+        if (together) ++generation_;
     }
-    if (busy_ > 0) start_.notify_all();
+    if (together) start_.notify_all();
     take_tasks(0);
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return busy_ == 0; });

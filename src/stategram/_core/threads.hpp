@@ -28,6 +28,7 @@ class ThreadPool {
     void run(std::size_t count, const std::function<void(std::size_t, int)>& task);
 
  private:
+    void stop();
     void work(int worker);
     void take_tasks(int worker);
 

@@ -1,0 +1,103 @@
+# Everything a contributor runs. `make help` lists it.
+#
+# Each step leaves a stamp in $(VENV)/stamps, so that a second run does only what has changed. The package is
+# installed editable and its build folder is kept: a change of one kernel compiles one file.
+
+PYTHON ?= python3
+VENV ?= .venv
+BENCH ?=
+TESTS ?= tests
+# More arguments for pytest: make test PYTEST="-k classes"
+PYTEST ?=
+# More arguments for the build: make test VENV=.venv-debug BUILD="-Ccmake.build-type=Debug -Cbuild-dir=build/debug"
+BUILD ?=
+
+BIN := $(VENV)/bin
+STAMPS := $(VENV)/stamps
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet
+REQUIREMENTS := $(BIN)/python tools/requirements.py
+KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two pips must not write into one environment at a time.
+.NOTPARALLEL:
+.PHONY: help demo test check format bench sanitize sdist clean
+
+help:
+	@echo "make demo      set up and run the demo"
+	@echo "make test      set up and run all tests           (TESTS=tests/kernels PYTEST='-k counts')"
+	@echo "make check     lint, formatting, types, import order"
+	@echo "make format    put Python and C++ files into shape"
+	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
+	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
+	@echo "make sdist     the source distribution, in dist/"
+	@echo "make clean     remove whatever these made"
+	@echo "PYTHON=python3.12 chooses the Python of a new $(VENV)."
+
+demo: $(STAMPS)/package $(STAMPS)/demo
+	$(BIN)/stategram demo
+
+test: $(STAMPS)/package $(STAMPS)/test
+	$(BIN)/python -m pytest $(TESTS) $(PYTEST)
+
+check: $(STAMPS)/runtime $(STAMPS)/test $(STAMPS)/check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(wildcard src tests tools benchmarks examples)
+	PYTHONPATH=src $(BIN)/lint-imports --no-logo
+	$(BIN)/clang-format --dry-run -Werror $(KERNELS)
+
+format: $(STAMPS)/check
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(KERNELS)
+
+bench: $(STAMPS)/package $(STAMPS)/test
+	$(BIN)/python -m benchmarks $(BENCH)
+
+# The sanitizers' run-time libraries have to be there before Python itself; libstdc++ too, or the first C++
+# exception ends in a failed check of ASan. Python keeps memory until it exits, so leaks are not looked for.
+# --capture=sys lets the report of a sanitizer through.
+sanitize:
+	$(MAKE) VENV=.venv-sanitize TESTS=$(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) \
+	    BUILD="-Ccmake.define.STATEGRAM_SANITIZE=ON -Cbuild-dir=build/sanitize" sanitized-test
+
+.PHONY: sanitized-test
+sanitized-test: $(STAMPS)/package $(STAMPS)/test
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	    $(BIN)/python -m pytest --capture=sys $(TESTS) $(PYTEST)
+
+sdist: $(STAMPS)/venv
+	$(INSTALL) build
+	$(BIN)/python -m build --sdist
+
+clean:
+	rm -rf $(VENV) .venv-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# ---- set-up
+
+$(STAMPS)/venv:
+	@sh tools/check-setup "$(PYTHON)"
+	$(PYTHON) -m venv $(VENV)
+	@mkdir -p $(STAMPS) && touch $@
+
+# The build requirements live in the environment: an isolated build would get them anew for every change, from
+# another folder, and CMake would compile everything again. cmake and ninja come as wheels.
+$(STAMPS)/build: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+	$(REQUIREMENTS) build > $(STAMPS)/build.txt
+	$(INSTALL) -r $(STAMPS)/build.txt cmake ninja
+	@touch $@
+
+$(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/build
+	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) --no-build-isolation --editable . $(BUILD)
+	@touch $@
+
+# runtime, demo, test, check: lists of requirements in pyproject.toml.
+$(STAMPS)/runtime $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+	$(REQUIREMENTS) $* > $(STAMPS)/$*.txt
+	$(INSTALL) -r $(STAMPS)/$*.txt
+	@touch $@

@@ -1,0 +1,1 @@
+"""Recipes, and the texts they are tried on."""
