@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -154,6 +155,10 @@ std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scra
             const float* draw = noise.window(order.seed, element);
             if (temperature > 0) add_row(scores, draw, temperature, targets);
             std::size_t best = largest(scores, targets);
+            if (home >= targets) {  // from a cluster that is no target it moves whatever it costs
+                proposals[i] = {static_cast<std::uint32_t>(best), std::numeric_limits<double>::infinity()};
+                return;
+            }
             if (!(scores[best] > scores[home])) best = home;
             proposals[i] = {static_cast<std::uint32_t>(best),
                             temperature > 0 ? temperature * (draw[best] - draw[home]) : 0.0};
@@ -175,15 +180,13 @@ std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scra
 
 // Checks what Python gives for a sweep.
 inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
-                                std::uint64_t seed, const std::vector<std::uint32_t>& labels,
-                                std::size_t targets) {
-    if (scales.size() != labels.size())
-        throw std::invalid_argument("there must be one scale for each element");
+                                std::uint64_t seed, std::size_t n_elements) {
+    if (scales.size() != n_elements) throw std::invalid_argument("there must be one scale for each element");
     if (!(temperature >= 0) || !std::isfinite(temperature))
         throw std::invalid_argument("the temperature must be a number of at least 0");
     for (std::size_t i = 0; i < elements.size(); ++i)
-        if (elements(i) >= labels.size() || labels[elements(i)] >= targets)
-            throw std::invalid_argument("element " + std::to_string(elements(i)) + " cannot be moved");
+        if (elements(i) >= n_elements)
+            throw std::invalid_argument("element " + std::to_string(elements(i)) + " does not exist");
     return {elements.data(), elements.size(), scales.data(), temperature, seed};
 }
 

@@ -3,8 +3,8 @@
 //   F = sum N(a,b) log N(a,b) - 2 sum N(a) log N(a)
 //
 // The stream of words is closed (its first predecessor is the boundary that ends each sentence), so left
-// and right margins are the same. Classes 0..targets-1 take words; further classes (the boundary's) are
-// context only.
+// and right margins are the same. Classes 0..targets-1 take words. Further classes are context only: that
+// of the boundary, and that of words which have no class yet.
 #include <nanobind/stl/string.h>
 
 #include "count_table.hpp"
@@ -93,7 +93,7 @@ class TiedExchange {
         CountTable::flush(scores, targets_, pending);
         correct_corners(home, mine);
         correct_home_cells(home, mine);
-        scores[home] = static_cast<float>(-leave(word, mine));
+        if (home < targets_) scores[home] = static_cast<float>(-leave(word, mine));
     }
 
     double gain(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
@@ -136,7 +136,7 @@ class TiedExchange {
     }
 
     std::size_t run(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed) {
-        SweepOrder checked = checked_order(order, scales, temperature, seed, labels_, targets_);
+        SweepOrder checked = checked_order(order, scales, temperature, seed, labels_.size());
         nb::gil_scoped_release release;
         std::size_t moves = sweep(*this, scratch_, noise_, checked, pool_, criterion_);
         check_criterion(criterion_, recount());
@@ -149,7 +149,7 @@ class TiedExchange {
     Out<std::uint32_t> labels() const { return to_numpy(std::vector<std::uint32_t>(labels_)); }
 
     Out<float> scores(std::uint32_t word) {
-        if (word >= labels_.size() || labels_[word] >= targets_) throw std::invalid_argument("no such word");
+        if (word >= labels_.size()) throw std::invalid_argument("no such word");
         gather(word, scratch_[0]);
         score(word, scratch_[0]);
         return to_numpy(std::vector<float>(scratch_[0].scores));

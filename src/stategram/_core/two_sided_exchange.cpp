@@ -66,12 +66,13 @@ class Side {
         std::fill(mine.scores.begin(), mine.scores.end(), 0.0f);
         if (n > 0) margins_.accumulate_scaled(0, n, -1.0f, scores, targets_);
         CountTable::Pending pending;
-        double at_home = f.gain(margins_.get(0, home), -n);
-        for (std::uint32_t c : mine.counts.clusters()) {
+        for (std::uint32_t c : mine.counts.clusters())
             table_->accumulate(c, mine.counts[c], scores, targets_, pending);
-            at_home -= f.gain(table_->get(c, home), -mine.counts[c]);
-        }
         CountTable::flush(scores, targets_, pending);
+        if (home >= targets_) return;
+        double at_home = f.gain(margins_.get(0, home), -n);
+        for (std::uint32_t c : mine.counts.clusters())
+            at_home -= f.gain(table_->get(c, home), -mine.counts[c]);
         // What sparse rows add to every target alike must be taken off the home too.
         scores[home] = static_cast<float>(at_home - pending.everywhere);
     }
@@ -121,8 +122,8 @@ class TwoSidedExchange {
     TwoSidedExchange(In<std::int64_t> word_offsets, In<std::uint32_t> words, In<std::uint32_t> word_counts,
                      In<std::int64_t> context_offsets, In<std::uint32_t> contexts,
                      In<std::uint32_t> context_counts, In<std::uint32_t> states, In<std::uint32_t> categories,
-                     std::size_t n_states, std::size_t n_categories, std::size_t category_targets,
-                     bool states_move, int threads)
+                     std::size_t n_states, std::size_t state_targets, std::size_t n_categories,
+                     std::size_t category_targets, bool states_move, int threads)
         : states_move_(states_move), pool_(threads) {
         const Neighbours of_contexts{word_offsets, words, word_counts};
         const Neighbours of_words{context_offsets, contexts, context_counts};
@@ -132,7 +133,7 @@ class TwoSidedExchange {
         if (words.size() != contexts.size())
             throw std::invalid_argument("the counts of contexts and of words are not the same counts");
         contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
-                                           n_states, n_states, threads);
+                                           n_states, state_targets, threads);
         words_ = std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
                                         n_categories, category_targets, threads);
         by_state_ = CountTable(n_categories, widths(of_contexts, n_states, n_categories));
@@ -169,7 +170,7 @@ class TwoSidedExchange {
  private:
     std::size_t run(Side& side, In<std::uint32_t>& order, In<float>& scales, float temperature,
                     std::uint64_t seed) {
-        SweepOrder checked = checked_order(order, scales, temperature, seed, side.labels(), side.targets());
+        SweepOrder checked = checked_order(order, scales, temperature, seed, side.labels().size());
         nb::gil_scoped_release release;
         std::size_t moves = sweep(side, side.scratch(), side.noise(), checked, pool_, criterion_);
         check_criterion(criterion_, recount());
@@ -201,11 +202,11 @@ void register_two_sided_exchange(nb::module_& m) {
     nb::class_<TwoSidedExchange>(m, "TwoSidedExchange")
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t,
-                      std::size_t, std::size_t, bool, int>(),
+                      std::size_t, std::size_t, std::size_t, bool, int>(),
              nb::arg("word_offsets"), nb::arg("words"), nb::arg("word_counts"), nb::arg("context_offsets"),
              nb::arg("contexts"), nb::arg("context_counts"), nb::arg("states"), nb::arg("categories"),
-             nb::arg("n_states"), nb::arg("n_categories"), nb::arg("category_targets"),
-             nb::arg("states_move"), nb::arg("threads"))
+             nb::arg("n_states"), nb::arg("state_targets"), nb::arg("n_categories"),
+             nb::arg("category_targets"), nb::arg("states_move"), nb::arg("threads"))
         .def("sweep_words", &TwoSidedExchange::sweep_words, nb::arg("order"), nb::arg("scales"),
              nb::arg("temperature"), nb::arg("seed"))
         .def("sweep_contexts", &TwoSidedExchange::sweep_contexts, nb::arg("order"), nb::arg("scales"),

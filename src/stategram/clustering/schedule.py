@@ -1,0 +1,129 @@
+"""How long to sweep, and how hot.
+
+Plain exchange moves one element at a time and is stuck as soon as no single move gains. So the exchange is
+annealed first: sweeps in which an element may also move where the criterion loses, with a temperature that
+falls to (nearly) nothing. A few plain sweeps end it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stategram.clustering.exchange import Exchange
+from stategram.clustering.monitor import Monitor
+
+__all__ = ["EFFORTS", "Effort", "run_exchange"]
+
+# Nats an event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
+# starts melt what was found, a colder end only repeats the plain sweeps.
+_HOT = 0.3
+_COLD = 0.06
+# Fewer annealing sweeps than this find less than as many plain ones.
+_LEAST_ANNEALING = 8
+# The share of a time limit after which plain sweeps must end the annealing.
+_ANNEALING_SHARE = 0.85
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many sweeps: annealing ones, then plain ones until nothing moves or ``exchange`` were made."""
+
+    anneal: int
+    exchange: int
+
+
+EFFORTS = {
+    "fast": Effort(anneal=0, exchange=2),
+    "normal": Effort(anneal=24, exchange=4),
+    "best": Effort(anneal=150, exchange=50),
+}
+
+
+class _Ended(Exception):
+    """The user's stop, or the end of the time limit."""
+
+
+def run_exchange(
+    exchange: Exchange,
+    effort: Effort,
+    *,
+    seed: int,
+    monitor: Monitor,
+    time_limit: float | None = None,
+) -> None:
+    """Sweep as the effort says, or for ``time_limit`` seconds.
+
+    When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which gives a
+    class to the words that have none.
+    """
+    run = _Run(exchange, effort, seed, monitor, time_limit)
+    try:
+        run.place()
+        run.anneal()
+        run.exchange_until_stuck()
+    except _Ended:
+        run.finish()
+
+
+@dataclass
+class _Run:
+    exchange: Exchange
+    effort: Effort
+    seed: int
+    monitor: Monitor
+    time_limit: float | None
+    unfinished: bool = False
+    """Whether plain sweeps are still owed, because elements have no cluster or are still hot."""
+
+    def place(self) -> None:
+        self.unfinished = True
+        self._sweep("place", 0.0)
+        self.unfinished = False
+
+    def anneal(self) -> None:
+        sweeps = self.effort.anneal
+        if self.time_limit is not None:
+            placing = self.monitor.history[-1].seconds
+            sweeps = int(self.time_limit * _ANNEALING_SHARE / max(placing, 1e-3))
+        if sweeps < _LEAST_ANNEALING:
+            return
+        self.unfinished = True
+        for i in range(sweeps):
+            share = i / (sweeps - 1)
+            if self.time_limit is not None:
+                share = self.monitor.seconds / (self.time_limit * _ANNEALING_SHARE)
+                if share >= 1:
+                    break
+            self._sweep("anneal", _HOT + (_COLD - _HOT) * share)
+        self.unfinished = False
+
+    def exchange_until_stuck(self) -> None:
+        sweeps = self.effort.exchange if self.time_limit is None else 10**6
+        for _ in range(sweeps):
+            if self._sweep("exchange", 0.0) == 0:
+                break
+
+    def finish(self) -> None:
+        if self.unfinished:
+            self.monitor.stop = None
+            self.time_limit = None
+            self._sweep("exchange", 0.0)
+
+    def _sweep(self, step: str, temperature: float) -> int:
+        number = len(self.monitor.history)
+
+        def tick(part: float, moves: int) -> None:
+            self.monitor.tell(step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part))
+            if self.monitor.stopped():
+                raise _Ended
+            if self.time_limit is not None and self.monitor.seconds > self.time_limit:
+                raise _Ended
+
+        moves = self.exchange.sweep(temperature, self.seed * 1_000_003 + number, tick)
+        self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
+        return moves
+
+    def _fraction(self, sweeps_done: float) -> float:
+        if self.time_limit is not None:
+            return min(1.0, self.monitor.seconds / self.time_limit)
+        return min(1.0, sweeps_done / (1 + self.effort.anneal + self.effort.exchange))

@@ -1,0 +1,65 @@
+"""How often each word follows each other word."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.errors import UsageError
+from stategram.text import Corpus
+
+__all__ = ["BigramCounts", "CompressedCounts", "count_bigrams"]
+
+# What one kernel call can count: its counters are 32 bits wide.
+_MOST_EVENTS = 2**31 - 1
+
+
+class CompressedCounts(NamedTuple):
+    """Counts in compressed rows: those of row r are at ``offsets[r]`` to ``offsets[r + 1]``."""
+
+    offsets: NDArray[np.int64]
+    columns: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+
+
+class BigramCounts(NamedTuple):
+    """The bigrams of a corpus, seen from both sides.
+
+    The beginning and the end of a sentence are one symbol, ``boundary``: the stream of words is closed, and
+    every word has as many predecessors as successors.
+    """
+
+    successors: CompressedCounts
+    predecessors: CompressedCounts
+    word_counts: NDArray[np.int64]
+    n_events: int
+    boundary: int
+
+
+def count_bigrams(corpus: Corpus, *, threads: int = 1) -> BigramCounts:
+    """Count the bigrams of a corpus.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> bigrams = count_bigrams(corpus_from_sentences(["a b", "a a b"]))
+    >>> bigrams.word_counts.tolist()  # <unk>, <s>, </s>, a, b
+    [0, 0, 2, 3, 2]
+    >>> bigrams.successors.counts.tolist()  # </s> a, a a, a b, b </s>
+    [2, 1, 2, 2]
+
+    """
+    if corpus.n_events > _MOST_EVENTS:
+        raise UsageError(
+            f"the text has {corpus.n_events:,} events; bigrams of at most {_MOST_EVENTS:,} can be counted: "
+            "give a part of the text"
+        )
+    types = len(corpus.vocabulary)
+    boundary = corpus.vocabulary.id("</s>")
+    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, boundary, types, threads))
+    predecessors = CompressedCounts(*_core.transpose_counts(*successors))
+    word_counts = np.bincount(corpus.ids, minlength=types)
+    return BigramCounts(successors, predecessors, word_counts, corpus.n_events, boundary)
