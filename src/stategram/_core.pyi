@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 def count_bigrams(
     ids: NDArray[np.uint32], first: int, types: int, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
-    """Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, counts."""
+    """Count the pairs (previous, id), `first` standing before the first id: offsets, columns, counts."""
 
 def transpose_counts(
     offsets: NDArray[np.int64], columns: NDArray[np.uint32], counts: NDArray[np.uint32]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
-    """The same counts with rows and columns exchanged."""
+    """Give the same counts with rows and columns exchanged."""
 
 class TextEncoder:
     """Blocks of bytes to ids.

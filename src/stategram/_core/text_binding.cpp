@@ -2,6 +2,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <tuple>
@@ -57,6 +58,8 @@ auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int6
     {
         nb::gil_scoped_release release;
         const auto size = static_cast<std::int64_t>(letters.size());
+        if (std::find(letters.data(), letters.data() + letters.size(), 0) != letters.data() + letters.size())
+            throw std::invalid_argument("a word holds NUL");
         WordTable table;
         for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
             if (offsets(i) < 0 || offsets(i) > offsets(i + 1) || offsets(i + 1) > size)
