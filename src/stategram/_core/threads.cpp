@@ -19,17 +19,18 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::run(std::size_t count, const std::function<void(std::size_t, int)>& task) {
+    // One task, or one thread: waking the others would only cost time.
+    const bool wake = count > 1 && !workers_.empty();
     {
         std::lock_guard lock(mutex_);
         task_ = &task;
         count_ = count;
         next_ = 0;
         failure_ = nullptr;
-        // One task, or one thread: waking the others would only cost time.
-        busy_ = count > 1 ? static_cast<int>(workers_.size()) : 0;
-        if (busy_ > 0) ++generation_;
+        busy_ = wake ? static_cast<int>(workers_.size()) : 0;
+        if (wake) ++generation_;
     }
-    if (busy_ > 0) start_.notify_all();
+    if (wake) start_.notify_all();
     take_tasks(0);
     std::unique_lock lock(mutex_);
     done_.wait(lock, [this] { return busy_ == 0; });
