@@ -31,7 +31,7 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
         std::string_view word;
         std::uint64_t key, spread_key;
     };
-    constexpr std::size_t queue_size = 64;
+    constexpr std::size_t queue_size = 64, ahead = 8;
     std::array<Waiting, queue_size> queue;
     std::size_t waiting = 0;
     bool line_is_empty = true;
@@ -46,6 +46,8 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
     const auto serve_queue = [&] {
         for (std::size_t i = 0; i < waiting; ++i) {
             const Waiting& next = queue[i];
+            if (i + ahead < waiting && is_long(queue[i + ahead].word))
+                words_.prefetch_letters(queue[i + ahead].spread_key);
             if (next.word.empty()) {
                 ++result.lines;
                 if (line_is_empty) continue;
