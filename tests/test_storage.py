@@ -101,6 +101,7 @@ def test_kind_and_version(folder: Path) -> None:
 def test_replaced_but_nothing_foreign_overwritten(folder: Path) -> None:
     corpus_from_sentences(["new"]).save(folder)
     assert Corpus.load(folder).n_events == 2
+    assert [path.name for path in folder.parent.iterdir()] == ["folder"]
     foreign = folder.parent / "foreign"
     foreign.mkdir()
     (foreign / "thesis.tex").touch()

@@ -105,10 +105,14 @@ def write_folder(
         (partial / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")
         _sync(partial / MANIFEST)
         _sync(partial)
+        # The old folder goes only when the new one has its name.
+        replaced = path.with_name(path.name + ".replaced")
+        shutil.rmtree(replaced, ignore_errors=True)
         if path.exists():
-            shutil.rmtree(path)
+            path.rename(replaced)
         partial.rename(path)
         _sync(path.parent)
+        shutil.rmtree(replaced, ignore_errors=True)
     except OSError as error:
         shutil.rmtree(partial, ignore_errors=True)
         raise StategramError(f"cannot write the folder {path}: {error.strerror or error}") from error
