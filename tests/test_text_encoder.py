@@ -150,3 +150,16 @@ def test_a_given_vocabulary_is_used(data: bytes, n_threads: int) -> None:
     ids, starts = encoder.encode()
     lines, _ = naive.sentences(naive.decode(data)[0], digits="N")
     assert (ids.tolist(), starts.tolist(), counts.tolist()) == naive.encode(lines, vocabulary)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+def test_every_character_of_the_basic_plane(lowercase: bool) -> None:
+    characters = [chr(c) for c in range(1, 0x10000) if not 0xD800 <= c < 0xE000]
+    data = "\n".join(f"a{c}B" for c in characters).encode()
+    check(data, [data], lowercase=lowercase)
+
+
+@pytest.mark.parametrize("tail", [b"", b"\x80", b"\x80\x80", b"\xbf\xbf", b"\xc0\x80"])
+def test_every_pair_of_first_bytes(tail: bytes) -> None:
+    data = b"\n".join(bytes([lead, second]) + tail for lead in range(0x80, 0x100) for second in range(256))
+    check(data, [data])
