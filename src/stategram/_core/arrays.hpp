@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,14 @@ Out<T> to_numpy(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Out<T>(owned->data(), {owned->size()}, owner);
+}
+
+// The same for memory that was never filled with zeros. Needs the GIL.
+template <typename T>
+Out<T> to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
+    T* owned = values.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Out<T>(owned, {size}, owner);
 }
 
 }  // namespace stategram

@@ -5,6 +5,7 @@ namespace stategram {
 void register_bigrams(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
+void register_text(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -12,4 +13,5 @@ NB_MODULE(_core, m) {
     stategram::register_bigrams(m);
     stategram::register_tied_exchange(m);
     stategram::register_two_sided_exchange(m);
+    stategram::register_text(m);
 }

@@ -1,0 +1,114 @@
+// The text encoder as Python sees it.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <tuple>
+
+#include "arrays.hpp"
+#include "text_encoder.hpp"
+
+namespace stategram {
+namespace {
+
+std::string_view view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+using Bad = std::optional<std::tuple<std::int64_t, std::int64_t, int>>;
+
+Bad found(const BadPlace& bad) {
+    if (bad.line == 0) return std::nullopt;
+    return std::tuple(bad.line, bad.offset, bad.byte);
+}
+
+Bad feed(TextEncoder& encoder, const nb::bytes& block) {
+    const std::string_view text = view(block);
+    nb::gil_scoped_release release;
+    return found(encoder.feed(text));
+}
+
+Bad end_file(TextEncoder& encoder) {
+    nb::gil_scoped_release release;
+    return found(encoder.end_file());
+}
+
+nb::bytes wide_words(const TextEncoder& encoder) {
+    const std::string words = encoder.wide_words();
+    return nb::bytes(words.data(), words.size());
+}
+
+void merge(TextEncoder& encoder, const nb::bytes& lowered, const nb::bytes& digits) {
+    const std::string_view lowered_view = view(lowered), digits_view = view(digits);
+    nb::gil_scoped_release release;
+    encoder.merge(lowered_view, digits_view);
+}
+
+auto choose_vocabulary(TextEncoder& encoder, std::uint64_t size, std::uint64_t min_count) {
+    WordList words;
+    {
+        nb::gil_scoped_release release;
+        words = encoder.choose_vocabulary(size, min_count);
+    }
+    return std::tuple(to_numpy(std::move(words.letters)), to_numpy(std::move(words.offsets)),
+                      to_numpy(encoder.counts()));
+}
+
+auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int64_t> offsets) {
+    {
+        nb::gil_scoped_release release;
+        const auto size = static_cast<std::int64_t>(letters.size());
+        if (std::find(letters.data(), letters.data() + letters.size(), 0) != letters.data() + letters.size())
+            throw std::invalid_argument("a word holds NUL");
+        WordTable table;
+        for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+            if (offsets(i) < 0 || offsets(i) > offsets(i + 1) || offsets(i + 1) > size)
+                throw std::invalid_argument("letters and offsets do not fit together");
+            const std::string_view word(reinterpret_cast<const char*>(letters.data()) + offsets(i),
+                                        static_cast<std::size_t>(offsets(i + 1) - offsets(i)));
+            if (i < special_words && word != fixed_words[i])
+                throw std::invalid_argument("the vocabulary does not start with the special words");
+            if (table.find_or_add(word) != i) throw std::invalid_argument("a word is there twice");
+        }
+        if (table.size() < special_words)
+            throw std::invalid_argument("the vocabulary does not start with the special words");
+        encoder.use_vocabulary(table);
+    }
+    return to_numpy(encoder.counts());
+}
+
+auto encode(TextEncoder& encoder) {
+    Encoded encoded;
+    {
+        nb::gil_scoped_release release;
+        encoded = encoder.encode();
+    }
+    return std::tuple(to_numpy(std::move(encoded.ids), encoded.size),
+                      to_numpy(std::move(encoded.sentence_starts)));
+}
+
+}  // namespace
+
+void register_text(nb::module_& m) {
+    nb::class_<TextEncoder>(
+        m, "TextEncoder",
+        "Blocks of bytes to ids. Use in this order: feed and end_file for each file; merge; "
+        "choose_vocabulary or use_vocabulary; encode.")
+        .def(nb::init<bool, bool, int>(), nb::arg("lowercase"), nb::arg("replace_errors"), nb::arg("threads"))
+        .def("feed", &feed, nb::arg("block"),
+             "The next bytes of the file. Gives None, or line, offset and value of the first bad byte.")
+        .def("end_file", &end_file, "Closes the file. Gives what feed gives.")
+        .def("wide_words", &wide_words, "The distinct words with letters outside ASCII, each closed by \\n.")
+        .def("merge", &merge, nb::arg("lowered"), nb::arg("digits"),
+             "Merges the words of all threads. `lowered`: wide_words in lower case; `digits`: what stands "
+             "for a number, or nothing.")
+        .def("choose_vocabulary", &choose_vocabulary, nb::arg("size"), nb::arg("min_count"),
+             "Keeps the most frequent words: letters, offsets, counts.")
+        .def("use_vocabulary", &use_vocabulary, nb::arg("letters"), nb::arg("offsets"),
+             "Keeps the given words, the special ones first: counts.")
+        .def("encode", &encode, "The ids, every sentence closed by </s>, and where the sentences start.")
+        .def_prop_ro("replaced", &TextEncoder::replaced, "How many bad parts became U+FFFD.")
+        .def_prop_ro("dropped", &TextEncoder::dropped, "How many <s> and </s> were dropped.");
+}
+
+}  // namespace stategram

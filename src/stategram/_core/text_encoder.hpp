@@ -1,0 +1,90 @@
+// Blocks of bytes to ids: lines are shared out to workers, their tables merged, their ids renumbered.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "part_encoder.hpp"
+#include "threads.hpp"
+
+namespace stategram {
+
+// Words one after the other: word i is letters[offsets[i] .. offsets[i + 1]).
+struct WordList {
+    std::vector<std::uint8_t> letters;
+    std::vector<std::int64_t> offsets{0};
+
+    void add(std::string_view word) {
+        letters.insert(letters.end(), word.begin(), word.end());
+        offsets.push_back(static_cast<std::int64_t>(letters.size()));
+    }
+};
+
+// Where the first bad byte of a file is; line 0 when there is none.
+struct BadPlace {
+    std::int64_t line = 0;    // from 1
+    std::int64_t offset = 0;  // in the file, from 0
+    int byte = 0;
+};
+
+struct Encoded {
+    std::unique_ptr<std::uint32_t[]> ids;
+    std::size_t size;
+    std::vector<std::int64_t> sentence_starts;
+};
+
+// The order of use: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; encode.
+class TextEncoder {
+ public:
+    TextEncoder(bool lowercase, bool replace_errors, int threads);
+
+    // The next bytes of the file; they may end anywhere.
+    BadPlace feed(std::string_view block);
+    // Closes the file; a last line without "\n" is a line.
+    BadPlace end_file();
+
+    // The distinct words that hold letters outside ASCII, one a line: the caller lowers them.
+    std::string wide_words() const;
+    // One table of all words, lowered, numbers put together as the word `digits` (when not empty).
+    // `lowered` is what became of wide_words().
+    void merge(std::string_view lowered, std::string_view digits);
+
+    // The `size` most frequent words that occur at least `min_count` times, after the special words.
+    WordList choose_vocabulary(std::size_t size, std::uint64_t min_count);
+    void use_vocabulary(const WordTable& vocabulary);
+    // How often each id of the vocabulary occurs.
+    std::vector<std::uint64_t> counts() const;
+
+    Encoded encode();
+
+    std::int64_t replaced() const { return replaced_; }
+    std::int64_t dropped() const { return dropped_; }
+
+ private:
+    BadPlace encode_lines(std::size_t size);
+
+    bool lowercase_;
+    ThreadPool pool_;
+    std::vector<PartEncoder> workers_;
+
+    // The open file: `size_` bytes that are not encoded yet, then at least 8 bytes to read beyond them.
+    std::vector<char> buffer_;
+    std::size_t size_ = 0;
+    std::int64_t file_offset_ = 0;  // of the buffer's first byte
+    std::int64_t file_lines_ = 0;
+
+    std::vector<Segment> segments_;
+    std::int64_t replaced_ = 0, dropped_ = 0;
+
+    WordTable merged_;
+    std::vector<std::uint64_t> merged_counts_;
+    std::vector<std::vector<std::uint32_t>> merged_ids_;  // of each worker's words
+    std::vector<std::uint32_t> final_ids_;                // of the merged words
+    std::size_t final_size_ = 0;
+};
+
+}  // namespace stategram

@@ -1,0 +1,174 @@
+"""A folder with a manifest: the one way in which stategram keeps things on disk.
+
+A folder holds texts, arrays (`*.safetensors`) and, written last, `manifest.json` with the SHA-256 of
+every other file. It is written as `name.partial`, synced and renamed: it is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError, StategramError
+from stategram.storage.arrays import map_arrays, save_arrays
+
+__all__ = ["Folder", "open_folder", "write_folder"]
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that was opened and found whole."""
+
+    path: Path
+    manifest: Mapping[str, Any]
+
+    def text(self, name: str) -> bytes:
+        """Give the bytes of a file of the folder."""
+        return self._file(name).read_bytes()
+
+    def arrays(self, name: str, *, mmap: bool = True) -> dict[str, NDArray[Any]]:
+        """Give the arrays of the file `name`.safetensors, read-only and by default mapped."""
+        return map_arrays(self._file(f"{name}.safetensors"), in_memory=not mmap)
+
+    def _file(self, name: str) -> Path:
+        if name not in self.manifest["files"]:
+            raise BadDataError(f"{self.path}: its manifest names no file {name!r}; write the folder again")
+        return self.path / name
+
+
+def write_folder(
+    path: str | os.PathLike[str],
+    *,
+    kind: str,
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]] | None = None,
+    texts: Mapping[str, bytes] | None = None,
+    manifest: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a folder, or replace one that `write_folder` wrote.
+
+    Parameters
+    ----------
+    path
+        The folder. Something else that is already there is never overwritten.
+    kind
+        What the folder holds, such as ``"corpus"``.
+    arrays
+        For each name, the arrays of the file ``name.safetensors``.
+    texts
+        For each file name, its bytes.
+    manifest
+        What else the manifest should say.
+
+    Examples
+    --------
+    >>> import tempfile, numpy as np
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     write_folder(f"{place}/f", kind="example", arrays={"a": {"x": np.arange(3)}})
+    ...     folder = open_folder(f"{place}/f", kind="example")
+    ...     print(folder.arrays("a", mmap=False)["x"])
+    [0 1 2]
+
+    """
+    path = Path(path)
+    if path.exists() and not (path / MANIFEST).is_file():
+        raise StategramError(f"{path} exists and is not a folder of stategram; choose another name")
+    partial = path.with_name(path.name + ".partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        for name, group in (arrays or {}).items():
+            save_arrays(partial / f"{name}.safetensors", group)
+        for name, data in (texts or {}).items():
+            (partial / name).write_bytes(data)
+        files = {file.name: _sha256(file) for file in sorted(partial.iterdir())}
+        for name in files:
+            _sync(partial / name)
+        whole = {
+            **(manifest or {}),
+            "kind": kind,
+            "format_version": FORMAT_VERSION,
+            "stategram_version": version("stategram"),
+            "files": files,
+        }
+        (partial / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+        _sync(partial / MANIFEST)
+        _sync(partial)
+        # The old folder goes only when the new one has its name.
+        replaced = path.with_name(path.name + ".replaced")
+        shutil.rmtree(replaced, ignore_errors=True)
+        if path.exists():
+            path.rename(replaced)
+        partial.rename(path)
+        _sync(path.parent)
+        shutil.rmtree(replaced, ignore_errors=True)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise StategramError(f"cannot write the folder {path}: {error.strerror or error}") from error
+
+
+def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True) -> Folder:
+    """Open a folder that `write_folder` wrote.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    kind
+        What it has to hold.
+    verify
+        Read every file and compare its SHA-256 with the manifest. Without it only the names are checked.
+
+    """
+    path = Path(path)
+    try:
+        manifest = json.loads((path / MANIFEST).read_bytes())
+        files = dict(manifest["files"])
+        found_kind, found_version = manifest["kind"], manifest["format_version"]
+    except FileNotFoundError as error:
+        raise BadDataError(f"{path}: no {MANIFEST} in it; expected a {kind} folder of stategram") from error
+    except OSError as error:
+        raise StategramError(f"cannot open {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadDataError(f"{path / MANIFEST}: damaged; write the folder again") from error
+    if found_version != FORMAT_VERSION:
+        raise BadDataError(
+            f"{path / MANIFEST}: format version {found_version}, this stategram reads {FORMAT_VERSION}; "
+            "write the folder again or use another version of stategram"
+        )
+    if found_kind != kind:
+        raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
+    for name, expected in files.items():
+        file = path / name
+        if Path(name).name != name or not file.is_file():
+            raise BadDataError(f"{file}: missing; write the folder again")
+        if verify and _sha256(file) != expected:
+            raise BadDataError(f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again")
+    return Folder(path, manifest)
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sync(path: Path) -> None:
+    """Have the system put a file, or the names in a folder, on the disk."""
+    if path.is_dir() and os.name == "nt":  # Windows opens no folders
+        return
+    descriptor = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,124 @@
+"""A text as ids."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError
+from stategram.storage import open_folder, write_folder
+from stategram.text.vocabulary import Vocabulary
+
+__all__ = ["Corpus", "ReadingReport"]
+
+
+@dataclass(frozen=True)
+class ReadingReport:
+    """What was met while a text was read."""
+
+    files: tuple[str, ...] = ()
+    n_bytes: int = 0
+    n_replaced: int = 0
+    """Bad parts that became U+FFFD."""
+    n_dropped: int = 0
+    """``<s>`` and ``</s>`` in the text, which were dropped."""
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """A text as ids: its events, in order.
+
+    Parameters
+    ----------
+    ids
+        The words of all sentences, each sentence closed by ``</s>``: exactly the events.
+    sentence_starts
+        Sentence ``i`` is ``ids[sentence_starts[i] : sentence_starts[i + 1]]``.
+    vocabulary
+        What the ids mean.
+    report
+        What was met while the text was read.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog"])
+    >>> corpus.n_events, corpus.n_sentences, corpus.n_unknown
+    (7, 2, 0)
+    >>> [corpus.vocabulary.word(id) for id in corpus.sentence(1)]
+    ['the', 'dog', '</s>']
+
+    """
+
+    ids: NDArray[np.uint32]
+    sentence_starts: NDArray[np.int64]
+    vocabulary: Vocabulary
+    report: ReadingReport = field(default=ReadingReport())
+
+    @property
+    def n_events(self) -> int:
+        """The number of words and sentence ends."""
+        return len(self.ids)
+
+    @property
+    def n_sentences(self) -> int:
+        """The number of sentences, none of them without words."""
+        return len(self.sentence_starts) - 1
+
+    @property
+    def n_unknown(self) -> int:
+        """The number of words that are not in the vocabulary."""
+        return self.n_events - int(np.count_nonzero(self.ids))
+
+    def sentence(self, i: int) -> NDArray[np.uint32]:
+        """Give the ids of one sentence, ``</s>`` included."""
+        if not 0 <= i < self.n_sentences:
+            raise IndexError(f"no sentence {i}: there are {self.n_sentences}")
+        return self.ids[self.sentence_starts[i] : self.sentence_starts[i + 1]]
+
+    def __repr__(self) -> str:
+        return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write the corpus to a folder.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from stategram.text import corpus_from_sentences
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     corpus_from_sentences(["the cat sat"]).save(f"{place}/corpus")
+        ...     print(Corpus.load(f"{place}/corpus", mmap=False).n_events)
+        4
+
+        """
+        write_folder(
+            folder,
+            kind="corpus",
+            arrays={"corpus": {"ids": self.ids, "sentence_starts": self.sentence_starts}},
+            texts={"vocabulary.txt": self.vocabulary.to_bytes()},
+            manifest={"report": asdict(self.report)},
+        )
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
+        """Open a corpus that `save` wrote; with `mmap` its arrays stay on the disk until they are used."""
+        opened = open_folder(folder, kind="corpus", verify=verify)
+        arrays = opened.arrays("corpus", mmap=mmap)
+        try:
+            report = dict(opened.manifest["report"])
+            report["files"] = tuple(report["files"])
+            corpus = cls(
+                arrays["ids"],
+                arrays["sentence_starts"],
+                Vocabulary.from_bytes(opened.text("vocabulary.txt")),
+                ReadingReport(**report),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error
+        if corpus.sentence_starts[-1] != corpus.n_events:
+            raise BadDataError(f"{folder}: its sentences do not cover its events; write it again")
+        return corpus

@@ -1,0 +1,220 @@
+"""Files, or sentences in memory, to a corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal
+
+from stategram._core import TextEncoder
+from stategram.errors import BadDataError, UsageError
+from stategram.text.corpus import Corpus, ReadingReport
+from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
+from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
+
+__all__ = ["corpus_from_sentences", "read_corpus"]
+
+_NO_LIMIT = 2**63
+_SENTENCES_A_BLOCK = 10_000
+
+
+def read_corpus(
+    source: Source,
+    *,
+    vocabulary: Vocabulary | None = None,
+    vocabulary_size: int | None = None,
+    min_count: int = 1,
+    lowercase: bool = False,
+    digits: str | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    r"""Read text files, a sentence a line, words separated by white space.
+
+    Parameters
+    ----------
+    source
+        A file, or several; ``-`` is stdin. Files compressed by gzip, xz, bzip2 or zstd are opened.
+    vocabulary
+        The words to know. When not given, the words of the text itself.
+    vocabulary_size
+        Keep so many of the most frequent words, not counting the special words.
+    min_count
+        Keep the words that occur at least so often.
+    lowercase
+        Take every word in lower case, as `str.lower` gives it.
+    digits
+        The word that stands for every number, that is ``[+-]?[0-9]+([.,][0-9]+)*``.
+    encoding_errors
+        What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
+        U+FFFD in their place, as `bytes.decode` does.
+    threads
+        How many threads work; all processors when not given. The result is always the same.
+    progress
+        Called with the bytes read so far, and the bytes in all (None for stdin).
+
+    Returns
+    -------
+    Corpus
+        Words that are not in the vocabulary are ``<unk>``, lines without words are left out, and ``<s>``
+        and ``</s>`` in the text are dropped; ``report`` says how many.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     file = pathlib.Path(place, "text.txt")
+    ...     _ = file.write_text("the cat sat\n\non the mat\n")
+    ...     corpus = read_corpus(file, vocabulary_size=2)
+    >>> corpus.vocabulary.words, corpus.ids.tolist()
+    (('<unk>', '<s>', '</s>', 'the', 'cat'), [3, 4, 0, 2, 0, 3, 0, 2])
+
+    """
+    names = file_names(source)
+    if not names:
+        raise UsageError("no files to read; give at least one, or - for stdin")
+    options = _Options(vocabulary, vocabulary_size, min_count, lowercase, digits, encoding_errors, threads)
+    encoder = options.encoder()
+    total = total_size(names)
+    done = n_bytes = 0
+    for name in names:
+        taken = 0
+        for block, taken in read_blocks(name):
+            n_bytes += len(block)
+            _refuse_bad(encoder.feed(block), display_name(name))
+            if progress:
+                progress(done + taken, total)
+        _refuse_bad(encoder.end_file(), display_name(name))
+        done += taken
+    corpus = options.corpus(encoder, tuple(names), n_bytes)
+    if corpus.n_events == 0:
+        raise BadDataError(
+            f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
+            "expected a sentence a line, words separated by white space"
+        )
+    return corpus
+
+
+def corpus_from_sentences(
+    sentences: Iterable[str | Iterable[str]],
+    *,
+    vocabulary: Vocabulary | None = None,
+    vocabulary_size: int | None = None,
+    min_count: int = 1,
+    lowercase: bool = False,
+    digits: str | None = None,
+    threads: int | None = None,
+) -> Corpus:
+    """Take sentences from memory: strings, which are split at white space, or lists of words.
+
+    The other parameters, and what is made of the words, are as in `read_corpus`. A sentence without
+    words is left out.
+
+    Examples
+    --------
+    >>> corpus_from_sentences(["the cat sat", ["the", "dog"]])
+    Corpus(7 events, 2 sentences, Vocabulary(7 words))
+
+    """
+    options = _Options(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
+    encoder = options.encoder()
+    # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
+    # with it, line 2 is sentence 1.
+    n_bytes = -1
+    for block in _sentence_blocks(sentences):
+        n_bytes += len(block)
+        bad = encoder.feed(block)
+        if bad:
+            raise BadDataError(f"sentence {bad[0] - 1}: a NUL character; remove it")
+    return options.corpus(encoder, (), n_bytes)
+
+
+def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes]:
+    yield b"\n"
+    lines = (_line(number, sentence) for number, sentence in enumerate(sentences, 1))
+    while block := "".join(islice(lines, _SENTENCES_A_BLOCK)):
+        try:
+            yield block.encode()
+        except UnicodeEncodeError as error:
+            raise BadDataError(
+                f"a surrogate, {block[error.start]!r}, in a sentence; decode the text as UTF-8"
+            ) from error
+
+
+def _line(number: int, sentence: str | Iterable[str]) -> str:
+    if isinstance(sentence, str):
+        return sentence.replace("\n", " ") + "\n"
+    words = list(sentence)
+    line = " ".join(words)
+    if line.split() != words:
+        word = next(word for word in words if word.split() != [word])
+        raise UsageError(
+            f"sentence {number}: the word {word!r} is empty or holds white space; "
+            "give the sentence as one string to have it split"
+        )
+    return line + "\n"
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is done with the words, checked once for both ways of reading."""
+
+    vocabulary: Vocabulary | None
+    vocabulary_size: int | None
+    min_count: int
+    lowercase: bool
+    digits: str | None
+    encoding_errors: str
+    threads: int | None
+
+    def __post_init__(self) -> None:
+        if self.vocabulary is not None and (self.vocabulary_size is not None or self.min_count != 1):
+            raise UsageError("a vocabulary was given: vocabulary_size and min_count cannot be used with it")
+        if self.vocabulary_size is not None and self.vocabulary_size < 1:
+            raise UsageError(f"vocabulary_size is {self.vocabulary_size}; it must be at least 1")
+        if self.min_count < 1:
+            raise UsageError(f"min_count is {self.min_count}; it must be at least 1")
+        if self.digits is not None and not _is_plain_word(self.digits):
+            raise UsageError(f"digits is {self.digits!r}; it must be one word, such as N")
+        if self.encoding_errors not in ("strict", "replace"):
+            raise UsageError(f"encoding_errors is {self.encoding_errors!r}; it must be 'strict' or 'replace'")
+        if self.threads is not None and self.threads < 1:
+            raise UsageError(f"threads is {self.threads}; it must be at least 1")
+
+    def encoder(self) -> TextEncoder:
+        return TextEncoder(
+            self.lowercase, self.encoding_errors == "replace", self.threads or os.cpu_count() or 1
+        )
+
+    def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
+        # Lower case outside ASCII is a matter of tables that Python has: all distinct words at once. A line
+        # end is no letter, so that each word is lowered as if it stood alone.
+        lowered = encoder.wide_words().decode().lower().encode() if self.lowercase else b""
+        encoder.merge(lowered, (self.digits or "").encode())
+        vocabulary = self.vocabulary
+        if vocabulary is None:
+            size = _NO_LIMIT if self.vocabulary_size is None else self.vocabulary_size
+            vocabulary = Vocabulary(*encoder.choose_vocabulary(size, self.min_count))
+        else:
+            encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
+        ids, sentence_starts = encoder.encode()
+        report = ReadingReport(files, n_bytes, encoder.replaced, encoder.dropped)
+        return Corpus(ids, sentence_starts, vocabulary, report)
+
+
+def _is_plain_word(word: str) -> bool:
+    return word.split() == [word] and "\0" not in word and word not in SPECIAL_WORDS
+
+
+def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
+    if bad is None:
+        return
+    line, offset, byte = bad
+    found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
+    raise BadDataError(
+        f"{name}:{line}: {found} (byte offset {offset}); "
+        "convert the file to UTF-8 text, or replace such bytes by U+FFFD with encoding_errors='replace'"
+    )

@@ -1,0 +1,131 @@
+"""Files, plain or compressed, as blocks of bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from stategram.errors import BadDataError, StategramError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["BLOCK_SIZE", "Progress", "Source", "display_name", "file_names", "read_blocks", "total_size"]
+
+PathLike = str | os.PathLike[str]
+Source = PathLike | Sequence[PathLike]
+Progress = Callable[[int, int | None], None]
+
+BLOCK_SIZE = 1 << 21
+STDIN = "-"
+
+# A compressed file is known by its first bytes, whatever its name.
+_HEAD = 10
+_KINDS: list[tuple[str, re.Pattern[bytes], Callable[[IO[bytes]], IO[bytes]]]] = [
+    ("gzip", re.compile(rb"\x1f\x8b\x08"), lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file))),
+    ("xz", re.compile(rb"\xfd7zXZ\x00"), lzma.LZMAFile),
+    ("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
+    ("zstd", re.compile(rb"\x28\xb5\x2f\xfd"), lambda file: cast(IO[bytes], zstd.ZstdFile(file))),
+]
+_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
+
+
+def file_names(source: Source) -> list[str]:
+    """Give the names of one or many files, `-` for stdin."""
+    if isinstance(source, (str, os.PathLike)):
+        source = [source]
+    return [os.fspath(name) for name in source]
+
+
+def display_name(name: str) -> str:
+    """Give the name of a file as messages show it."""
+    return "<stdin>" if name == STDIN else name
+
+
+def total_size(names: Sequence[str]) -> int | None:
+    """Give the size of all files on disk, or None when it cannot be known."""
+    sizes = [Path(name).stat().st_size for name in names if name != STDIN and Path(name).is_file()]
+    return sum(sizes) if len(sizes) == len(names) else None
+
+
+def read_blocks(name: str) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of a file in blocks, each with the number of bytes taken from the disk so far."""
+    try:
+        with _open(name) as file:
+            head = file.read(_HEAD)
+            source = _Source(head, file)
+            for kind, start, decompressed in _KINDS:
+                if start.match(head):
+                    yield from _read_compressed(name, kind, decompressed(cast(IO[bytes], source)), source)
+                    return
+            while block := source.take(BLOCK_SIZE):
+                yield block, source.taken
+    except OSError as error:
+        raise StategramError(f"cannot read {display_name(name)}: {error.strerror or error}") from error
+
+
+def _read_compressed(name: str, kind: str, stream: IO[bytes], source: _Source) -> Iterator[tuple[bytes, int]]:
+    while True:
+        try:
+            block = stream.read(BLOCK_SIZE)
+        except (*_DAMAGE, OSError) as error:
+            # bz2 and gzip report damage as an OSError; those of the system carry a number.
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise BadDataError(
+                f"{display_name(name)}: the {kind} data is cut off or damaged ({error}); "
+                "make or fetch the file again"
+            ) from error
+        if not block:
+            return
+        yield block, source.taken
+
+
+@contextmanager
+def _open(name: str) -> Iterator[IO[bytes]]:
+    if name == STDIN:
+        yield sys.stdin.buffer
+    else:
+        with Path(name).open("rb") as file:
+            yield file
+
+
+class _Source(io.RawIOBase):
+    """A file whose first bytes were read already, even if it is a pipe; counts the bytes taken."""
+
+    def __init__(self, head: bytes, file: IO[bytes]) -> None:
+        self._head, self._file = head, file
+        self.taken = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.take(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def take(self, size: int) -> bytes:
+        """Give the next bytes, at most `size`; none at the end."""
+        if self._head:
+            data, self._head = self._head[:size], self._head[size:]
+        else:
+            data = self._file.read(size)
+        self.taken += len(data)
+        return data

@@ -1,0 +1,207 @@
+"""Words and their ids."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError, StategramError
+
+__all__ = ["SPECIAL_WORDS", "Vocabulary"]
+
+SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """A closed set of words with ids, the special words ``<unk>``, ``<s>`` and ``</s>`` first.
+
+    Parameters
+    ----------
+    letters
+        The words in UTF-8, one after the other.
+    offsets
+        Word ``i`` is ``letters[offsets[i] : offsets[i + 1]]``.
+    counts
+        How often each word occurred in the text that the vocabulary was built from: for ``<unk>`` all
+        unknown words, for ``</s>`` the sentences, for ``<s>`` 0. All 0 if it was not built from a text.
+
+    Notes
+    -----
+    A vocabulary built from a text has its words by falling count, then by rising bytes; one read from
+    a file keeps the order of the file. The words stay bytes until they are asked for.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.from_words(["the", "cat"])
+    >>> vocabulary.words
+    ('<unk>', '<s>', '</s>', 'the', 'cat')
+    >>> vocabulary.id("cat"), vocabulary.id("dog"), vocabulary.word(3), "dog" in vocabulary
+    (4, 0, 'the', False)
+
+    """
+
+    letters: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    counts: NDArray[np.uint64]
+
+    @classmethod
+    def from_words(cls, words: Iterable[str]) -> Vocabulary:
+        """Build a vocabulary of the given words, in their order, after the special words.
+
+        Special words among the given ones are passed over.
+        """
+        encoded: dict[bytes, None] = dict.fromkeys(word.encode() for word in SPECIAL_WORDS)
+        for word in words:
+            _check_word(word)
+            data = word.encode()
+            if data in encoded and word not in SPECIAL_WORDS:
+                raise BadDataError(f"the word {word!r} is there twice; leave one of them out")
+            encoded[data] = None
+        return cls._from_bytes(list(encoded))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a vocabulary from a file with a word a line, in their order; other columns are not read.
+
+        Special words in the file are passed over. `#` is a word like any other.
+        """
+        words: dict[bytes, int] = {}
+        specials = {word.encode() for word in SPECIAL_WORDS}
+        for number, line in _lines(Path(path)):
+            columns = line.split(maxsplit=1)
+            if "\0" in line:
+                raise BadDataError(f"{path}:{number}: a NUL byte; convert the file to UTF-8 text")
+            if not columns or (word := columns[0].encode()) in specials:
+                continue
+            if (first := words.setdefault(word, number)) != number:
+                raise BadDataError(
+                    f"{path}:{number}: the word {columns[0]!r} is in line {first} already; remove one of them"
+                )
+        if not words:
+            raise BadDataError(f"{path}: no words in it; expected a word a line")
+        return cls._from_bytes([word.encode() for word in SPECIAL_WORDS] + list(words))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
+        """Read a vocabulary that `save` wrote, with its counts."""
+        try:
+            return cls.from_bytes(Path(path).read_bytes())
+        except OSError as error:
+            raise StategramError(f"cannot read {path}: {error.strerror or error}") from error
+        except ValueError as error:
+            raise BadDataError(
+                f"{path}: not a saved vocabulary: {error}; for a list use from_file"
+            ) from error
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a line ``word<TAB>count`` for each word, the special words first.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     Vocabulary.from_words(["cat"]).save(f"{place}/words.txt")
+        ...     print(Vocabulary.load(f"{place}/words.txt").words)
+        ('<unk>', '<s>', '</s>', 'cat')
+
+        """
+        try:
+            Path(path).write_bytes(self.to_bytes())
+        except OSError as error:
+            raise StategramError(f"cannot write {path}: {error.strerror or error}") from error
+
+    def to_bytes(self) -> bytes:
+        """Give what `save` writes."""
+        counts = self.counts.tolist()
+        return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, counts, strict=True)).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Vocabulary:
+        """Take what `to_bytes` gave; ValueError if it did not."""
+        columns = data.split()
+        words, counts = columns[0::2], columns[1::2]
+        if [word.decode() for word in islice(words, 3)] != list(SPECIAL_WORDS):
+            raise ValueError(f"its first words are not {' '.join(SPECIAL_WORDS)}")
+        if len(words) != len(counts) or data.count(b"\n") != len(words) or len(set(words)) != len(words):
+            raise ValueError("its lines are not all different words with a count each")
+        if "\0" in data.decode():  # bad UTF-8 is a ValueError
+            raise ValueError("it holds NUL")
+        if not all(map(bytes.isdigit, counts)):
+            raise ValueError("its counts are not all numbers")
+        return cls._from_bytes(words, np.array(list(map(int, counts)), np.uint64))
+
+    @classmethod
+    def _from_bytes(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
+        offsets = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
+        letters = np.frombuffer(b"".join(words), np.uint8)
+        return cls(letters, offsets, np.zeros(len(words), np.uint64) if counts is None else counts)
+
+    def __len__(self) -> int:
+        """Give the number of words, the special ones included."""
+        return len(self.offsets) - 1
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the words and their order; counts do not matter."""
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.letters, other.letters)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.letters.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Vocabulary({len(self)} words)"
+
+    def id(self, word: str) -> int:
+        """Give the id of a word; that of ``<unk>`` if it is not in the vocabulary."""
+        return self._ids.get(word, 0)
+
+    def word(self, id: int) -> str:
+        """Give the word with an id."""
+        if not 0 <= id < len(self):
+            raise IndexError(f"no word has the id {id}: ids are 0..{len(self) - 1}")
+        return self.letters[self.offsets[id] : self.offsets[id + 1]].tobytes().decode()
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """All words in the order of their ids."""
+        letters, offsets = self.letters.tobytes(), self.offsets.tolist()
+        return tuple(letters[a:b].decode() for a, b in pairwise(offsets))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: id for id, word in enumerate(self.words)}
+
+
+def _check_word(word: str) -> None:
+    if word.split() != [word]:
+        raise BadDataError(f"{word!r} is not a word: it is empty or holds white space")
+    if re.search(r"[\0\ud800-\udfff]", word):
+        raise BadDataError(f"{word!r} is not a word: it holds NUL or a surrogate")
+
+
+def _lines(path: Path) -> Iterable[tuple[int, str]]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise StategramError(f"cannot read {path}: {error.strerror or error}") from error
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            yield number, line.decode()
+        except UnicodeDecodeError as error:
+            raise BadDataError(
+                f"{path}:{number}: not UTF-8 ({error.reason}); convert the file to UTF-8"
+            ) from error

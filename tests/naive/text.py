@@ -1,0 +1,64 @@
+"""Text to ids, said plainly."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+SPECIALS = ["<unk>", "<s>", "</s>"]
+NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
+
+
+def decode(data: bytes) -> tuple[str, int]:
+    """The text of a file with U+FFFD for what is bad, and how many U+FFFD were put in."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    text = data.decode("utf-8", "replace").replace("\0", "\ufffd")
+    genuine = data.decode("utf-8", "ignore").count("\ufffd")
+    return text, text.count("\ufffd") - genuine
+
+
+def first_bad(data: bytes) -> tuple[int, int, int] | None:
+    """Line, offset and value of the first byte that is NUL or not UTF-8."""
+    try:
+        data.decode("utf-8")
+        offset = len(data)
+    except UnicodeDecodeError as error:
+        offset = error.start
+    if b"\0" in data[:offset]:
+        offset = data.index(b"\0")
+    if offset == len(data):
+        return None
+    return data.count(b"\n", 0, offset) + 1, offset, data[offset]
+
+
+def normalise(word: str, lowercase: bool, digits: str) -> str:
+    if digits and NUMBER.fullmatch(word):
+        return digits
+    return word.lower() if lowercase else word
+
+
+def sentences(text: str, lowercase: bool = False, digits: str = "") -> tuple[list[list[str]], int]:
+    """The sentences that have words, and how many <s> and </s> were dropped."""
+    lines = [[normalise(word, lowercase, digits) for word in line.split()] for line in text.split("\n")]
+    dropped = sum(word in ("<s>", "</s>") for line in lines for word in line)
+    lines = [[word for word in line if word not in ("<s>", "</s>")] for line in lines]
+    return [line for line in lines if line], dropped
+
+
+def choose_vocabulary(lines: Iterable[list[str]], size: int, min_count: int) -> list[str]:
+    counts = Counter(word for line in lines for word in line if word != "<unk>")
+    words = sorted(counts, key=lambda word: (-counts[word], word.encode()))
+    return SPECIALS + [word for word in words if counts[word] >= min_count][:size]
+
+
+def encode(lines: list[list[str]], vocabulary: list[str]) -> tuple[list[int], list[int], list[int]]:
+    """The ids, where the sentences start, and the count of each id."""
+    id_of = {word: id for id, word in enumerate(vocabulary)}
+    ids: list[int] = []
+    starts = [0]
+    for line in lines:
+        ids += [id_of.get(word, 0) for word in line] + [2]
+        starts.append(len(ids))
+    counts = Counter(ids)
+    return ids, starts, [counts[id] for id in range(len(vocabulary))]

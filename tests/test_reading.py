@@ -1,0 +1,219 @@
+"""Files to a corpus: what is opened, what is refused, and what the messages say."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.text import Vocabulary, corpus_from_sentences, read_corpus
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+TEXT = b"the cat sat\n\non the mat\n"
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "xz": lzma.compress,
+    "bzip2": bz2.compress,
+    "zstd": lambda data: zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1}),
+}
+
+
+def write(folder: Path, data: bytes, name: str = "text.txt") -> Path:
+    file = folder / name
+    file.write_bytes(data)
+    return file
+
+
+def test_plain_file(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, TEXT))
+    assert corpus.vocabulary.words == ("<unk>", "<s>", "</s>", "the", "cat", "mat", "on", "sat")
+    assert corpus.ids.tolist() == [3, 4, 7, 2, 6, 3, 5, 2]
+    assert corpus.sentence_starts.tolist() == [0, 4, 8]
+    assert corpus.vocabulary.counts.tolist() == [0, 0, 2, 2, 1, 1, 1, 1]
+    assert (corpus.n_events, corpus.n_sentences, corpus.n_unknown) == (8, 2, 0)
+    assert corpus.report.n_bytes == len(TEXT)
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+def test_compressed_file_is_known_by_its_first_bytes(tmp_path: Path, kind: str) -> None:
+    compress = COMPRESSORS[kind]
+    # Two streams one after the other are one file.
+    corpus = read_corpus(write(tmp_path, compress(TEXT) + compress(b"a dog\n")))
+    assert corpus.n_events == 11
+    assert corpus.report.n_bytes == len(TEXT) + 6
+
+
+@pytest.mark.parametrize("kind", COMPRESSORS)
+@pytest.mark.parametrize("damage", ["cut off", "damaged"])
+def test_damaged_compressed_file_is_refused(tmp_path: Path, kind: str, damage: str) -> None:
+    data = bytearray(COMPRESSORS[kind](os.urandom(3000).hex().encode()))
+    if damage == "cut off":
+        del data[len(data) // 2 :]
+    else:
+        data[len(data) // 2 : len(data) // 2 + 64] = bytes(64)
+    file = write(tmp_path, bytes(data), "news.gz")
+    with pytest.raises(BadDataError, match=rf"news\.gz: the {kind} data is cut off or damaged"):
+        read_corpus(file)
+
+
+def test_many_files_and_progress(tmp_path: Path) -> None:
+    calls: list[tuple[int, int | None]] = []
+    names = [write(tmp_path, b"a b", "one"), write(tmp_path, gzip.compress(b"b c"), "two")]
+    corpus = read_corpus(names, progress=lambda done, total: calls.append((done, total)))
+    assert corpus.n_sentences == 2
+    assert corpus.report.files == tuple(map(str, names))
+    size = sum(name.stat().st_size for name in names)
+    assert calls[-1] == (size, size)
+
+
+@pytest.mark.parametrize("data", [TEXT, gzip.compress(TEXT)])
+def test_stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    calls: list[tuple[int, int | None]] = []
+    corpus = read_corpus("-", progress=lambda done, total: calls.append((done, total)))
+    assert corpus.n_events == 8
+    assert calls[-1] == (len(data), None)
+
+
+def test_pipe(tmp_path: Path) -> None:
+    read_end, write_end = os.pipe()
+    os.write(write_end, TEXT)
+    os.close(write_end)
+    try:
+        assert read_corpus(f"/dev/fd/{read_end}").n_events == 8
+    except StategramError:
+        pytest.skip("no /dev/fd here")
+    finally:
+        os.close(read_end)
+
+
+def test_missing_file_and_folder(tmp_path: Path) -> None:
+    with pytest.raises(StategramError, match=r"cannot read .*nowhere: No such file"):
+        read_corpus(tmp_path / "nowhere")
+    with pytest.raises(StategramError, match="cannot read"):
+        read_corpus(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_forbidden_file(tmp_path: Path) -> None:
+    file = write(tmp_path, TEXT)
+    file.chmod(0)
+    with pytest.raises(StategramError, match="Permission denied"):
+        read_corpus(file)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", b"<s> </s>\n", gzip.compress(b"")])
+def test_no_words(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(BadDataError, match=r"no words in .*text\.txt \(\d+ bytes of text\); expected"):
+        read_corpus(write(tmp_path, data))
+
+
+def test_bad_bytes(tmp_path: Path) -> None:
+    file = write(tmp_path, b"fine\ncaf\xe9 noir\n")
+    with pytest.raises(BadDataError, match=r"text\.txt:2: byte 0xe9, .*offset 8.*encoding_errors='replace'"):
+        read_corpus(file)
+    corpus = read_corpus(file, encoding_errors="replace")
+    assert "caf\ufffd" in corpus.vocabulary
+    assert corpus.report.n_replaced == 1
+
+
+def test_bad_last_line(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"text\.txt:2: byte 0xe2"):
+        read_corpus(write(tmp_path, b"fine\ncut \xe2\x82"))
+
+
+def test_nul(tmp_path: Path) -> None:
+    file = write(tmp_path, b"a\nb\0c\n")
+    with pytest.raises(BadDataError, match=r"text\.txt:2: a NUL byte \(byte offset 3\)"):
+        read_corpus(file)
+    assert "b\ufffdc" in read_corpus(file, encoding_errors="replace").vocabulary
+
+
+def test_markers_and_unknown_word(tmp_path: Path) -> None:
+    corpus = read_corpus(write(tmp_path, b"<s> a <unk> </s>\n"))
+    assert corpus.ids.tolist() == [3, 0, 2]
+    assert (corpus.report.n_dropped, corpus.n_unknown) == (2, 1)
+
+
+def test_line_longer_than_many_blocks(tmp_path: Path) -> None:
+    n = 3_000_000
+    corpus = read_corpus(write(tmp_path, b"ab " * n + b"\nend"))
+    assert (corpus.n_events, corpus.n_sentences) == (n + 3, 2)
+
+
+def test_cutting_the_vocabulary(tmp_path: Path) -> None:
+    file = write(tmp_path, b"a a a b b c c d\n")
+    assert read_corpus(file, vocabulary_size=2).vocabulary.words[3:] == ("a", "b")
+    assert read_corpus(file, min_count=2).vocabulary.words[3:] == ("a", "b", "c")
+    both = read_corpus(file, min_count=2, vocabulary_size=1)
+    assert both.vocabulary.words[3:] == ("a",)
+    assert both.vocabulary.counts.tolist() == [5, 0, 1, 3]
+
+
+def test_given_vocabulary(tmp_path: Path) -> None:
+    vocabulary = Vocabulary.from_words(["mat", "the"])
+    corpus = read_corpus(write(tmp_path, TEXT), vocabulary=vocabulary)
+    assert corpus.ids.tolist() == [4, 0, 0, 2, 0, 4, 3, 2]
+    assert corpus.vocabulary is vocabulary
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocabulary_size": 0}, "vocabulary_size is 0"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"threads": 0}, "threads is 0"),
+        ({"digits": "a b"}, "digits is 'a b'"),
+        ({"digits": "<s>"}, "digits is '<s>'"),
+        ({"encoding_errors": "ignore"}, "encoding_errors is 'ignore'"),
+        ({"vocabulary": Vocabulary.from_words(["a"]), "min_count": 2}, "cannot be used with it"),
+    ],
+)
+def test_bad_options(tmp_path: Path, options: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        read_corpus(write(tmp_path, TEXT), **options)  # type: ignore[arg-type]
+
+
+def test_no_files() -> None:
+    with pytest.raises(UsageError, match="no files"):
+        read_corpus([])
+
+
+def test_sentences_are_split_or_taken_word_by_word() -> None:
+    corpus = corpus_from_sentences(
+        ["\ufeffthe  cat\nsat", ["a\ufeff", "b"], [], " ", iter(["c"])], lowercase=True
+    )
+    words = [[corpus.vocabulary.word(id) for id in corpus.sentence(i)] for i in range(corpus.n_sentences)]
+    assert words == [["\ufeffthe", "cat", "sat", "</s>"], ["a\ufeff", "b", "</s>"], ["c", "</s>"]]
+
+
+def test_many_sentences_are_fed_in_blocks() -> None:
+    corpus = corpus_from_sentences(f"w{i % 50} x" for i in range(25_000))
+    assert (corpus.n_sentences, corpus.n_events, len(corpus.vocabulary)) == (25_000, 75_000, 54)
+    assert corpus.vocabulary.counts.sum() == corpus.n_events
+
+
+@pytest.mark.parametrize("word", ["", "New York", "a\n", "a\u2028b"])
+def test_words_with_white_space_are_refused(word: str) -> None:
+    with pytest.raises(UsageError, match=r"sentence 2: the word .* is empty or holds white space"):
+        corpus_from_sentences([["fine"], ["a", word]])
+
+
+def test_bad_characters_in_sentences() -> None:
+    with pytest.raises(BadDataError, match="sentence 2: a NUL"):
+        corpus_from_sentences(["a", "b\0c"])
+    with pytest.raises(BadDataError, match="surrogate"):
+        corpus_from_sentences(["a\ud800"])

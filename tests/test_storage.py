@@ -1,0 +1,135 @@
+"""Folders: there whole or not at all, refused when damaged."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stategram.errors import BadDataError, StategramError
+from stategram.storage import open_folder, write_folder
+from stategram.text import Corpus, corpus_from_sentences
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "folder"
+    corpus_from_sentences(["the cat", "the é dog"], vocabulary_size=2).save(path)
+    return path
+
+
+@pytest.mark.parametrize("mmap", [True, False])
+def test_corpus_roundtrip(folder: Path, mmap: bool) -> None:
+    corpus = corpus_from_sentences(["the cat", "the é dog"], vocabulary_size=2)
+    loaded = Corpus.load(folder, mmap=mmap)
+    assert loaded.ids.tolist() == corpus.ids.tolist()
+    assert loaded.sentence_starts.tolist() == corpus.sentence_starts.tolist()
+    assert loaded.ids.dtype == np.uint32
+    assert loaded.sentence_starts.dtype == np.int64
+    assert loaded.vocabulary == corpus.vocabulary
+    assert loaded.vocabulary.counts.tolist() == corpus.vocabulary.counts.tolist()
+    assert loaded.report == corpus.report
+    assert not loaded.ids.flags.writeable
+
+
+def test_every_kind_of_array(tmp_path: Path) -> None:
+    arrays = {
+        str(np.dtype(kind)): np.arange(6, dtype=kind).reshape(2, 3)
+        for kind in ("u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f2", "f4", "f8")
+    }
+    arrays["empty"] = np.empty((0, 3), np.float32)
+    arrays["strided"] = np.arange(10)[::3]
+    arrays["bool"] = np.array([True, False])
+    write_folder(tmp_path / "f", kind="x", arrays={"a": arrays})
+    loaded = open_folder(tmp_path / "f", kind="x").arrays("a")
+    assert loaded.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert loaded[name].dtype == array.dtype
+        np.testing.assert_array_equal(loaded[name], array)
+
+
+def test_nothing_else_is_left_behind(folder: Path) -> None:
+    assert [path.name for path in folder.parent.iterdir()] == ["folder"]
+    names = {"manifest.json", "corpus.safetensors", "vocabulary.txt"}
+    assert {path.name for path in folder.iterdir()} == names
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["files"].keys() | {"manifest.json"} == names
+
+
+def test_same_content_same_bytes(folder: Path, tmp_path: Path) -> None:
+    corpus_from_sentences(["the cat", "the é dog"], vocabulary_size=2).save(tmp_path / "again")
+    for file in folder.iterdir():
+        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["corpus.safetensors", "vocabulary.txt", "manifest.json"])
+@pytest.mark.parametrize("damage", ["flipped", "cut", "missing"])
+def test_damage_is_refused_with_the_name(folder: Path, name: str, damage: str) -> None:
+    file = folder / name
+    data = bytearray(file.read_bytes())
+    if damage == "missing":
+        file.unlink()
+    else:
+        if damage == "cut":
+            del data[len(data) // 2 :]
+        else:
+            data[0] ^= 1
+        file.write_bytes(data)
+    with pytest.raises(BadDataError, match=name.replace(".", r"\.")):
+        Corpus.load(folder)
+
+
+@pytest.mark.parametrize("keep", [0, 5, 20, -1])
+def test_cut_arrays_are_refused_even_unverified(folder: Path, keep: int) -> None:
+    file = folder / "corpus.safetensors"
+    file.write_bytes(file.read_bytes()[:keep])
+    with pytest.raises(BadDataError, match=r"corpus\.safetensors"):
+        Corpus.load(folder, verify=False)
+
+
+def test_kind_and_version(folder: Path) -> None:
+    with pytest.raises(BadDataError, match="a corpus folder, expected a model folder"):
+        open_folder(folder, kind="model")
+    file = folder / "manifest.json"
+    file.write_text(file.read_text().replace('"format_version": 1', '"format_version": 99'))
+    with pytest.raises(BadDataError, match="format version 99"):
+        Corpus.load(folder)
+
+
+def test_replaced_but_nothing_foreign_overwritten(folder: Path) -> None:
+    corpus_from_sentences(["new"]).save(folder)
+    assert Corpus.load(folder).n_events == 2
+    assert [path.name for path in folder.parent.iterdir()] == ["folder"]
+    foreign = folder.parent / "foreign"
+    foreign.mkdir()
+    (foreign / "thesis.tex").touch()
+    with pytest.raises(StategramError, match="not a folder of stategram"):
+        corpus_from_sentences(["new"]).save(foreign)
+    assert (foreign / "thesis.tex").exists()
+
+
+def test_leftover_of_a_crash_is_cleared(folder: Path) -> None:
+    partial = folder.with_name("folder.partial")
+    partial.mkdir()
+    (partial / "junk").touch()
+    corpus_from_sentences(["new"]).save(folder)
+    assert not partial.exists()
+    assert not (folder / "junk").exists()
+
+
+def test_unwritable_place(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StategramError, match="cannot write the folder"):
+        write_folder(tmp_path / "file" / "folder", kind="x")
+
+
+def test_not_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"no manifest\.json"):
+        Corpus.load(tmp_path)
+
+
+def test_a_file_the_manifest_does_not_name(folder: Path) -> None:
+    with pytest.raises(BadDataError, match="names no file 'other'"):
+        open_folder(folder, kind="corpus").text("other")
