@@ -1,0 +1,22 @@
+// One source, several instruction sets: the loader picks the widest that the processor has.
+#pragma once
+
+#include <cstdlib>  // defines __GLIBC__ where it is the C library
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define STATEGRAM_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STATEGRAM_SANITIZED
+#endif
+
+// Put before a hot function that is not a template. The choice is made by an indirect function of the GNU
+// loader, which runs before a sanitizer is ready.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(STATEGRAM_SANITIZED) && \
+    (defined(__clang__) ? __clang_major__ >= 14 : defined(__GNUC__))
+#define STATEGRAM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define STATEGRAM_CLONES
+#endif
