@@ -198,7 +198,7 @@ double HierarchyBuilder::loss(std::size_t a, std::size_t b) const {
 // join, and then the fall when the columns join in a table whose rows a and b are one: a coarser table of
 // that kind has the groups of a and of b as one.
 void HierarchyBuilder::start_bounds() {
-    constexpr std::size_t groups = 64, apart = 48;
+    constexpr std::size_t groups = 256, apart = 192;
     std::vector<std::size_t> order(size_), group(size_);
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
