@@ -18,9 +18,7 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=8)
 
 def ids_of(sentences: list[list[str]], vocabulary: list[str]) -> np.ndarray:
     number = {w: i for i, w in enumerate(vocabulary)}
-    return np.array(
-        [number.get(w, 0) for s in sentences for w in [*s, BOUNDARY]], dtype=np.uint32
-    )
+    return np.array([number.get(w, 0) for s in sentences for w in [*s, BOUNDARY]], dtype=np.uint32)
 
 
 @given(
