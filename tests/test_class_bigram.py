@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.class_bigram import BOUNDARY, UNKNOWN, figures
 
+from naive.class_bigram import BOUNDARY, UNKNOWN, figures
 from stategram import _core
 from stategram.errors import UsageError
 from stategram.evaluation import average_mutual_information, class_bigram_perplexity

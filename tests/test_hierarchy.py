@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive.hierarchy import merge_classes
 
+from naive.hierarchy import merge_classes
 from stategram.clustering import ClassHierarchy, build_hierarchy
 from stategram.errors import UsageError
 

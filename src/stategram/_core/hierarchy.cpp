@@ -8,8 +8,8 @@
 // Let L(i,j) be the fall of F when i and j merge. Three facts give a bound from below on every L, kept
 // current in O(k) a merger, so that only the few pairs whose bound is below the best exact loss are computed:
 //
-// 1. The mutual information of a coarser table is smaller, and so is its fall: L over a few groups of columns
-//    (and of rows) bounds L over all of them. This starts the bounds.
+// 1. The mutual information of a coarser table is smaller, and so is its fall: see coarse_bounds.hpp. This
+//    starts the bounds of classes and of mergers.
 // 2. When a and b merge, L(i,j) of another pair falls by the mutual information (times the mass) of the 2 x 2
 //    tables N({i,j},{a,b}) and N({a,b},{i,j}). Mutual information is the least divergence of the two rows
 //    from any common distribution q, hence it is at most r(i) + r(j) with
@@ -28,6 +28,7 @@
 #include <stdexcept>
 
 #include "arrays.hpp"
+#include "coarse_bounds.hpp"
 #include "simd.hpp"
 #include "x_log_x.hpp"
 
@@ -65,26 +66,6 @@ STATEGRAM_CLONES double smallest_difference(const double* bound, const double* d
     for (; j < size; ++j) lane[0] = std::min(lane[0], bound[j] - drift[j]);
     return *std::min_element(lane, lane + lanes);
 }
-
-// A table of doubles in one piece.
-class Table {
- public:
-    Table(std::size_t rows, std::size_t columns) : columns_(columns), cells_(rows * columns, 0.0) {}
-    double* operator[](std::size_t row) { return cells_.data() + row * columns_; }
-    const double* operator[](std::size_t row) const { return cells_.data() + row * columns_; }
-
-    // Keeps some rows, and the columns of the same numbers, in their order.
-    void keep(const std::vector<std::size_t>& kept) {
-        for (std::size_t r = 0; r < kept.size(); ++r)
-            for (std::size_t c = 0; c < kept.size(); ++c)
-                cells_[r * kept.size() + c] = cells_[kept[r] * columns_ + kept[c]];
-        columns_ = kept.size();
-    }
-
- private:
-    std::size_t columns_;
-    std::vector<double> cells_;
-};
 
 template <typename T>
 void keep(std::vector<T>& values, const std::vector<std::size_t>& kept) {
@@ -128,7 +109,8 @@ class HierarchyBuilder {
     Table rows_, columns_;                  // N and its transpose
     std::vector<double> row_f_, column_f_;  // sum_b f(N(a,b)), sum_b f(N(b,a))
     std::vector<double> left_, right_;      // N(a,.), N(.,a)
-    std::vector<std::int64_t> name_;        // of the cluster in a slot; -1: empty
+    std::optional<CoarseBounds> coarse_;
+    std::vector<std::int64_t> name_;  // of the cluster in a slot; -1: empty
 
     Table bound_;                // [a][b], a < b: a bound of L(a,b) plus both drifts at the time it was found
     std::vector<double> drift_;  // by slot
@@ -177,11 +159,9 @@ HierarchyBuilder::HierarchyBuilder(const std::int64_t* counts, std::size_t size,
     std::iota(name_.begin(), name_.end(), std::int64_t{0});
     // A loss is a difference of sums as large as f(total): below this, rounding would speak.
     tie_ = 1e-12 * (1.0 + x_log_x(total));
+    coarse_.emplace(rows_, columns_, left_, right_, slots_, size_);
     start_bounds();
 }
-
-// f(x) + f(y) - f(x + y): what a sum over f loses when two of its cells become one.
-inline double joined(double x, double y) { return x_log_x(x) + x_log_x(y) - x_log_x(x + y); }
 
 double HierarchyBuilder::loss(std::size_t a, std::size_t b) const {
     const double aa = rows_[a][a], ab = rows_[a][b], ba = rows_[b][a], bb = rows_[b][b];
@@ -194,38 +174,10 @@ double HierarchyBuilder::loss(std::size_t a, std::size_t b) const {
     return std::max(0.0, (before - after) - joined(left_[a], left_[b]) - joined(right_[a], right_[b]));
 }
 
-// Fact 1. The largest classes stay apart, all others share a few groups. L is the fall when the rows a and b
-// join, and then the fall when the columns join in a table whose rows a and b are one: a coarser table of
-// that kind has the groups of a and of b as one.
 void HierarchyBuilder::start_bounds() {
-    constexpr std::size_t groups = 256, apart = 192;
-    std::vector<std::size_t> order(size_), group(size_);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return left_[a] + right_[a] > left_[b] + right_[b];
-    });
-    for (std::size_t place = 0; place < size_; ++place)
-        group[order[place]] = place < apart ? place : apart + place % (groups - apart);
-    Table rows(slots_, groups), columns(slots_, groups);
-    std::vector<double> cells_f(slots_);
-    const std::vector<double> zeros(groups, 0.0);
-    for (std::size_t a = 0; a < slots_; ++a) {
-        for (std::size_t b = 0; b < size_; ++b) {
-            rows[a][group[b]] += rows_[a][b];
-            columns[a][group[b]] += columns_[a][b];
-        }
-        cells_f[a] = sum_f(rows[a], zeros.data(), groups) + sum_f(columns[a], zeros.data(), groups);
-    }
     for (std::size_t a = 0; a < slots_; ++a) {
         std::fill(bound_[a], bound_[a] + a + 1, infinity);
-        for (std::size_t b = a + 1; b < slots_; ++b) {
-            const double *x = columns[a], *y = columns[b];
-            const std::size_t p = group[a], q = group[b];
-            double fall = cells_f[a] + cells_f[b] - sum_f(rows[a], rows[b], groups) - sum_f(x, y, groups) -
-                          joined(left_[a], left_[b]) - joined(right_[a], right_[b]);
-            if (p != q) fall += joined(x[p] + x[q], y[p] + y[q]) - joined(x[p], y[p]) - joined(x[q], y[q]);
-            bound_[a][b] = std::max(0.0, fall);
-        }
+        for (std::size_t b = a + 1; b < slots_; ++b) bound_[a][b] = coarse_->bound(a, b);
         read_row(a);
     }
 }
@@ -313,7 +265,7 @@ std::vector<double> HierarchyBuilder::add_drift(std::size_t a, std::size_t b) {
     return grown;
 }
 
-// Fact 3, with the bounds as they were before the drifts have grown.
+// Facts 3 and 1, the first with the bounds as they were before the drifts have grown.
 void HierarchyBuilder::join_bounds(const Pair& pair, const std::vector<double>& grown) {
     const auto [a, b, least] = pair;
     auto at = [&](std::size_t i, std::size_t j) -> double& { return i < j ? bound_[i][j] : bound_[j][i]; };
@@ -321,7 +273,8 @@ void HierarchyBuilder::join_bounds(const Pair& pair, const std::vector<double>& 
         if (j == a || j == b || name_[j] < 0) continue;
         const double larger = std::max(at(a, j) - drift_[a], at(b, j) - drift_[b]);
         const double now = larger - (drift_[j] - grown[j]) - least;
-        at(a, j) = std::max(0.0, now) + drift_[j];  // the drift of the merger starts from zero
+        at(a, j) =
+            std::max(coarse_->bound(a, j), now) + drift_[j];  // the drift of the merger starts from zero
         at(b, j) = infinity;
         if (j < a) row_best_[j] = std::min(row_best_[j], at(a, j) + most_drift_);
     }
@@ -358,8 +311,10 @@ void HierarchyBuilder::join_counts(std::size_t a, std::size_t b) {
 
 void HierarchyBuilder::merge(const Pair& pair) {
     const auto [a, b, least] = pair;
-    join_bounds(pair, add_drift(a, b));
+    const std::vector<double> grown = add_drift(a, b);
+    coarse_->join(rows_, columns_, a, b);
     join_counts(a, b);
+    join_bounds(pair, grown);
     merges.push_back(name_[a]);
     merges.push_back(name_[b]);
     name_[a] = static_cast<std::int64_t>(leaves_ + losses.size());
@@ -388,6 +343,7 @@ void HierarchyBuilder::compact() {
     keep(right_, kept);
     slots_ = name_.size();
     size_ = kept.size();
+    coarse_.emplace(rows_, columns_, left_, right_, slots_, size_);
     // The columns have moved: row_where_ is read again with its row.
     std::fill(row_read_.begin(), row_read_.end(), leaves_);
 }

@@ -34,6 +34,7 @@ class ClassHierarchy:
     ['00', '1', '01']
     >>> tree.cut(2)
     array([0, 1, 0])
+
     """
 
     merges: NDArray[np.int64]
@@ -88,6 +89,7 @@ class ClassHierarchy:
         --------
         >>> ClassHierarchy(np.array([[0, 2], [3, 1]]), np.array([1.5, 4.0])).cut_depth(1)
         array([0, 1, 0])
+
         """
         if depth < 0:
             raise UsageError(f"the depth is {depth}; it must be 0 or more")
@@ -134,6 +136,7 @@ def build_hierarchy(
     [[0, 3], [1, 2], [4, 5]]
     >>> tree.bit_paths()
     ['00', '10', '11', '01']
+
     """
     table = np.asarray(counts)
     if table.ndim != 2 or table.shape[0] != table.shape[1]:

@@ -54,6 +54,7 @@ def average_mutual_information(counts: ArrayLike) -> float:
     1.0
     >>> average_mutual_information([[4, 4], [4, 4]])
     0.0
+
     """
     table = np.asarray(counts)
     if table.ndim != 2:
@@ -109,6 +110,7 @@ def class_bigram_perplexity(
     >>> figures = class_bigram_perplexity((offsets, columns, counts), [-1, -1, -1, 0, 1], [3, 4, 2])
     >>> figures.classes, figures.train_events, round(figures.perplexity_kn, 4)
     (2, 7, 1.1945)
+
     """
     offsets, columns, counts = (np.asarray(a).astype(np.int64) for a in bigrams)
     types = len(offsets) - 1

@@ -81,6 +81,7 @@ def write_classes(
     CLASS-00000 1.0 the
     CLASS-00001 0.75 dog
     CLASS-00001 0.25 cat
+
     """
     if format not in CLASS_FORMATS:
         raise UsageError(
@@ -145,6 +146,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     {'dog': 'CLASS-1', 'cat': 'CLASS-1'}
     >>> read_classes(io.BytesIO(b"0110\tthe\t9\n1\tcat\t1\n"))
     {'the': '0110', 'cat': '1'}
+
     """
     if format is not None and format not in CLASS_FORMATS:
         raise UsageError(
