@@ -127,3 +127,17 @@ class TwoSidedExchange:
 
     def recount(self) -> float:
         """Give the criterion computed anew from the tables."""
+
+class HierarchyBuilder:
+    """Merges classes two by two, each time with the least loss of average mutual information."""
+
+    def __init__(self, counts: NDArray[np.int64], mergeable: int) -> None: ...
+    def run(self, most: int) -> int:
+        """Do up to `most` mergers; give the number still to be done."""
+    def merges(self) -> NDArray[np.int64]:
+        """Give the names of the two clusters of each merger, one after the other."""
+    def losses(self) -> NDArray[np.float64]:
+        """Give the fall of the criterion, in nats, of each merger."""
+    @property
+    def evaluations(self) -> int:
+        """How many exact losses were computed."""

@@ -1,17 +1,27 @@
-// Run-time dispatch: a function marked STATEGRAM_CLONES is compiled for AVX-512, AVX2 and the baseline
-// processor, and the loader picks the best one that this machine has. Only x86-64 with glibc has the
-// mechanism; elsewhere, and under the sanitizers, the baseline alone is built.
+// One source, several instruction sets: the loader picks the widest that the processor has.
 #pragma once
 
-#include <cstddef>
+#include <cstdlib>  // defines __GLIBC__ where it is the C library
 
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(__SANITIZE_ADDRESS__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define STATEGRAM_SANITIZED
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STATEGRAM_SANITIZED
+#endif
+
+// Put before a hot function that is not a template. The choice is made by an indirect function of the GNU
+// loader, which runs before a sanitizer is ready.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(STATEGRAM_SANITIZED) && \
+    (defined(__clang__) ? __clang_major__ >= 14 : defined(__GNUC__))
 #define STATEGRAM_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define STATEGRAM_CLONES
 #endif
 
+// No other pointer of the function reaches this memory.
 #if defined(_MSC_VER)
 #define STATEGRAM_RESTRICT __restrict
 #else

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stategram.errors import BadDataError, UsageError
+from stategram.formats import CLASS_FORMATS, read_classes, write_classes
+
+NASTY = [
+    "#",
+    '"',
+    "0",
+    "1",
+    "10",
+    "0.5",
+    "1e-3",
+    "{",
+    "}",
+    "CLASS-1",
+    "\\n",
+    "\u00a0",
+    "\u2028",
+    "\x1c",
+    "é",
+    "-",
+]
+word = st.one_of(
+    st.sampled_from(NASTY),
+    st.text(
+        st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=6
+    ),
+)
+PATHS = ["00", "010", "011", "1"]
+entries = st.dictionaries(word, st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1)
+
+
+def written(classes: dict[str, tuple[int, int]], format: str) -> bytes:
+    out = io.BytesIO()
+    labels, counts = zip(*classes.values(), strict=True)
+    write_classes(out, list(classes), labels, counts, format=format, bit_paths=PATHS)
+    return out.getvalue()
+
+
+def name(label: int, format: str) -> str:
+    return {"srilm": f"CLASS-{label:05d}", "brown": PATHS[label]}.get(format, str(label))
+
+
+@pytest.mark.parametrize("format", CLASS_FORMATS)
+@given(classes=entries)
+def test_what_was_written_is_read(format: str, classes: dict[str, tuple[int, int]]) -> None:
+    expected = {w: name(g, format) for w, (g, _) in classes.items()}
+    data = written(classes, format)
+    assert read_classes(io.BytesIO(data), format=format) == expected
+    assert read_classes(io.BytesIO(gzip.compress(data)), format=format) == expected
+
+
+@pytest.mark.parametrize("format", CLASS_FORMATS)
+@given(classes=entries)
+def test_the_format_is_detected(format: str, classes: dict[str, tuple[int, int]]) -> None:
+    # One ordinary word is enough to tell the formats apart, whatever the others look like.
+    classes = {**classes, "ordinary": (2, 5)}
+    expected = {w: name(g, format) for w, (g, _) in classes.items()}
+    assert read_classes(io.BytesIO(written(classes, format))) == expected
+
+
+@given(classes=entries)
+def test_probabilities_sum_to_one_in_each_class(classes: dict[str, tuple[int, int]]) -> None:
+    total: dict[bytes, float] = defaultdict(float)
+    for line in written(classes, "srilm").split(b"\n")[:-1]:
+        label, p, _ = line.split()
+        total[label] += float(p)
+    assert total == pytest.approx(dict.fromkeys(total, 1.0), abs=1e-12)
+
+
+def test_each_format_reads_as_documented() -> None:
+    classes = {"cat": (1, 1), "the": (0, 9), "dog": (1, 3)}
+    assert written(classes, "tsv") == b"the\t0\t9\ndog\t1\t3\ncat\t1\t1\n"
+    assert written(classes, "brown") == b"00\tthe\t9\n010\tdog\t3\n010\tcat\t1\n"
+    assert written(classes, "srilm") == b"CLASS-00000 1.0 the\nCLASS-00001 0.75 dog\nCLASS-00001 0.25 cat\n"
+    assert json.loads(written(classes, "json"))["classes"][:2] == [
+        {"class": 0, "count": 9, "bits": "00", "words": [{"word": "the", "count": 9}]},
+        {
+            "class": 1,
+            "count": 4,
+            "bits": "010",
+            "words": [{"word": "dog", "count": 3}, {"word": "cat", "count": 1}],
+        },
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"the\t0\ncat\t1\n", {"the": "0", "cat": "1"}),
+        (b"the 0\r\ncat 1\r\n", {"the": "0", "cat": "1"}),
+        (b"\xef\xbb\xbfthe\t0\n\n\ncat\t1", {"the": "0", "cat": "1"}),
+        (b"the\t3 -1.25\n", {"the": "3"}),
+        (b"CLASS-1 cat\nCLASS-1 dog\n", {"cat": "CLASS-1", "dog": "CLASS-1"}),
+        (b"CLASS-1 1e-05 7\nCLASS-1 5e-1 8\n", {"7": "CLASS-1", "8": "CLASS-1"}),
+        (b"ANIMAL 0.5 cat\nANIMAL 0.5 7\n", {"cat": "ANIMAL", "7": "ANIMAL"}),
+        (b"01\t0\t5\n01\t1\t5\n10\t10\t5\n", {"0": "01", "1": "01", "10": "10"}),
+        (b"the\t1\t5\ncat\t0\t5\n", {"the": "1", "cat": "0"}),
+        (b"{\t1\t5\n}\t0\t5\n", {"{": "1", "}": "0"}),
+        (b"the 1\nthe 1\n", {"the": "1"}),
+    ],
+)
+def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) -> None:
+    assert read_classes(io.BytesIO(data)) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b" \n", "classes.txt:1: the class file is empty"),
+        (b"a 1\nb\n", "classes.txt:2: found 1 columns, 'b'; a tsv class file has"),
+        (b"a 1\nb 2 3 4\n", "classes.txt:2: found 4 columns"),
+        (b"a 1\nb 2 c\n", "classes.txt:2: found 3 columns, 'b 2 c'"),
+        (b"a 1\n\nb\xff 2\n", "classes.txt:3: the byte 0xff is not UTF-8"),
+        (b"a 1\nb 1\na 2\n", "classes.txt:3: 'a' has the class 2, but line 1 gave it 1"),
+        (b'{"version":1,\n"n_classes":}', "classes.txt:2: not JSON"),
+        (b'{"version":1}', "classes.txt:1: .*n_classes"),
+        (b'{"version":2,"n_classes":0,"classes":[]}', "version 2"),
+        (
+            b'{"version":1,"n_classes":2,"classes":[{"class":0,"count":0,"words":[{"word":"a"}]},'
+            b'{"class":1,"count":0,"words":[{"word":"a"}]}]}',
+            "'a' has the classes 0 and 1",
+        ),
+        (b"\x1f\x8b\x08 cut", "classes.txt: the gzip data is damaged"),
+    ],
+)
+def test_bad_files_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:
+    path = tmp_path / "classes.txt"
+    path.write_bytes(data)
+    with pytest.raises(BadDataError, match=message):
+        read_classes(path)
+
+
+def test_a_given_format_is_kept_to(tmp_path: Path) -> None:
+    path = tmp_path / "classes.txt"
+    path.write_bytes(b"0\t1\t5\n")
+    assert read_classes(path) == {"1": "0"}
+    assert read_classes(path, format="tsv") == {"0": "1"}
+    with pytest.raises(BadDataError, match="a brown class file has bits"):
+        read_classes(io.BytesIO(b"x\t1\t5\n"), format="brown")
+    with pytest.raises(UsageError, match="no class file format 'xml'"):
+        read_classes(path, format="xml")
+
+
+def test_files_are_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "classes.tsv"
+    write_classes(path, ["a"], [0], [1])
+    packed = tmp_path / "classes.tsv.gz"
+    write_classes(packed, ["a"], [0], [1])
+    assert gzip.decompress(packed.read_bytes()) == path.read_bytes() == b"a\t0\t1\n"
+
+    def full(_: int) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="no space"):
+        write_classes(path, ["b"], [0], [1])
+    assert path.read_bytes() == b"a\t0\t1\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["classes.tsv", "classes.tsv.gz"]
+
+
+@pytest.mark.parametrize(
+    ("words", "labels", "counts", "format", "error", "message"),
+    [
+        (["a b"], [0], [1], "tsv", BadDataError, "'a b' is empty or holds white space"),
+        ([""], [0], [1], "tsv", BadDataError, "'' is empty"),
+        (["\udc80"], [0], [1], "tsv", BadDataError, "cannot be written as UTF-8"),
+        (["a", "a"], [0, 1], [1, 1], "tsv", BadDataError, "'a' was given twice"),
+        (["a"], [0, 1], [1], "tsv", UsageError, "1 words, 2 classes and 1 counts"),
+        (["a"], [-1], [1], "tsv", UsageError, "below 0"),
+        (["a"], [0], [1], "xml", UsageError, "no class file format 'xml'"),
+        (["a"], [0], [1], "brown", UsageError, "needs the bit paths"),
+    ],
+)
+def test_unusable_classes_are_refused(
+    words: list[str], labels: list[int], counts: list[int], format: str, error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=message):
+        write_classes(io.BytesIO(), words, labels, counts, format=format)
