@@ -63,6 +63,10 @@ class Side:
     sweep: _Sweep
     labels: Callable[[], NDArray[np.uint32]]
 
+    def visit_all(self) -> int:
+        """Make one plain sweep over this side; give the number of moves."""
+        return self.sweep(self.order, self.scales, 0.0, 0)
+
     def parts(self) -> Iterator[NDArray[np.uint32]]:
         """Cut the order into parts that take about as long as the time between two ticks."""
         begin, size = 0, _BATCH

@@ -1,0 +1,302 @@
+"""Word classes from text: the whole way, in one estimator."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering.exchange import (
+    Clusters,
+    Exchange,
+    predictive_exchange,
+    tied_exchange,
+    two_sided_exchange,
+)
+from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
+from stategram.clustering.initial import frequent_first, given_labels, number_classes
+from stategram.clustering.memory import check_memory
+from stategram.clustering.monitor import Monitor, Progress, SweepRecord
+from stategram.clustering.schedule import EFFORTS, run_exchange
+from stategram.counts import BigramCounts, count_bigrams
+from stategram.errors import UsageError
+from stategram.processors import thread_count
+from stategram.text import Corpus, corpus_from_sentences
+
+__all__ = ["CRITERIA", "WordClasses"]
+
+CRITERIA = ("tied", "predictive", "two-sided")
+
+
+class WordClasses:
+    """Clusters the words of a text so that a class bigram model predicts the text best.
+
+    Parameters
+    ----------
+    n_classes
+        How many classes; by default 500, or as many as ``init`` and ``fixed`` name. A text with fewer words
+        gives every word a class of its own.
+    criterion
+        ``tied``: p(G(w)|G(w-1)) p(w|G(w)), the classical class bigram. ``predictive``: p(G(w)|w-1) p(w|G(w)).
+        ``two-sided``: p(G(w)|S(w-1)) p(w|G(w)), where a word as context has a state S of its own.
+    n_states
+        For ``two-sided``: how many states; by default as many as classes.
+    effort
+        ``fast``, ``normal`` or ``best``: how long to look for a better criterion.
+    time_limit
+        Instead of an effort: the number of seconds to look for.
+    min_count
+        Words seen less often do not shape the classes; at the end each joins the one that suits it best.
+    init
+        Begin with the classes of these words (word to class name) instead of from nothing. Words of the text
+        without one are placed; words that the text does not have keep their class.
+    fixed
+        These words stay in the class they are given: with those of the same name, apart from the others.
+    threads
+        All processors by default. The result does not depend on it.
+    random_state
+        The seed of the annealing.
+
+    Attributes
+    ----------
+    words_ : tuple of str
+        The words of the text by falling count, ``<unk>`` among them if it occurs, then those of ``init`` and
+        ``fixed`` that the text does not have.
+    labels_, counts_ : arrays
+        The class and the count of each word. Classes are numbered by falling count of all their words.
+    classes_ : list of tuples of str
+        The words of each class by falling count.
+    history_ : list of SweepRecord
+        What each sweep did.
+    criterion_ : float
+        The criterion reached, in nats.
+    perplexity_ : float
+        The perplexity of the text itself under the maximum-likelihood model.
+    class_bigrams_ : array
+        How often class b follows class a; the last row and column are the sentence boundary.
+    hierarchy_ : ClassHierarchy
+        A binary tree over the classes, built when it is first asked for.
+    contexts_, states_ :
+        For ``two-sided``: the words as contexts, ``<s>`` among them, and the state of each.
+
+    Notes
+    -----
+    The exchange algorithm is that of Kneser and Ney (1993, "Improved clustering techniques for class-based
+    statistical language modelling") and of Ueberla and Gransden (1996, "Clustered language models with
+    context-equivalent states"), here annealed.
+
+    Examples
+    --------
+    >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 3
+    >>> words = WordClasses(n_classes=3).fit(text)
+    >>> sorted(sorted(members) for members in words.classes_)
+    [['a', 'the'], ['cat', 'dog'], ['ran', 'sat']]
+    >>> words.predict(["cat"]) == words.predict(["dog"])
+    array([ True])
+
+    """
+
+    words_: tuple[str, ...]
+    labels_: NDArray[np.int64]
+    counts_: NDArray[np.int64]
+    history_: list[SweepRecord]
+    criterion_: float
+    perplexity_: float
+    class_bigrams_: NDArray[np.int64]
+    contexts_: tuple[str, ...]
+    states_: NDArray[np.int64]
+
+    def __init__(
+        self,
+        n_classes: int | None = None,
+        *,
+        criterion: str = "tied",
+        n_states: int | None = None,
+        effort: str = "normal",
+        time_limit: float | None = None,
+        min_count: int = 1,
+        init: Mapping[str, object] | None = None,
+        fixed: Mapping[str, object] | None = None,
+        threads: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        self.n_classes = n_classes
+        self.criterion = criterion
+        self.n_states = n_states
+        self.effort = effort
+        self.time_limit = time_limit
+        self.min_count = min_count
+        self.init = init
+        self.fixed = fixed
+        self.threads = threads
+        self.random_state = random_state
+
+    def fit(
+        self,
+        texts: Corpus | Iterable[str | Iterable[str]],
+        *,
+        progress: Callable[[Progress], object] | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> WordClasses:
+        """Find the classes of the words of a text.
+
+        Parameters
+        ----------
+        texts
+            A corpus, or any iterable of sentences: strings, which are split at white space, or lists of words.
+        progress
+            Called with a `Progress` several times a second.
+        stop
+            Asked as often; when it answers true, the classes are finished quickly with the best so far.
+
+        """
+        self._check()
+        threads = thread_count(self.threads)
+        corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts, threads=threads)
+        if corpus.n_events == 0:
+            raise UsageError("the text has no words; give at least one sentence")
+        bigrams = count_bigrams(corpus, threads=threads)
+        fixed, init = self.fixed or {}, self.init or {}
+        numbers = number_classes(fixed, init)
+        n = self._n_classes(bigrams, numbers)
+        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers, n)
+        still = [corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary]
+        categories = frequent_first(
+            bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
+        )
+        monitor = Monitor(progress, stop)
+        exchange = self._exchange(bigrams, categories, threads)
+        run_exchange(
+            exchange,
+            EFFORTS[self.effort],
+            seed=self.random_state,
+            monitor=monitor,
+            time_limit=self.time_limit,
+        )
+        rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
+        dataclasses.replace(exchange.sides[0], order=rare).visit_all()
+        self.history_ = monitor.history
+        self.criterion_ = exchange.criterion
+        self.perplexity_ = exchange.perplexity
+        unseen = {word: numbers[name] for word, name in {**init, **fixed}.items() if word not in corpus.vocabulary}
+        self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
+        if self.criterion == "two-sided":
+            self._take_states(corpus, bigrams, exchange.sides[1].labels())
+        return self
+
+    def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
+        """Give the class of each word; a word without one gets that of ``<unk>``, or else -1."""
+        unknown = self._label_of.get("<unk>", -1)
+        return np.array([self._label_of.get(word, unknown) for word in words], dtype=np.int64)
+
+    def to_columns(self) -> dict[str, Any]:
+        """Give the result as columns, ready for ``pandas.DataFrame`` or ``polars.DataFrame``.
+
+        Examples
+        --------
+        >>> WordClasses(n_classes=2).fit(["a b", "a b b"]).to_columns()
+        {'word': ['b', 'a'], 'class': [0, 1], 'count': [3, 2]}
+
+        """
+        return {
+            "word": list(self.words_),
+            "class": self.labels_.tolist(),
+            "count": self.counts_.tolist(),
+        }
+
+    @cached_property
+    def classes_(self) -> list[tuple[str, ...]]:
+        """The words of each class by falling count."""
+        members: list[list[str]] = [[] for _ in range(int(self.labels_.max()) + 1)]
+        for word, label in zip(self.words_, self.labels_.tolist(), strict=True):
+            members[label].append(word)
+        return [tuple(words) for words in members]
+
+    @cached_property
+    def hierarchy_(self) -> ClassHierarchy:
+        """A binary tree over the classes, by mergers that lose least mutual information."""
+        return build_hierarchy(self.class_bigrams_, len(self.class_bigrams_) - 1)
+
+    @property
+    def mutual_information_(self) -> float:
+        """The average mutual information, in bits, of the class of a word and what predicts it."""
+        events = int(self.class_bigrams_.sum())
+        return self.criterion_ / events / math.log(2) + math.log2(events)
+
+    @cached_property
+    def _label_of(self) -> dict[str, int]:
+        return dict(zip(self.words_, self.labels_.tolist(), strict=True))
+
+    def _check(self) -> None:
+        if self.criterion not in CRITERIA:
+            raise UsageError(f"there is no criterion {self.criterion!r}; choose one of {', '.join(CRITERIA)}")
+        if self.effort not in EFFORTS:
+            raise UsageError(f"there is no effort {self.effort!r}; choose one of {', '.join(EFFORTS)}")
+        for name in ("n_classes", "n_states", "min_count"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is {value}; it must be at least 1")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise UsageError(f"time_limit is {self.time_limit}; it must be above 0 seconds")
+        if self.n_states is not None and self.criterion != "two-sided":
+            raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
+
+    def _n_classes(self, bigrams: BigramCounts, numbers: Mapping[object, int]) -> int:
+        words = np.count_nonzero(bigrams.word_counts) - 1
+        wanted = self.n_classes or len(numbers) or 500
+        return max(len(numbers), min(wanted, words))
+
+    def _exchange(self, bigrams: BigramCounts, categories: Clusters, threads: int) -> Exchange:
+        order = categories.order
+        often = dataclasses.replace(categories, order=order[bigrams.word_counts[order] >= self.min_count])
+        if self.criterion == "predictive":
+            return predictive_exchange(bigrams, often, threads=threads)
+        if self.criterion == "tied":
+            check_memory(categories.n_all, categories.n_all)
+            return tied_exchange(bigrams, often, threads=threads)
+        contexts = np.count_nonzero(bigrams.word_counts)
+        states = frequent_first(bigrams.word_counts, min(self.n_states or categories.n, contexts))
+        check_memory(states.n_all, categories.n_all)
+        return two_sided_exchange(bigrams, states, often, threads=threads)
+
+    def _take_classes(
+        self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32], unseen: Mapping[str, int]
+    ) -> None:
+        ids = np.flatnonzero(bigrams.word_counts)
+        ids = ids[ids != bigrams.boundary]
+        ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
+        words = corpus.vocabulary.words
+        self.words_ = (*(words[i] for i in ids.tolist()), *unseen)
+        found = np.concatenate((labels[ids].astype(np.int64), np.array(list(unseen.values()), dtype=np.int64)))
+        self.counts_ = np.concatenate((bigrams.word_counts[ids], np.zeros(len(unseen), dtype=np.int64)))
+        self.labels_ = _by_size(found, self.counts_)
+        k = int(self.labels_.max()) + 1
+        of_id = np.full(len(words), k)
+        of_id[ids] = self.labels_[: len(ids)]
+        offsets, columns, counts = bigrams.successors
+        pairs = np.repeat(of_id, np.diff(offsets)) * (k + 1) + of_id[columns]
+        sums = np.bincount(pairs, weights=counts, minlength=(k + 1) ** 2)
+        self.class_bigrams_ = sums.astype(np.int64).reshape(k + 1, k + 1)
+        for cached in ("classes_", "hierarchy_", "_label_of"):
+            self.__dict__.pop(cached, None)
+
+    def _take_states(self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32]) -> None:
+        ids = np.flatnonzero(bigrams.word_counts)
+        ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
+        words = corpus.vocabulary.words
+        self.contexts_ = tuple("<s>" if i == bigrams.boundary else words[i] for i in ids.tolist())
+        self.states_ = _by_size(labels[ids].astype(np.int64), bigrams.word_counts[ids])
+
+
+def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number clusters by falling count; of equal ones, that with the first element is first."""
+    used, first, dense = np.unique(labels, return_index=True, return_inverse=True)
+    totals = np.bincount(dense, weights=counts, minlength=len(used))
+    rank = np.empty(len(used), dtype=np.int64)
+    rank[np.lexsort((first, -totals))] = np.arange(len(used))
+    return rank[dense]
