@@ -65,7 +65,7 @@ def frequent_first(
 
 
 def number_classes(*files: Mapping[str, object]) -> dict[object, int]:
-    """Number the class names of class files, in the order of their appearance."""
+    """Give the class names of class files their numbers, in the order of their appearance."""
     numbers: dict[object, int] = {}
     for file in files:
         for name in file.values():

@@ -39,7 +39,7 @@ EFFORTS = {
 }
 
 
-class _Ended(Exception):
+class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
     """The user's stop, or the end of the time limit."""
 
 
@@ -53,15 +53,15 @@ def run_exchange(
 ) -> None:
     """Sweep as the effort says, or for ``time_limit`` seconds.
 
-    When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which gives a
-    class to the words that have none.
+    When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which
+    gives a class to the words that have none.
     """
     run = _Run(exchange, effort, seed, monitor, time_limit)
     try:
         run.place()
         run.anneal()
         run.exchange_until_stuck()
-    except _Ended:
+    except _EarlyEnd:
         run.finish()
 
 
@@ -113,11 +113,13 @@ class _Run:
         number = len(self.monitor.history)
 
         def tick(part: float, moves: int) -> None:
-            self.monitor.tell(step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part))
+            self.monitor.tell(
+                step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part)
+            )
             if self.monitor.stopped():
-                raise _Ended
+                raise _EarlyEnd
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:
-                raise _Ended
+                raise _EarlyEnd
 
         moves = self.exchange.sweep(temperature, self.seed * 1_000_003 + number, tick)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
