@@ -58,7 +58,8 @@ def frequent_first(
         kept[element] = True
     order = by_count[(counts[by_count] > 0) & ~kept[by_count]]
     unplaced = order[labels[order] == UNPLACED]
-    empty = np.setdiff1d(np.arange(n), labels[counts > 0])[: len(unplaced)]
+    taken = labels[(counts > 0) & (labels != UNPLACED)]
+    empty = np.flatnonzero(np.bincount(taken, minlength=n)[:n] == 0)[: len(unplaced)]
     labels[unplaced[: len(empty)]] = empty
     labels[labels == UNPLACED] = further
     return Clusters(labels.astype(np.uint32), n, order.astype(np.uint32))

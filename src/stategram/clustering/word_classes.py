@@ -288,7 +288,7 @@ class WordClasses:
         pairs = np.repeat(of_id, np.diff(offsets)) * (k + 1) + of_id[columns]
         sums = np.bincount(pairs, weights=counts, minlength=(k + 1) ** 2)
         self.class_bigrams_ = sums.astype(np.int64).reshape(k + 1, k + 1)
-        for cached in ("classes_", "hierarchy_", "_label_of"):
+        for cached in ("classes_", "hierarchy_", "_label_of"):  # those of an earlier fit
             self.__dict__.pop(cached, None)
 
     def _take_states(self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32]) -> None:
@@ -302,8 +302,11 @@ class WordClasses:
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give clusters numbers by falling count; of equal ones, that with the first element is first."""
-    used, first, dense = np.unique(labels, return_index=True, return_inverse=True)
-    totals = np.bincount(dense, weights=counts, minlength=len(used))
-    rank = np.empty(len(used), dtype=np.int64)
-    rank[np.lexsort((first, -totals))] = np.arange(len(used))
-    return rank[dense]
+    n = int(labels.max(initial=-1)) + 1
+    totals = np.bincount(labels, weights=counts, minlength=n)
+    first = np.full(n, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    order = np.lexsort((first, -totals))
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)  # empty clusters come last: no element is theirs
+    return rank[labels]
