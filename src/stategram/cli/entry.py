@@ -58,7 +58,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        cli.main(args=arguments, prog_name="stategram", standalone_mode=False)
+        # Not cli.main(), which ends with 1 when the reader of our output has gone.
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        with cli.make_context("stategram", given) as context:
+            cli.invoke(context)
         sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code

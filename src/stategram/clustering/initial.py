@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.exchange import Clusters
-from stategram.errors import UsageError
 from stategram.text import Vocabulary
 
 __all__ = ["frequent_first", "given_labels", "number_classes"]
@@ -75,14 +74,9 @@ def number_classes(*files: Mapping[str, object]) -> dict[object, int]:
 
 
 def given_labels(
-    vocabulary: Vocabulary, classes: Mapping[str, object], numbers: Mapping[object, int], n: int
+    vocabulary: Vocabulary, classes: Mapping[str, object], numbers: Mapping[object, int]
 ) -> NDArray[np.int64]:
     """Give the class of each word that a class file names, and -1 to the others."""
-    if len(numbers) > n:
-        raise UsageError(
-            f"the given classes are {len(numbers)}, more than n_classes = {n}; "
-            f"ask for {len(numbers)} classes or more"
-        )
     labels = np.full(len(vocabulary), UNPLACED, dtype=np.int64)
     for word, name in classes.items():
         if word in vocabulary:

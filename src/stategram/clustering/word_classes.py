@@ -166,7 +166,7 @@ class WordClasses:
         fixed, init = self.fixed or {}, self.init or {}
         numbers = number_classes(fixed, init)
         n = self._n_classes(bigrams, numbers)
-        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers, n)
+        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers)
         still = [corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary]
         categories = frequent_first(
             bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
@@ -251,6 +251,11 @@ class WordClasses:
             raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
 
     def _n_classes(self, bigrams: BigramCounts, numbers: Mapping[object, int]) -> int:
+        if self.n_classes is not None and self.n_classes < len(numbers):
+            raise UsageError(
+                f"init and fixed name {len(numbers)} classes, more than n_classes = {self.n_classes}; "
+                f"ask for {len(numbers)} classes or more"
+            )
         words = int(np.count_nonzero(bigrams.word_counts)) - 1
         wanted = self.n_classes or len(numbers) or 500
         return max(len(numbers), min(wanted, words))
