@@ -1,0 +1,139 @@
+"""How good word classes are and what they cost, for each effort and number of classes, and beside peers.
+
+All class files, ours and a peer's, are read back and measured by the same step on the same text.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean, median
+from typing import Any
+
+from benchmarks.measure import BenchmarkError, Cost, median_cost, run, step, step_command, tell
+from benchmarks.settings import Settings
+from benchmarks.tables import Row, Table
+from benchmarks.texts import Texts, with_vocabulary
+
+
+@dataclass(frozen=True)
+class _Program:
+    """Something that makes a class file of a text: ours with one effort, or a peer."""
+
+    name: str
+    make: Callable[[Path, int, int, Path], Cost]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    cost: Cost
+    figures: dict[str, Any]
+
+
+def measure_classes(texts: Texts, settings: Settings) -> list[Table]:
+    if texts.test is None:
+        raise BenchmarkError("classes are measured by the perplexity of a test text; give one with --test")
+    train = with_vocabulary(texts, settings.vocabulary)
+    ours = [_ours(effort, settings.threads) for effort in settings.efforts]
+    peers = [_peer(command) for command in settings.peers]
+    rows: list[Row] = []
+    ratios: list[Row] = []
+    for k in settings.k:
+        outcomes: dict[str, list[_Outcome]] = {program.name: [] for program in ours + peers}
+        # Ours and the peers take turns, so that a busy machine slows down all of them.
+        for seed in range(settings.seeds):
+            for program in ours + peers:
+                tell(f"classes: k = {k}, seed {seed}, {program.name}")
+                place = texts.folder / "classes.tsv"
+                cost = program.make(train, k, seed, place)
+                figures = step("evaluate", train, texts.test, place)[0]
+                outcomes[program.name].append(_Outcome(cost, figures))
+        rows += [_row(name, k, found) for name, found in outcomes.items()]
+        ratios += [
+            _ratio_row(our.name, peer.name, k, outcomes[our.name], outcomes[peer.name])
+            for peer in peers
+            for our in ours
+        ]
+    tables = [
+        Table(
+            f"Word classes, {settings.threads} thread{'s' if settings.threads > 1 else ''}",
+            rows,
+            {"AMI": 4, "AMI spread": 4, "test PP": 1, "PP spread": 1, "CPU s": 2, "CPU spread": 2},
+            [
+                f"Over {settings.seeds} seed{'s' if settings.seeds > 1 else ''}: means of AMI (bits) and "
+                "perplexity, medians of CPU seconds and memory; spread: the largest less the smallest. "
+                "CPU seconds are those of the whole process, from the text to the class file."
+            ],
+        )
+    ]
+    if ratios:
+        tables.append(
+            Table(
+                "Ours beside peers",
+                ratios,
+                {"AMI gain": 4, "test PP ratio": 4, "CPU ratio": 3, "memory ratio": 2},
+                ["Ours / the peer's, the median over the rounds; AMI gain: ours less the peer's, in bits."],
+            )
+        )
+    return tables
+
+
+def _ours(effort: str, threads: int) -> _Program:
+    def make(text: Path, k: int, seed: int, place: Path) -> Cost:
+        return run(step_command("classes", text, k, effort, seed, threads), stdout=place)
+
+    return _Program(f"stategram {effort}", make)
+
+
+def _peer(command: str) -> _Program:
+    def make(text: Path, k: int, seed: int, place: Path) -> Cost:
+        values = {"{k}": str(k), "{seed}": str(seed), "{text}": shlex.quote(str(text))}
+        filled = command
+        for name, value in values.items():
+            filled = filled.replace(name, value)
+        # By the shell, so that a peer that needs two programs, or a file of its own, can be measured too.
+        return run(["sh", "-c", filled], stdin=None if "{text}" in command else text, stdout=place)
+
+    words = shlex.split(command)
+    if not words:
+        raise BenchmarkError("--peer is empty; give a command that reads text and writes a class file")
+    return _Program(Path(words[0]).name, make)
+
+
+def _row(name: str, k: int, outcomes: list[_Outcome]) -> Row:
+    cost = median_cost(outcome.cost for outcome in outcomes)
+    ami = [outcome.figures["ami"] for outcome in outcomes]
+    perplexity = [outcome.figures["perplexity_ad"] for outcome in outcomes]
+    cpu = [outcome.cost.cpu for outcome in outcomes]
+    return {
+        "program": name,
+        "k": k,
+        "words": outcomes[0].figures["classed"],
+        "AMI": mean(ami),
+        "AMI spread": _spread(ami),
+        "test PP": mean(perplexity),
+        "PP spread": _spread(perplexity),
+        "CPU s": cost.cpu,
+        "CPU spread": _spread(cpu),
+        "peak MB": cost.peak,
+    }
+
+
+def _spread(values: list[float]) -> float | None:
+    """Give the largest less the smallest; one value has no spread."""
+    return max(values) - min(values) if len(values) > 1 else None
+
+
+def _ratio_row(ours: str, peer: str, k: int, our: list[_Outcome], their: list[_Outcome]) -> Row:
+    rounds = list(zip(our, their, strict=True))
+    return {
+        "ours": ours,
+        "peer": peer,
+        "k": k,
+        "AMI gain": median(a.figures["ami"] - b.figures["ami"] for a, b in rounds),
+        "test PP ratio": median(a.figures["perplexity_ad"] / b.figures["perplexity_ad"] for a, b in rounds),
+        "CPU ratio": median(a.cost.cpu / b.cost.cpu for a, b in rounds),
+        "memory ratio": median(a.cost.peak / b.cost.peak for a, b in rounds),
+    }
