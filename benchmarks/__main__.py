@@ -43,7 +43,7 @@ def main() -> None:
 
 def _measure(options: argparse.Namespace, folder: Path) -> None:
     texts = given_texts(options.train, options.test, folder)
-    facts = {"text": texts.name, **describe(texts.train)}
+    facts = {"text": texts.name, **describe(texts.train)[0]}
     machine = _machine()
     print(
         f"{texts.name}: {facts['bytes'] / 1e6:.1f} MB, {facts['events']:,} events, {facts['words']:,} words."
@@ -112,6 +112,8 @@ def _options() -> argparse.Namespace:
     for part in options.parts:
         if part not in _PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(_PARTS)}")
+    if options.train and not options.test and "classes" in (options.parts or _PARTS):
+        parser.error("classes are measured by the perplexity of a test text; give one with --test")
     return options
 
 

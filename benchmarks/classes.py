@@ -6,7 +6,7 @@ All class files, ours and a peer's, are read back and measured by the same step 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -33,24 +33,26 @@ class _Outcome:
 
 
 def measure_classes(texts: Texts, settings: Settings) -> list[Table]:
-    if texts.test is None:
-        raise BenchmarkError("classes are measured by the perplexity of a test text; give one with --test")
     train = with_vocabulary(texts, settings.vocabulary)
     ours = [_ours(effort, settings.threads) for effort in settings.efforts]
-    peers = [_peer(command) for command in settings.peers]
+    peers = _peers(settings.peers)
+    programs = ours + peers
     rows: list[Row] = []
     ratios: list[Row] = []
     for k in settings.k:
-        outcomes: dict[str, list[_Outcome]] = {program.name: [] for program in ours + peers}
+        outcomes: dict[str, list[_Outcome]] = {program.name: [] for program in programs}
+        places: list[Path] = []
+        costs: list[Cost] = []
         # Ours and the peers take turns, so that a busy machine slows down all of them.
         for seed in range(settings.seeds):
-            for program in ours + peers:
+            for program in programs:
                 tell(f"classes: k = {k}, seed {seed}, {program.name}")
-                place = texts.folder / "classes.tsv"
-                cost = program.make(train, k, seed, place)
-                figures = step("evaluate", train, texts.test, place)[0]
-                outcomes[program.name].append(_Outcome(cost, figures))
-        rows += [_row(name, k, found) for name, found in outcomes.items()]
+                places.append(texts.folder / f"classes-{len(places)}.tsv")
+                costs.append(program.make(train, k, seed, places[-1]))
+        figures = step("evaluate", train, texts.test, *places)
+        for i, (cost, found) in enumerate(zip(costs, figures, strict=True)):
+            outcomes[programs[i % len(programs)].name].append(_Outcome(cost, found))
+        rows += [_row(name, k, group) for name, group in outcomes.items()]
         ratios += [
             _ratio_row(our.name, peer.name, k, outcomes[our.name], outcomes[peer.name])
             for peer in peers
@@ -87,19 +89,27 @@ def _ours(effort: str, threads: int) -> _Program:
     return _Program(f"stategram {effort}", make)
 
 
-def _peer(command: str) -> _Program:
+def _peers(commands: Sequence[str]) -> list[_Program]:
+    """Name each peer by its program, or by its whole command where one program is given twice."""
+    for command in commands:
+        if not command.strip():
+            raise BenchmarkError("--peer is empty; give a command that reads text and writes a class file")
+    programs = [Path(command.split()[0]).name for command in commands]
+    unique = len(set(programs)) == len(programs)
+    names = programs if unique else [command.replace("|", "\\|") for command in commands]
+    return [_peer(name, command) for name, command in zip(names, commands, strict=True)]
+
+
+def _peer(name: str, command: str) -> _Program:
     def make(text: Path, k: int, seed: int, place: Path) -> Cost:
         values = {"{k}": str(k), "{seed}": str(seed), "{text}": shlex.quote(str(text))}
         filled = command
-        for name, value in values.items():
-            filled = filled.replace(name, value)
+        for placeholder, value in values.items():
+            filled = filled.replace(placeholder, value)
         # By the shell, so that a peer that needs two programs, or a file of its own, can be measured too.
         return run(["sh", "-c", filled], stdin=None if "{text}" in command else text, stdout=place)
 
-    words = shlex.split(command)
-    if not words:
-        raise BenchmarkError("--peer is empty; give a command that reads text and writes a class file")
-    return _Program(Path(words[0]).name, make)
+    return _Program(name, make)
 
 
 def _row(name: str, k: int, outcomes: list[_Outcome]) -> Row:

@@ -25,7 +25,7 @@ def measure_growth(texts: Texts, settings: Settings) -> list[Table]:
     one_word = texts.folder / "one-word.txt"
     one_word.write_text("word\n", encoding="utf-8")
     start: list[Cost] = []
-    facts = [describe(part) for part in parts]
+    facts = describe(*parts)
     effort, first_k = settings.efforts[0], settings.k[0]
     by_text: list[list[Cost]] = [[] for _ in parts]
     by_k: list[list[Cost]] = [[] for _ in settings.k]
@@ -34,7 +34,8 @@ def measure_growth(texts: Texts, settings: Settings) -> list[Table]:
         for costs, part, share in zip(by_text, parts, _SHARES, strict=True):
             tell(f"growth: {repeat + 1} of {settings.repeats}, {share:.0%} of the text, k = {first_k}")
             costs.append(_classes(part, first_k, effort, settings.threads))
-        for costs, k in zip(by_k, settings.k, strict=True):
+        by_k[0].append(by_text[-1][-1])
+        for costs, k in zip(by_k[1:], settings.k[1:], strict=True):
             tell(f"growth: {repeat + 1} of {settings.repeats}, all of the text, k = {k}")
             costs.append(_classes(train, k, effort, settings.threads))
     events = [fact["events"] for fact in facts]

@@ -96,6 +96,8 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
     vocabulary = corpus.vocabulary
     test_ids = read_corpus(test, vocabulary=vocabulary).ids
     bigrams = count_bigrams(corpus)
+    seen = bigrams.word_counts > 0
+    seen[bigrams.boundary] = False
     answers = []
     for file in class_files:
         class_of = read_classes(file)
@@ -108,23 +110,26 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
             boundary=bigrams.boundary,
             unknown=vocabulary.id("<unk>"),
         )
-        answers.append({**asdict(figures), "classed": int((labels >= 0).sum())})
+        answers.append({**asdict(figures), "classed": int((seen & (labels >= 0)).sum())})
     _answer(answers)
 
 
-def describe(text: str) -> None:
-    """Say how large a text is."""
+def describe(*texts: str) -> None:
+    """Say how large texts are."""
     from stategram.text import read_corpus
 
-    corpus = read_corpus(text)
-    _answer(
-        {
-            "bytes": Path(text).stat().st_size,
-            "sentences": corpus.n_sentences,
-            "events": corpus.n_events,
-            "words": len(set(corpus.vocabulary.words) - {"<unk>", "<s>", "</s>"}),
-        }
-    )
+    answers = []
+    for text in texts:
+        corpus = read_corpus(text)
+        answers.append(
+            {
+                "bytes": Path(text).stat().st_size,
+                "sentences": corpus.n_sentences,
+                "events": corpus.n_events,
+                "words": len(set(corpus.vocabulary.words) - {"<unk>", "<s>", "</s>"}),
+            }
+        )
+    _answer(answers)
 
 
 def cut_vocabulary(text: str, vocabulary_size: str, place: str) -> None:

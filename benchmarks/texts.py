@@ -54,7 +54,7 @@ def first_part(text: Path, share: float, folder: Path) -> Path:
     return place
 
 
-def describe(text: Path) -> dict[str, Any]:
-    """Give the bytes, sentences, events and distinct words of a text."""
-    found: dict[str, Any] = step("describe", text)
+def describe(*texts: Path) -> list[dict[str, Any]]:
+    """Give the bytes, sentences, events and distinct words of each text."""
+    found: list[dict[str, Any]] = step("describe", *texts)
     return found
