@@ -27,6 +27,9 @@ _SECONDS_BETWEEN_TICKS = 0.1
 # How the noise on an element's scores grows with its count n. An exponent of 1 would treat every event alike,
 # 0 every element; 0.9 gave the best criterion for 100 and for 500 classes.
 _NOISE_EXPONENT = 0.9
+# With few clusters, looking at all of them is as quick.
+_SHORTLIST = 16
+_LEAST_CLUSTERS_FOR_SHORTLISTS = 200
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,12 @@ class Clusters:
 
 class _Sweep(Protocol):
     def __call__(
-        self, order: NDArray[np.uint32], scales: NDArray[np.float32], temperature: float, seed: int
+        self,
+        order: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool,
     ) -> int: ...
 
 
@@ -65,7 +73,7 @@ class Side:
 
     def visit_all(self) -> int:
         """Make one plain sweep over this side; give the number of moves."""
-        return self.sweep(self.order, self.scales, 0.0, 0)
+        return self.sweep(self.order, self.scales, 0.0, 0, False)
 
     def parts(self) -> Iterator[NDArray[np.uint32]]:
         """Cut the order into parts that take about as long as the time between two ticks."""
@@ -99,13 +107,19 @@ class Exchange:
         """The training perplexity of the maximum-likelihood model p(G(w)|S(c)) p(w|G(w))."""
         return math.exp(-(self.criterion + self.words_entropy) / self.n_events)
 
-    def sweep(self, temperature: float, seed: int, tick: Callable[[float, int], object]) -> int:
-        """Visit every element once; ``tick`` gets the share done and the moves so far, and may raise."""
+    def sweep(
+        self, temperature: float, seed: int, tick: Callable[[float, int], object], *, shortlisted: bool
+    ) -> int:
+        """Visit every element once; ``tick`` gets the share done and the moves so far, and may raise.
+
+        With ``shortlisted``, an element looks only at the clusters that were good for it when it last looked
+        at all.
+        """
         total = sum(len(side.order) for side in self.sides)
         done = moves = 0
         for side in self.sides:
             for part in side.parts():
-                moves += side.sweep(part, side.scales, temperature, seed)
+                moves += side.sweep(part, side.scales, temperature, seed, shortlisted)
                 done += len(part)
                 tick(done / total, moves)
         return moves
@@ -114,7 +128,13 @@ class Exchange:
 def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> Exchange:
     """Cluster words by the class bigram p(G(w)|G(w-1)) p(w|G(w)): one map for both sides."""
     kernel = _core.TiedExchange(
-        *bigrams.successors, *bigrams.predecessors, classes.labels, classes.n_all, classes.n, threads
+        *bigrams.successors,
+        *bigrams.predecessors,
+        classes.labels,
+        classes.n_all,
+        classes.n,
+        threads,
+        _shortlist(classes.n),
     )
     words = Side(classes.order, _scales(bigrams), kernel.sweep, kernel.labels)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
@@ -154,7 +174,13 @@ def _two_sided_kernel(
         categories.n,
         states_move,
         threads,
+        # The sparse rows of still states are slow to look a single cluster up in.
+        _shortlist(min(states.n, categories.n)) if states_move else 0,
     )
+
+
+def _shortlist(clusters: int) -> int:
+    return _SHORTLIST if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
 
 
 def _scales(bigrams: BigramCounts) -> NDArray[np.float32]:
