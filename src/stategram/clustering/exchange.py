@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import BigramCounts
+from stategram.counts import BigramCounts, CompressedCounts
 
 __all__ = ["Clusters", "Exchange", "Side", "predictive_exchange", "tied_exchange", "two_sided_exchange"]
 
@@ -68,6 +68,8 @@ class Side:
 
     order: NDArray[np.uint32]
     scales: NDArray[np.float32]
+    work: NDArray[np.int64]
+    """For each element, what it takes to score it, in rows of a table."""
     sweep: _Sweep
     labels: Callable[[], NDArray[np.uint32]]
 
@@ -115,12 +117,12 @@ class Exchange:
         With ``shortlisted``, an element looks only at the clusters that were good for it when it last looked
         at all.
         """
-        total = sum(len(side.order) for side in self.sides)
+        total = sum(int(side.work[side.order].sum()) for side in self.sides)
         done = moves = 0
         for side in self.sides:
             for part in side.parts():
                 moves += side.sweep(part, side.scales, temperature, seed, shortlisted)
-                done += len(part)
+                done += int(side.work[part].sum())
                 tick(done / total, moves)
         return moves
 
@@ -136,7 +138,8 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> 
         threads,
         _shortlist(classes.n),
     )
-    words = Side(classes.order, _scales(bigrams), kernel.sweep, kernel.labels)
+    work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
+    words = Side(classes.order, _scales(bigrams), work, kernel.sweep, kernel.labels)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -145,7 +148,8 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: in
     identity = np.arange(len(bigrams.word_counts), dtype=np.uint32)
     still = Clusters(identity, len(identity), identity[:0])
     kernel = _two_sided_kernel(bigrams, still, classes, states_move=False, threads=threads)
-    words = Side(classes.order, _scales(bigrams), kernel.sweep_words, kernel.categories)
+    work = _rows(bigrams.predecessors, len(identity))
+    words = Side(classes.order, _scales(bigrams), work, kernel.sweep_words, kernel.categories)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -155,8 +159,20 @@ def two_sided_exchange(
     """Cluster words as they are predicted and words as contexts by p(G(w)|S(w-1)) p(w|G(w))."""
     kernel = _two_sided_kernel(bigrams, states, categories, states_move=True, threads=threads)
     scales = _scales(bigrams)
-    words = Side(categories.order, scales, kernel.sweep_words, kernel.categories)
-    contexts = Side(states.order, scales, kernel.sweep_contexts, kernel.states)
+    words = Side(
+        categories.order,
+        scales,
+        _rows(bigrams.predecessors, states.n),
+        kernel.sweep_words,
+        kernel.categories,
+    )
+    contexts = Side(
+        states.order,
+        scales,
+        _rows(bigrams.successors, categories.n),
+        kernel.sweep_contexts,
+        kernel.states,
+    )
     return Exchange((words, contexts), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -185,6 +201,11 @@ def _shortlist(clusters: int) -> int:
 
 def _scales(bigrams: BigramCounts) -> NDArray[np.float32]:
     return np.power(bigrams.word_counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
+
+
+def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
+    """Give, for each element, with how many clusters of the other side it can have been seen."""
+    return np.minimum(np.diff(counts.offsets), clusters) + 1
 
 
 def _words_entropy(bigrams: BigramCounts) -> float:
