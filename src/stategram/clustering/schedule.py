@@ -17,7 +17,7 @@ __all__ = ["EFFORTS", "Effort", "run_exchange"]
 # Nats an event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
 # starts melt what was found, a colder end only repeats the plain sweeps.
 _HOT = 0.3
-_COLD = 0.05
+_COLD = 0.04
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
 # Every so many sweeps an element looks at all clusters, in the others at its shortlist.
@@ -37,7 +37,7 @@ class Effort:
 EFFORTS = {
     "fast": Effort(anneal=0, exchange=2),
     "normal": Effort(anneal=20, exchange=4),
-    "best": Effort(anneal=150, exchange=50),
+    "best": Effort(anneal=250, exchange=50),
 }
 
 
