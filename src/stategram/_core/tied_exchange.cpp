@@ -34,6 +34,7 @@ class TiedExchange {
         nb::gil_scoped_release release;
         successors_.check(labels.size(), labels.size());
         predecessors_.check(labels.size(), labels.size());
+        successors_.check_transpose(predecessors_);
         labels_ = checked_labels(labels, labels.size(), classes);
         scratch_.resize(static_cast<std::size_t>(threads));
         for (Scratch& mine : scratch_) {
@@ -66,7 +67,7 @@ class TiedExchange {
         for (std::int64_t i = successors_.begin(word); i < successors_.end(word); ++i) {
             const std::uint32_t other = successors_.ids.data()[i], n = successors_.counts.data()[i];
             if (other == word)
-                mine.twice = n;
+                mine.twice += n;
             else
                 mine.after.add(labels_[other], n);
         }
