@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -50,10 +50,10 @@ def rows_of(pairs: Pairs, n_rows: int) -> Rows:
 def rounding(pairs: Pairs, n: int, additions: int) -> float:
     """How far a score of an element with n events may be from the truth, as it is a sum of floats.
 
-    Every term is f(N + x) - f(N) <= x (log T + 1) for some x of the element's events, and these x add up to at
-    most 12 n in the tied case (2 n in the margins, 2 n in the rows, 4 n in the corner, 4 n in the cells of the
-    home class), less in the other. A sum of m floats is off by at most m units of roundoff of that; a term
-    that was computed and not looked up, by some 16 more.
+    Every term is f(N + x) - f(N) <= x (log T + 1) for some x of the element's events, and these x add up
+    to at most 12 n in the tied case (2 n in the margins, 2 n in the rows, 4 n in the corner, 4 n in the cells
+    of the home class), less in the other. A sum of m floats is off by at most m units of roundoff of that; a
+    term that was computed and not looked up, by some 16 more.
     """
     total = sum(pairs.values())
     return (additions + 16) * 2.0**-24 * 12 * n * (math.log(max(total, 1)) + 1)
@@ -239,7 +239,6 @@ def test_the_two_sided_criterion_is_that_of_the_labels(
         assert kernel.recount() == expected
 
 
-@settings(max_examples=60)
 @given(tied())
 def test_plain_tied_sweeps_end_where_no_move_gains(problem: Tied) -> None:
     kernel = problem.kernel()
@@ -264,7 +263,6 @@ def test_plain_tied_sweeps_end_where_no_move_gains(problem: Tied) -> None:
             assert tied_gain(problem.pairs, labels, word, target) <= most
 
 
-@settings(max_examples=60)
 @given(any_two_sided)
 def test_plain_two_sided_sweeps_end_where_no_move_gains(problem: TwoSided) -> None:
     kernel = problem.kernel()
