@@ -31,7 +31,7 @@ def test_each_merger_is_the_best_of_all_pairs(given_table: tuple[list[list[int]]
     assert found.losses == pytest.approx(losses, rel=0, abs=1e-13 * total * np.log(total))
 
 
-@pytest.mark.parametrize("k", [40, 150])
+@pytest.mark.parametrize("k", [40, 90])
 def test_each_merger_is_the_best_on_tables_that_are_compacted(k: int) -> None:
     rng = np.random.default_rng(k)
     frequency = 1 / np.arange(1, k + 2)
@@ -43,7 +43,7 @@ def test_each_merger_is_the_best_on_tables_that_are_compacted(k: int) -> None:
 
     def losses(n: np.ndarray, m: int) -> np.ndarray:
         def f(x: np.ndarray) -> np.ndarray:
-            return x * np.log(np.maximum(x, 1))
+            return np.asarray(x * np.log(np.maximum(x, 1)))
 
         loss = np.full((m, m), np.inf)
         for a in range(m):

@@ -1,1 +1,81 @@
-"""Word classes, context states and language models from plain text."""
+"""Word classes, context states and language models from plain text.
+
+>>> import stategram
+>>> words = stategram.WordClasses(n_classes=3).fit(["the cat sat", "the dog sat", "a cat ran", "a dog ran"])
+>>> words.predict(["cat"]) == words.predict(["dog"])
+array([ True])
+
+Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
+stategram costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stategram.clustering import ClassHierarchy, Progress, SweepRecord, WordClasses, build_hierarchy
+    from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
+    from stategram.errors import BadDataError, StategramError, UsageError
+    from stategram.evaluation import ClassBigramFigures, average_mutual_information, class_bigram_perplexity
+    from stategram.formats import read_classes, write_classes
+    from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "stategram.clustering": (
+        "ClassHierarchy",
+        "Progress",
+        "SweepRecord",
+        "WordClasses",
+        "build_hierarchy",
+    ),
+    "stategram.counts": ("BigramCounts", "CompressedCounts", "count_bigrams"),
+    "stategram.errors": ("BadDataError", "StategramError", "UsageError"),
+    "stategram.evaluation": (
+        "ClassBigramFigures",
+        "average_mutual_information",
+        "class_bigram_perplexity",
+    ),
+    "stategram.formats": ("read_classes", "write_classes"),
+    "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "BadDataError",
+    "BigramCounts",
+    "ClassBigramFigures",
+    "ClassHierarchy",
+    "CompressedCounts",
+    "Corpus",
+    "Progress",
+    "ReadingReport",
+    "StategramError",
+    "SweepRecord",
+    "UsageError",
+    "Vocabulary",
+    "WordClasses",
+    "average_mutual_information",
+    "build_hierarchy",
+    "class_bigram_perplexity",
+    "corpus_from_sentences",
+    "count_bigrams",
+    "read_classes",
+    "read_corpus",
+    "write_classes",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'stategram' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -55,7 +55,9 @@ def figures(train: list[list[str]], classes: dict[str, int], test: list[list[str
     one: Counter[Hashable] = Counter(label(w) for _, w in train_events)
     two: Counter[Hashable] = Counter((label(v), label(w)) for v, w in train_events)
     predictive: Counter[Hashable] = Counter((v, label(w)) for v, w in train_events)
-    over_types: Counter[Hashable] = Counter((label(v), g) for v, g in predictive)  # type: ignore[misc]
+    over_types: Counter[Hashable] = Counter(
+        (label(v), g) for v, g in {(v, label(w)) for v, w in train_events}
+    )
 
     def continuation(g: Hashable) -> float:
         return sum(pair[1] == g for pair in two) / len(two)  # type: ignore[index]

@@ -1,4 +1,4 @@
-// Counts of adjacent pairs in a stream of ids, from sorted packed keys.
+// Counts of adjacent pairs in a stream of ids, from packed keys.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "radix_sort.hpp"
+#include "key_counts.hpp"
 
 namespace stategram {
 namespace {
@@ -24,36 +24,29 @@ struct Rows {
 template <typename Key>
 Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first, std::size_t types,
                  ThreadPool& pool) {
-    std::vector<Key> keys(size);
-    const std::size_t parts = static_cast<std::size_t>(pool.size());
-    pool.run(parts, [&](std::size_t part, int) {
-        std::size_t begin = size * part / parts, end = size * (part + 1) / parts;
-        Key previous = begin == 0 ? first : ids[begin - 1];
-        for (std::size_t i = begin; i < end; ++i) {
-            if (ids[i] >= types) throw std::invalid_argument("an id is not below the number of types");
-            keys[i] = previous * static_cast<Key>(types) + ids[i];
-            previous = ids[i];
-        }
-    });
-    radix_sort(keys, static_cast<int>(std::bit_width(static_cast<std::uint64_t>(types) * types - 1)), pool);
+    for (std::size_t i = 0; i < size; ++i)
+        if (ids[i] >= types) throw std::invalid_argument("an id is not below the number of types");
+    auto key_of = [=](std::size_t i) {
+        const Key previous = i == 0 ? first : ids[i - 1];
+        return static_cast<Key>(previous * static_cast<Key>(types) + ids[i]);
+    };
+    const int bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(types) * types - 1));
+    KeyCounts<Key> pairs = count_keys<Key>(size, bits, key_of, pool);
 
-    std::size_t distinct = size == 0 ? 0 : 1;
-    for (std::size_t i = 1; i < size; ++i) distinct += keys[i] != keys[i - 1];
     Rows rows;
     rows.offsets.assign(types + 1, 0);
-    rows.columns.resize(distinct);
-    rows.counts.resize(distinct);
-    std::size_t out = 0;
-    for (std::size_t i = 0; i < size;) {
-        std::size_t begin = i;
-        Key key = keys[i];
-        while (i < size && keys[i] == key) ++i;
-        rows.columns[out] = static_cast<std::uint32_t>(key % types);
-        rows.counts[out] = static_cast<std::uint32_t>(i - begin);
-        ++rows.offsets[static_cast<std::size_t>(key / types) + 1];
-        ++out;
+    rows.columns.resize(pairs.keys.size());
+    rows.counts = std::move(pairs.counts);
+    std::size_t row = 0;
+    Key row_begin = 0;
+    for (std::size_t i = 0; i < pairs.keys.size(); ++i) {
+        while (pairs.keys[i] - row_begin >= types) {
+            row_begin = static_cast<Key>(row_begin + types);
+            rows.offsets[++row] = static_cast<std::int64_t>(i);
+        }
+        rows.columns[i] = static_cast<std::uint32_t>(pairs.keys[i] - row_begin);
     }
-    for (std::size_t r = 0; r < types; ++r) rows.offsets[r + 1] += rows.offsets[r];
+    while (row < types) rows.offsets[++row] = static_cast<std::int64_t>(pairs.keys.size());
     return rows;
 }
 

@@ -42,7 +42,7 @@ class Table {
 
 class CoarseBounds {
  public:
-    static constexpr std::size_t groups = 64;
+    static constexpr std::size_t groups = 128;
 
     // `rows` are the counts between `size` classes and `columns` their transpose; `left` and `right` their
     // margins. Only the first `slots` classes are asked for.

@@ -36,12 +36,14 @@ void ThreadPool::run(std::size_t count, const std::function<void(std::size_t, in
         count_ = count;
         next_ = 0;
         failure_ = nullptr;
-        busy_ = together ? static_cast<int>(workers_.size()) : 0;
+        open_ = together;
         if (together) ++generation_;
     }
     if (together) start_.notify_all();
     take_tasks(0);
+    // A worker that is still asleep is not waited for: its share is done.
     std::unique_lock lock(mutex_);
+    open_ = false;
     done_.wait(lock, [this] { return busy_ == 0; });
     if (failure_) std::rethrow_exception(failure_);
 }
@@ -54,6 +56,8 @@ void ThreadPool::work(int worker) {
             start_.wait(lock, [&] { return stopping_ || generation_ != seen; });
             if (stopping_) return;
             seen = generation_;
+            if (!open_) continue;
+            ++busy_;
         }
         take_tasks(worker);
         std::lock_guard lock(mutex_);

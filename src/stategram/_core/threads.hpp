@@ -36,7 +36,8 @@ class ThreadPool {
     std::mutex mutex_;
     std::condition_variable start_, done_;
     std::size_t generation_ = 0;
-    int busy_ = 0;
+    int busy_ = 0;       // workers that have joined the present run
+    bool open_ = false;  // whether a worker that wakes up may still join it
     bool stopping_ = false;
     std::atomic<std::size_t> next_{0};
     std::size_t count_ = 0;

@@ -33,8 +33,8 @@ _NOISE_EXPONENT = 0.9
 class Clusters:
     """A map from elements to clusters, to begin with.
 
-    Clusters below ``n`` take elements. ``labels`` may name further ones: there an element is only context, and
-    it leaves if it is in ``order``.
+    Clusters below ``n`` take elements. ``labels`` may name further ones: there an element is only
+    context, and it leaves if it is in ``order``.
     """
 
     labels: NDArray[np.uint32]

@@ -125,9 +125,9 @@ def build_hierarchy(
 
     Notes
     -----
-    With F = sum N(a,b) log N(a,b) - sum N(a,.) log N(a,.) - sum N(.,b) log N(.,b), the loss of a merger is the
-    fall of F. Losses that differ by less than 1e-12 T log T, T the number of events, are the same: of equal
-    pairs, that with the smallest classes (each cluster named by its smallest) is merged.
+    With F = sum N(a,b) log N(a,b) - sum N(a,.) log N(a,.) - sum N(.,b) log N(.,b), the loss of a merger is
+    the fall of F. Losses that differ by less than 1e-12 T log T, T the number of events, are the same: of
+    equal pairs, that with the smallest classes (each cluster named by its smallest) is merged.
 
     Examples
     --------

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.exchange import Clusters
-from stategram.errors import UsageError
 from stategram.text import Vocabulary
 
 __all__ = ["frequent_first", "given_labels", "number_classes"]
@@ -58,14 +57,15 @@ def frequent_first(
         kept[element] = True
     order = by_count[(counts[by_count] > 0) & ~kept[by_count]]
     unplaced = order[labels[order] == UNPLACED]
-    empty = np.setdiff1d(np.arange(n), labels[counts > 0])[: len(unplaced)]
+    taken = labels[(counts > 0) & (labels != UNPLACED)]
+    empty = np.flatnonzero(np.bincount(taken, minlength=n)[:n] == 0)[: len(unplaced)]
     labels[unplaced[: len(empty)]] = empty
     labels[labels == UNPLACED] = further
     return Clusters(labels.astype(np.uint32), n, order.astype(np.uint32))
 
 
 def number_classes(*files: Mapping[str, object]) -> dict[object, int]:
-    """Number the class names of class files, in the order of their appearance."""
+    """Give the class names of class files their numbers, in the order of their appearance."""
     numbers: dict[object, int] = {}
     for file in files:
         for name in file.values():
@@ -74,14 +74,9 @@ def number_classes(*files: Mapping[str, object]) -> dict[object, int]:
 
 
 def given_labels(
-    vocabulary: Vocabulary, classes: Mapping[str, object], numbers: Mapping[object, int], n: int
+    vocabulary: Vocabulary, classes: Mapping[str, object], numbers: Mapping[object, int]
 ) -> NDArray[np.int64]:
     """Give the class of each word that a class file names, and -1 to the others."""
-    if len(numbers) > n:
-        raise UsageError(
-            f"the given classes are {len(numbers)}, more than n_classes = {n}; "
-            f"ask for {len(numbers)} classes or more"
-        )
     labels = np.full(len(vocabulary), UNPLACED, dtype=np.int64)
     for word, name in classes.items():
         if word in vocabulary:

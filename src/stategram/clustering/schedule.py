@@ -17,7 +17,7 @@ __all__ = ["EFFORTS", "Effort", "run_exchange"]
 # Nats an event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
 # starts melt what was found, a colder end only repeats the plain sweeps.
 _HOT = 0.3
-_COLD = 0.06
+_COLD = 0.05
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
 # The share of a time limit after which plain sweeps must end the annealing.
@@ -34,12 +34,12 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(anneal=0, exchange=2),
-    "normal": Effort(anneal=24, exchange=4),
+    "normal": Effort(anneal=20, exchange=4),
     "best": Effort(anneal=150, exchange=50),
 }
 
 
-class _Ended(Exception):
+class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
     """The user's stop, or the end of the time limit."""
 
 
@@ -53,15 +53,15 @@ def run_exchange(
 ) -> None:
     """Sweep as the effort says, or for ``time_limit`` seconds.
 
-    When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which gives a
-    class to the words that have none.
+    When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which
+    gives a class to the words that have none.
     """
     run = _Run(exchange, effort, seed, monitor, time_limit)
     try:
         run.place()
         run.anneal()
         run.exchange_until_stuck()
-    except _Ended:
+    except _EarlyEnd:
         run.finish()
 
 
@@ -113,11 +113,13 @@ class _Run:
         number = len(self.monitor.history)
 
         def tick(part: float, moves: int) -> None:
-            self.monitor.tell(step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part))
+            self.monitor.tell(
+                step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part)
+            )
             if self.monitor.stopped():
-                raise _Ended
+                raise _EarlyEnd
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:
-                raise _Ended
+                raise _EarlyEnd
 
         moves = self.exchange.sweep(temperature, self.seed * 1_000_003 + number, tick)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)

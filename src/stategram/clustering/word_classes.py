@@ -81,8 +81,8 @@ class WordClasses:
         How often class b follows class a; the last row and column are the sentence boundary.
     hierarchy_ : ClassHierarchy
         A binary tree over the classes, built when it is first asked for.
-    contexts_, states_ :
-        For ``two-sided``: the words as contexts, ``<s>`` among them, and the state of each.
+    contexts_, states_, context_counts_ :
+        For ``two-sided``: the words as contexts, ``<s>`` among them, the state and the count of each.
 
     Notes
     -----
@@ -110,6 +110,7 @@ class WordClasses:
     class_bigrams_: NDArray[np.int64]
     contexts_: tuple[str, ...]
     states_: NDArray[np.int64]
+    context_counts_: NDArray[np.int64]
 
     def __init__(
         self,
@@ -148,7 +149,8 @@ class WordClasses:
         Parameters
         ----------
         texts
-            A corpus, or any iterable of sentences: strings, which are split at white space, or lists of words.
+            A corpus, or any iterable of sentences: strings, which are split at white space, or lists
+            of words.
         progress
             Called with a `Progress` several times a second.
         stop
@@ -164,7 +166,7 @@ class WordClasses:
         fixed, init = self.fixed or {}, self.init or {}
         numbers = number_classes(fixed, init)
         n = self._n_classes(bigrams, numbers)
-        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers, n)
+        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers)
         still = [corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary]
         categories = frequent_first(
             bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
@@ -183,7 +185,9 @@ class WordClasses:
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
-        unseen = {word: numbers[name] for word, name in {**init, **fixed}.items() if word not in corpus.vocabulary}
+        unseen = {
+            word: numbers[name] for word, name in {**init, **fixed}.items() if word not in corpus.vocabulary
+        }
         self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
         if self.criterion == "two-sided":
             self._take_states(corpus, bigrams, exchange.sides[1].labels())
@@ -247,7 +251,12 @@ class WordClasses:
             raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
 
     def _n_classes(self, bigrams: BigramCounts, numbers: Mapping[object, int]) -> int:
-        words = np.count_nonzero(bigrams.word_counts) - 1
+        if self.n_classes is not None and self.n_classes < len(numbers):
+            raise UsageError(
+                f"init and fixed name {len(numbers)} classes, more than n_classes = {self.n_classes}; "
+                f"ask for {len(numbers)} classes or more"
+            )
+        words = int(np.count_nonzero(bigrams.word_counts)) - 1
         wanted = self.n_classes or len(numbers) or 500
         return max(len(numbers), min(wanted, words))
 
@@ -259,7 +268,7 @@ class WordClasses:
         if self.criterion == "tied":
             check_memory(categories.n_all, categories.n_all)
             return tied_exchange(bigrams, often, threads=threads)
-        contexts = np.count_nonzero(bigrams.word_counts)
+        contexts = int(np.count_nonzero(bigrams.word_counts))
         states = frequent_first(bigrams.word_counts, min(self.n_states or categories.n, contexts))
         check_memory(states.n_all, categories.n_all)
         return two_sided_exchange(bigrams, states, often, threads=threads)
@@ -272,7 +281,9 @@ class WordClasses:
         ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
         words = corpus.vocabulary.words
         self.words_ = (*(words[i] for i in ids.tolist()), *unseen)
-        found = np.concatenate((labels[ids].astype(np.int64), np.array(list(unseen.values()), dtype=np.int64)))
+        found = np.concatenate(
+            (labels[ids].astype(np.int64), np.array(list(unseen.values()), dtype=np.int64))
+        )
         self.counts_ = np.concatenate((bigrams.word_counts[ids], np.zeros(len(unseen), dtype=np.int64)))
         self.labels_ = _by_size(found, self.counts_)
         k = int(self.labels_.max()) + 1
@@ -282,7 +293,7 @@ class WordClasses:
         pairs = np.repeat(of_id, np.diff(offsets)) * (k + 1) + of_id[columns]
         sums = np.bincount(pairs, weights=counts, minlength=(k + 1) ** 2)
         self.class_bigrams_ = sums.astype(np.int64).reshape(k + 1, k + 1)
-        for cached in ("classes_", "hierarchy_", "_label_of"):
+        for cached in ("classes_", "hierarchy_", "_label_of"):  # those of an earlier fit
             self.__dict__.pop(cached, None)
 
     def _take_states(self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32]) -> None:
@@ -290,13 +301,17 @@ class WordClasses:
         ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
         words = corpus.vocabulary.words
         self.contexts_ = tuple("<s>" if i == bigrams.boundary else words[i] for i in ids.tolist())
-        self.states_ = _by_size(labels[ids].astype(np.int64), bigrams.word_counts[ids])
+        self.context_counts_ = bigrams.word_counts[ids]
+        self.states_ = _by_size(labels[ids].astype(np.int64), self.context_counts_)
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number clusters by falling count; of equal ones, that with the first element is first."""
-    used, first, dense = np.unique(labels, return_index=True, return_inverse=True)
-    totals = np.bincount(dense, weights=counts, minlength=len(used))
-    rank = np.empty(len(used), dtype=np.int64)
-    rank[np.lexsort((first, -totals))] = np.arange(len(used))
-    return rank[dense]
+    """Give clusters numbers by falling count; of equal ones, that with the first element is first."""
+    n = int(labels.max(initial=-1)) + 1
+    totals = np.bincount(labels, weights=counts, minlength=n)
+    first = np.full(n, len(labels))
+    np.minimum.at(first, labels, np.arange(len(labels)))
+    order = np.lexsort((first, -totals))
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)  # empty clusters come last: no element is theirs
+    return rank[labels]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
-from stategram.text import Corpus
+from stategram.text import END, Corpus
 
 __all__ = ["BigramCounts", "CompressedCounts", "count_bigrams"]
 
@@ -58,8 +58,7 @@ def count_bigrams(corpus: Corpus, *, threads: int = 1) -> BigramCounts:
             "give a part of the text"
         )
     types = len(corpus.vocabulary)
-    boundary = corpus.vocabulary.id("</s>")
-    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, boundary, types, threads))
+    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors))
     word_counts = np.bincount(corpus.ids, minlength=types)
-    return BigramCounts(successors, predecessors, word_counts, corpus.n_events, boundary)
+    return BigramCounts(successors, predecessors, word_counts, corpus.n_events, END)

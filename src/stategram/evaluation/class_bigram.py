@@ -20,10 +20,11 @@ Floats: TypeAlias = NDArray[np.float64]
 class ClassBigramFigures:
     """What :func:`class_bigram_perplexity` finds; all logarithms to base 2.
 
-    ``perplexity_ad`` and ``perplexity_kn`` are those of p(g|g') p(w|g) on the test text, its bigrams backed by
-    relative frequencies or by Kneser-Ney continuation counts. ``predictive_...`` are those of p(g|w') p(w|g),
-    backed by relative frequencies (``unigram``) or by a class bigram over types (``chain``). ``known_...`` leave
-    out the events whose word is ``<unk>``; they are still contexts.
+    ``perplexity_ad`` and ``perplexity_kn`` are those of p(g|g') p(w|g) on the test text, its bigrams backed
+    by relative frequencies or by Kneser-Ney continuation counts. ``predictive_...`` are those of
+    p(g|w') p(w|g), backed by relative frequencies (``unigram``) or by a class bigram over types (``chain``).
+    ``known_...`` leave out the events whose word is ``<unk>``; they are still contexts. ``skipped`` words are
+    in none.
     """
 
     classes: int
@@ -244,7 +245,7 @@ def _x_log_x(counts: NDArray[np.integer]) -> float:
 
 
 def _sums(places: Ints, counts: Ints, size: int) -> Ints:
-    """Sums of counts by place; exact, as no sum comes near 2^53."""
+    """Sum counts by place; exact, as no sum comes near 2^53."""
     return np.bincount(places, weights=counts, minlength=size).astype(np.int64)
 
 

@@ -7,8 +7,8 @@ r"""Word classes in the files of ClusterCat, mkcls, SRILM and Brown clustering, 
 ``brown``
     ``bits<TAB>word<TAB>count``; the bits are the way to the class from the root of a hierarchy.
 ``json``
-    ``{"version": 1, "n_classes": 2, "classes": [{"class": 0, "count": 9, "bits": "01", "words": [{"word": "a",
-    "count": 9}]}]}``; ``bits`` only where they are known. Classes without words are listed too.
+    ``{"version": 1, "n_classes": 1, "classes": [{"class": 0, "count": 9, "bits": "0", "words":
+    [{"word": "a", "count": 9}]}]}``; ``bits`` only where they are known. Empty classes are listed too.
 
 Columns are separated by ASCII white space; a word is anything without it. Without a given format, a file is
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -163,7 +164,9 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     lines = [line.split() for line in data.split(b"\n")]
     rows = [line for line in lines if line]
     found = format or _detect(rows)
-    pairs = _word_and_class(name, lines, rows, found)
+    if format is not None or found == "tsv":  # the others were found by looking at every line
+        _check_rows(name, lines, found)
+    pairs = [_word_and_class(row, found) for row in rows]
     classes = {word.decode(): label.decode() for word, label in pairs}
     if len(classes) < len(pairs):
         _find_second(name, lines, found)
@@ -194,9 +197,7 @@ def _is_row(row: list[bytes], format: str) -> bool:
     return len(row) == 2 or (len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
 
 
-def _word_and_class(
-    name: str, lines: list[list[bytes]], rows: list[list[bytes]], format: str
-) -> list[tuple[bytes, bytes]]:
+def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
     for number, line in enumerate(lines, 1):
         if line and not _is_row(line, format):
             shown = b" ".join(line[:6]).decode()
@@ -205,24 +206,27 @@ def _word_and_class(
                 f"{_EXPECTED[format]} on each line. Mend the line, or give the file's format: "
                 f"{', '.join(CLASS_FORMATS)}"
             )
+
+
+def _word_and_class(row: list[bytes], format: str) -> tuple[bytes, bytes]:
     if format == "tsv":
-        return [(row[0], row[1]) for row in rows]
-    if format == "brown":
-        return [(row[1], row[0]) for row in rows]
-    return [(row[-1], row[0]) for row in rows]
+        return row[0], row[1]
+    return (row[1] if format == "brown" else row[-1]), row[0]
 
 
 def _find_second(name: str, lines: list[list[bytes]], format: str) -> None:
     """Raise if a word that is there twice has two classes; a line said twice does no harm."""
     seen: dict[bytes, tuple[bytes, int]] = {}
     for number, line in enumerate(lines, 1):
-        for word, label in _word_and_class(name, [line], [line] if line else [], format):
-            first, where = seen.setdefault(word, (label, number))
-            if first != label:
-                raise BadDataError(
-                    f"{name}:{number}: {word.decode()!r} has the class {label.decode()}, but line {where} gave it "
-                    f"{first.decode()}; a word has one class: remove one of the two lines"
-                )
+        if not line:
+            continue
+        word, label = _word_and_class(line, format)
+        first, where = seen.setdefault(word, (label, number))
+        if first != label:
+            raise BadDataError(
+                f"{name}:{number}: {word.decode()!r} has the class {label.decode()}, but line {where} gave "
+                f"it {first.decode()}; a word has one class: remove one of the two lines"
+            )
 
 
 def _check_utf8(name: str, data: bytes) -> None:
@@ -237,7 +241,7 @@ def _check_utf8(name: str, data: bytes) -> None:
 
 
 def _check_words(words: Sequence[str]) -> None:
-    """A word must come back from a file of columns as it was."""
+    """Refuse words that would not come back from a file of columns as they were."""
     try:
         encoded = [word.encode() for word in words]
     except UnicodeEncodeError as error:
@@ -287,7 +291,7 @@ def _json(
     ends = np.searchsorted(label, np.arange(n_classes + 1)).tolist()
     number = count.tolist()
     classes: list[dict[str, Any]] = []
-    for g, (begin, end) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for g, (begin, end) in enumerate(pairwise(ends)):
         entry: dict[str, Any] = {"class": g, "count": sum(number[begin:end])}
         if bit_paths is not None:
             entry["bits"] = bit_paths[g]
@@ -321,7 +325,7 @@ def _read_json(name: str, data: bytes) -> dict[str, str]:
         for word in entry.words:
             if classes.setdefault(word.word, label) != label:
                 raise BadDataError(
-                    f"{name}:1: {word.word!r} has the classes {classes[word.word]} and {label}; a word has one "
-                    "class: remove one of the two"
+                    f"{name}:1: {word.word!r} has the classes {classes[word.word]} and {label}; "
+                    "a word has one class: remove one of the two"
                 )
     return classes

@@ -12,12 +12,12 @@ import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
+import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.storage.arrays import map_arrays, save_arrays
 
@@ -99,7 +99,7 @@ def write_folder(
             **(manifest or {}),
             "kind": kind,
             "format_version": FORMAT_VERSION,
-            "stategram_version": version("stategram"),
+            "stategram_version": stategram.__version__,
             "files": files,
         }
         (partial / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")

@@ -2,6 +2,16 @@
 
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.encoding import corpus_from_sentences, read_corpus
-from stategram.text.vocabulary import Vocabulary
+from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
-__all__ = ["Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"]
+__all__ = [
+    "BEGIN",
+    "END",
+    "SPECIAL_WORDS",
+    "UNKNOWN",
+    "Corpus",
+    "ReadingReport",
+    "Vocabulary",
+    "corpus_from_sentences",
+    "read_corpus",
+]

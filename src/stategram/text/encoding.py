@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -10,6 +9,7 @@ from typing import Literal
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
+from stategram.processors import thread_count
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
@@ -181,13 +181,9 @@ class _Options:
             raise UsageError(f"digits is {self.digits!r}; it must be one word, such as N")
         if self.encoding_errors not in ("strict", "replace"):
             raise UsageError(f"encoding_errors is {self.encoding_errors!r}; it must be 'strict' or 'replace'")
-        if self.threads is not None and self.threads < 1:
-            raise UsageError(f"threads is {self.threads}; it must be at least 1")
 
     def encoder(self) -> TextEncoder:
-        return TextEncoder(
-            self.lowercase, self.encoding_errors == "replace", self.threads or os.cpu_count() or 1
-        )
+        return TextEncoder(self.lowercase, self.encoding_errors == "replace", thread_count(self.threads))
 
     def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
         # Lower case outside ASCII is a matter of tables that Python has: all distinct words at once. A line

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, StategramError
 
-__all__ = ["SPECIAL_WORDS", "Vocabulary"]
+__all__ = ["BEGIN", "END", "SPECIAL_WORDS", "UNKNOWN", "Vocabulary"]
 
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
+# Their ids in every vocabulary.
+UNKNOWN, BEGIN, END = range(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +169,7 @@ class Vocabulary:
 
     def id(self, word: str) -> int:
         """Give the id of a word; that of ``<unk>`` if it is not in the vocabulary."""
-        return self._ids.get(word, 0)
+        return self._ids.get(word, UNKNOWN)
 
     def word(self, id: int) -> str:
         """Give the word with an id."""

@@ -1,0 +1,250 @@
+"""`stategram classes`: word classes from text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+
+from stategram.cli.console import Console
+from stategram.cli.interrupt import finish_on_interrupt
+from stategram.cli.options import common_options, text_options
+from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses
+from stategram.counts import count_bigrams
+from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
+from stategram.formats import CLASS_FORMATS, read_classes, write_classes
+from stategram.text import Corpus, Vocabulary, read_corpus
+
+__all__ = ["classes"]
+
+
+@click.command(short_help="Find word classes in a text.")
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option(
+    "-k",
+    "--classes",
+    "n_classes",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Number of classes.  [default: 500, or as many as --init has]",
+)
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout, the default.")
+@click.option(
+    "--format", type=click.Choice(CLASS_FORMATS), default="tsv", show_default=True, help="Form of the output."
+)
+@click.option(
+    "--criterion",
+    type=click.Choice(CRITERIA),
+    default="tied",
+    show_default=True,
+    help="tied: p(G(w)|G(w-1)). predictive: p(G(w)|w-1). two-sided: p(G(w)|S(w-1)); see --states-output.",
+)
+@click.option(
+    "--states", "n_states", type=click.IntRange(min=1), metavar="N", help="States of two-sided.  [default: K]"
+)
+@click.option("--states-output", metavar="FILE", help="Where to write the states of two-sided, as tsv.")
+@click.option(
+    "--effort",
+    type=click.Choice(list(EFFORTS)),
+    default="normal",
+    show_default=True,
+    help="How hard to look.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Look for so long, instead of --effort.",
+)
+@click.option(
+    "--min-count",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Rarer words do not shape the classes; each joins one at the end.",
+)
+@click.option("--init", metavar="FILE", help="Begin with the classes of this file, of any format.")
+@click.option(
+    "--fixed", metavar="FILE", help="Words of this file keep together, and apart, as they are there."
+)
+@click.option("--depth", type=click.IntRange(min=1), metavar="D", help="Cut the class hierarchy at D bits.")
+@click.option(
+    "--evaluate",
+    metavar="TEST",
+    help="Print the class-bigram perplexity of this text instead of the classes (-o writes them still).",
+)
+@click.option("--json", "as_json", is_flag=True, help="With --evaluate: all figures as JSON.")
+@text_options
+@common_options
+def classes(texts: tuple[str, ...], **options: Any) -> None:
+    r"""Find word classes in TEXT: files with a sentence a line, words separated by white space.
+
+    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
+
+    \b
+    Examples:
+      stategram classes text.txt -k 500 > classes.tsv
+      stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
+      stategram classes text.txt -k 500 --format brown -o paths.txt
+      stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
+      stategram classes new.txt --init classes.tsv -o updated.tsv
+    """
+    _check(options)
+    init = read_classes(options["init"]) if options["init"] else None
+    fixed = read_classes(options["fixed"]) if options["fixed"] else None
+    console = Console(
+        quiet=options["quiet"], verbose=options["verbose"], steps=3 if options["evaluate"] else 2
+    )
+    corpus = _read(texts, options, console)
+    estimator = WordClasses(
+        options["n_classes"],
+        criterion=options["criterion"],
+        n_states=options["n_states"],
+        effort=options["effort"],
+        time_limit=options["time_limit"],
+        min_count=options["min_count"],
+        init=init,
+        fixed=fixed,
+        threads=options["threads"],
+        random_state=options["seed"],
+    )
+    _fit(estimator, corpus, console)
+    labels, bit_paths = _cut(estimator, options)
+    if not options["evaluate"] or options["output"] != "-":
+        write_classes(
+            options["output"],
+            estimator.words_,
+            labels,
+            estimator.counts_,
+            format=options["format"],
+            bit_paths=bit_paths,
+        )
+    if options["states_output"]:
+        write_classes(
+            options["states_output"],
+            estimator.contexts_,
+            estimator.states_,
+            estimator.context_counts_,
+        )
+    if options["evaluate"]:
+        figures = _evaluate(
+            corpus, dict(zip(estimator.words_, labels.tolist(), strict=True)), options, console
+        )
+        click.echo(_as_json(figures) if options["as_json"] else _as_table(figures))
+
+
+def _check(options: dict[str, Any]) -> None:
+    if options["n_states"] and options["criterion"] != "two-sided":
+        raise click.UsageError("--states goes with --criterion two-sided")
+    if options["states_output"] and options["criterion"] != "two-sided":
+        raise click.UsageError("--states-output goes with --criterion two-sided")
+    if options["as_json"] and not options["evaluate"]:
+        raise click.UsageError("--json goes with --evaluate; for the classes as JSON: --format json")
+    if options["vocab"] and options["vocab_file"]:
+        raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
+
+
+def _read(texts: tuple[str, ...], options: dict[str, Any], console: Console) -> Corpus:
+    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
+    with console.step("reading") as report:
+        corpus = read_corpus(
+            list(texts),
+            vocabulary=vocabulary,
+            vocabulary_size=options["vocab"],
+            lowercase=options["lowercase"],
+            digits=options["digits"],
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB"),
+        )
+    console.say(
+        f"      {corpus.n_events - corpus.n_sentences:,} words in {corpus.n_sentences:,} sentences, "
+        f"{len(corpus.vocabulary) - 3:,} different ones, {corpus.n_unknown:,} unknown"
+    )
+    if corpus.report.n_replaced:
+        console.say(f"      {corpus.report.n_replaced:,} bad bytes were replaced by U+FFFD")
+    if corpus.report.n_dropped:
+        console.say(f"      {corpus.report.n_dropped:,} sentence markers <s> and </s> were dropped")
+    return corpus
+
+
+def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
+    with console.step(f"clustering ({estimator.criterion})") as report:
+
+        def progress(now: Progress) -> None:
+            left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
+            report(
+                now.fraction,
+                f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, perplexity {now.perplexity:,.1f}{left}",
+            )
+
+        with finish_on_interrupt(console.say) as stop:
+            estimator.fit(corpus, progress=progress, stop=stop)
+    for sweep in estimator.history_:
+        console.detail(
+            f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "
+            f"{sweep.moves:8,} moves  criterion {sweep.criterion:,.1f}  perplexity {sweep.perplexity:,.2f}  "
+            f"{sweep.seconds:,.2f} s"
+        )
+    found = len(estimator.classes_)
+    console.say(
+        f"      {found:,} classes, mutual information {estimator.mutual_information_:.4f} bits, "
+        f"training perplexity {estimator.perplexity_:,.2f}, {len(estimator.history_)} sweeps"
+    )
+    if estimator.n_classes and found < estimator.n_classes:
+        console.say(f"      fewer than {estimator.n_classes:,}: the text has too few different words")
+
+
+def _cut(estimator: WordClasses, options: dict[str, Any]) -> tuple[Any, list[str] | None]:
+    """Labels and bit paths as the output wants them."""
+    depth = options["depth"]
+    wants_bits = options["format"] in ("brown", "json")
+    if depth is None and not wants_bits:
+        return estimator.labels_, None
+    paths = estimator.hierarchy_.bit_paths()
+    if depth is None:
+        return estimator.labels_, paths
+    cut = estimator.hierarchy_.cut_depth(depth)
+    first = np.unique(cut, return_index=True)[1]
+    return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
+
+
+def _evaluate(
+    corpus: Corpus, labels: dict[str, int], options: dict[str, Any], console: Console
+) -> ClassBigramFigures:
+    with console.step(f"evaluating on {options['evaluate']}"):
+        test = read_corpus(
+            options["evaluate"],
+            vocabulary=corpus.vocabulary,
+            lowercase=options["lowercase"],
+            digits=options["digits"],
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+        )
+        of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
+        bigrams = count_bigrams(corpus, threads=options["threads"] or 1)
+        return class_bigram_perplexity(bigrams.successors, of_id, test.ids)
+
+
+def _as_json(figures: ClassBigramFigures) -> str:
+    return msgspec.json.encode(asdict(figures)).decode()
+
+
+def _as_table(figures: ClassBigramFigures) -> str:
+    return "\n".join(
+        (
+            f"classes                        {figures.classes}",
+            f"mutual information, training   {figures.ami:.4f} bits",
+            f"perplexity, training           {figures.train_perplexity:.4f}",
+            f"events, test                   {figures.test_events}",
+            f"unknown words, test            {figures.unknown} as <unk>, {figures.skipped} skipped",
+            f"perplexity, test               {figures.perplexity_ad:.4f}",
+            f"  without unknown words        {figures.known_perplexity_ad:.4f}",
+            f"  Kneser-Ney                   {figures.perplexity_kn:.4f}",
+            f"  predictive                   {figures.predictive_chain:.4f}",
+        )
+    )

@@ -1,0 +1,95 @@
+"""The command `stategram`: finds the command that is asked for, and turns errors into messages."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from importlib import import_module
+
+import click
+
+import stategram
+from stategram.errors import StategramError
+
+__all__ = ["cli", "main"]
+
+# A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
+_COMMANDS = {
+    "classes": "Find word classes in a text.",
+    "demo": "See it all work on the State of the Union addresses.",
+}
+_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(import_module(f"stategram.cli.{cmd_name}"), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(stategram.__version__, prog_name="stategram")
+def cli() -> None:
+    r"""Word classes, context states and language models from plain text.
+
+    \b
+    Examples:
+      stategram demo
+      stategram classes text.txt -k 500 > classes.tsv
+      stategram classes --help
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 ok, 1 failure, 2 usage, 3 bad data."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
+        # Not cli.main(), which ends with 1 when the reader of our output has gone.
+        given = sys.argv[1:] if arguments is None else list(arguments)
+        with cli.make_context("stategram", given) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output has gone, as `head` does. Python must not try to flush to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError, OSError) as error:
+        message, status = _explain(error)
+        _say(message)
+        return status
+    return 0
+
+
+def _explain(error: BaseException) -> tuple[str, int]:
+    """Give the message and the exit code of an error."""
+    if isinstance(error, StategramError):
+        return f"error: {error}", error.exit_code
+    if isinstance(error, MemoryError):
+        return "error: out of memory; ask for fewer classes or a smaller vocabulary, or give less text", 1
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
+        return f"error: {where}{error.strerror or error}{advice}", 1
+    return "interrupted; nothing was written", _INTERRUPTED
+
+
+def _say(message: str) -> None:
+    click.echo(f"stategram: {message}", err=True)

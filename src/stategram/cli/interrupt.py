@@ -1,0 +1,32 @@
+"""Ctrl-C as a request to finish, not to give up."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+__all__ = ["finish_on_interrupt"]
+
+
+@contextmanager
+def finish_on_interrupt(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Within this, the first Ctrl-C only makes the given function answer true; the second one interrupts."""
+    asked = False
+
+    def ask(signum: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        asked = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        say("interrupted: finishing with the best classes so far (Ctrl-C again to give up)")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    before = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, before)

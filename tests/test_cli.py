@@ -1,0 +1,236 @@
+"""The command line: what goes to stdout, what to stderr, and with which exit code it ends."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stategram.cli import main
+from stategram.formats import read_classes
+
+TEXT = "the cat sat\nthe dog sat\na cat ran\na dog ran\n" * 5
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as end:
+        main([str(a) for a in arguments])
+    out, err = capfd.readouterr()
+    assert isinstance(end.value.code, int)
+    return end.value.code, out, err
+
+
+def test_help_lists_every_command(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("--help", capfd=capfd)
+    assert status == 0
+    for command in ("classes", "demo"):
+        assert f"  {command} " in out
+        assert run(command, "--help", capfd=capfd)[0] == 0
+
+
+def test_short_help_of_the_list_is_that_of_the_command() -> None:
+    import click
+
+    from stategram.cli.entry import _COMMANDS, cli
+
+    context = click.Context(cli)
+    for name, text in _COMMANDS.items():
+        command = cli.get_command(context, name)
+        assert command is not None
+        assert command.short_help == text
+
+
+def test_classes_go_to_stdout_and_messages_to_stderr(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("classes", text, "-k", 3, capfd=capfd)
+    assert status == 0
+    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    assert label["cat"] == label["dog"]
+    assert label["the"] == label["a"]
+    assert label["sat"] == label["ran"]
+    assert len(set(label.values())) == 3
+    assert "[1/2] reading" in err
+    assert "3 classes" in err
+
+
+def test_quiet_says_nothing(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("classes", text, "-k", 3, "-q", capfd=capfd)[2] == ""
+
+
+def test_verbose_lists_the_sweeps(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    err = run("classes", text, "-k", 3, "-v", capfd=capfd)[2]
+    assert "sweep   1  place" in err
+    assert "anneal" in err
+
+
+@pytest.mark.parametrize("format", ["tsv", "srilm", "brown", "json"])
+def test_every_format_can_be_read_back(
+    text: Path, tmp_path: Path, format: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "classes"
+    assert run("classes", text, "-k", 3, "--format", format, "-o", out, capfd=capfd)[0] == 0
+    read = read_classes(out)
+    assert len(read) == 6
+    assert read["cat"] == read["dog"] != read["the"]
+
+
+def test_stdin_and_several_compressed_files(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    packed = tmp_path / "text.txt.gz"
+    packed.write_bytes(gzip.compress(TEXT.encode()))
+    both = run("classes", text, packed, "-k", 3, "-q", capfd=capfd)[1]
+    piped = subprocess.run(
+        [sys.executable, "-m", "stategram", "classes", "-", "-k", "3", "-q"],
+        input=TEXT * 2,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert both == piped
+
+
+def test_evaluate_prints_figures_instead_of_classes(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "classes.tsv"
+    status, table, _ = run("classes", text, "-k", 3, "--evaluate", text, "-o", out, capfd=capfd)
+    assert status == 0
+    assert "perplexity, test " in table
+    assert len(read_classes(out)) == 6
+    figures = json.loads(run("classes", text, "-k", 3, "--evaluate", text, "--json", capfd=capfd)[1])
+    assert figures["classes"] == 3
+    assert f"{figures['perplexity_ad']:.4f}" in table
+
+
+def test_depth_cuts_the_hierarchy(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = run("classes", text, "-k", 6, "--depth", 1, "--format", "brown", capfd=capfd)[1]
+    assert {line.split("\t")[0] for line in out.splitlines()} == {"0", "1"}
+    out = run("classes", text, "-k", 6, "--depth", 1, capfd=capfd)[1]
+    assert {line.split("\t")[1] for line in out.splitlines()} == {"0", "1"}
+
+
+def test_two_sided_writes_states(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    states = tmp_path / "states.tsv"
+    arguments = (
+        "classes",
+        text,
+        "-k",
+        3,
+        "--criterion",
+        "two-sided",
+        "--states",
+        2,
+        "--states-output",
+        states,
+    )
+    assert run(*arguments, capfd=capfd)[0] == 0
+    read = read_classes(states)
+    assert set(read) == {"<s>", "the", "a", "cat", "dog", "sat", "ran"}
+    assert set(read.values()) == {"0", "1"}
+
+
+def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    init = tmp_path / "init.tsv"
+    init.write_text("cat\tanimal\ndog\tanimal\nthe\tarticle\nzebra\tanimal\n")
+    out = run("classes", text, "-k", 3, "--init", init, capfd=capfd)[1]
+    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    assert "zebra" in label
+    assert label["cat"] == label["dog"]
+    fixed = tmp_path / "fixed.tsv"
+    fixed.write_text("cat\tx\nthe\tx\ndog\ty\n")
+    out = run("classes", text, "-k", 3, "--fixed", fixed, capfd=capfd)[1]
+    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    assert label["cat"] == label["the"] != label["dog"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["classes"], 2, "Missing argument"),
+        (["classes", "TEXT", "-k", "0"], 2, "0 is not in the range"),
+        (["classes", "TEXT", "--states", "3"], 2, "--criterion two-sided"),
+        (["classes", "TEXT", "--json"], 2, "--format json"),
+        (["classes", "TEXT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),
+        (["classes", "no such file"], 1, "no such file"),
+        (["classes", "EMPTY"], 3, "no words in"),
+        (["classes", "LATIN1"], 3, ":2:"),
+        (["classes", "TEXT", "--init", "EMPTY"], 3, "EMPTY"),
+        (["classes", "TEXT", "--init", "MANY", "-k", "2"], 2, "ask for 6 classes or more"),
+        (["classes", "TEXT", "-o", "NOFOLDER/out.tsv"], 1, "NOFOLDER"),
+        (["no-such-command"], 2, "No such command"),
+    ],
+)
+def test_errors_say_what_is_wrong(
+    tmp_path: Path, arguments: list[str], status: int, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "TEXT").write_text(TEXT)
+    (tmp_path / "EMPTY").write_text("")
+    (tmp_path / "LATIN1").write_bytes("fine\ncaf\xe9\n".encode("latin-1"))
+    (tmp_path / "MANY").write_text(
+        "".join(f"{w}\t{i}\n" for i, w in enumerate(TEXT.split()[:3] + list("xyz")))
+    )
+    placed = [str(tmp_path / a) if a.split("/")[0].isupper() else a for a in arguments]
+    found, out, err = run(*placed, capfd=capfd)
+    assert found == status
+    assert message in err
+    assert out == ""
+    assert "Traceback" not in err
+
+
+def test_replacing_bad_bytes_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"caf\xe9 noir\n")
+    status, out, err = run("classes", bad, "-k", 2, "--encoding-errors", "replace", capfd=capfd)
+    assert status == 0
+    assert "caf\ufffd" in out
+    assert "1 bad bytes were replaced" in err
+
+
+def test_a_closed_pipe_is_no_error(text: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-m", "stategram", "classes", str(text), "-q"],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_gives_the_best_classes_so_far(tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("".join(f"w{i % 97} w{i * i % 89} w{i * 7 % 101}\n" for i in range(3000)))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stategram", "classes", str(text), "-k", "9", "--time-limit", "600"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    while "clustering" not in (line := process.stderr.readline()):
+        assert line, "it ended before it clustered"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "finishing with the best classes so far" in err
+    words = {word for line in text.read_text().splitlines() for word in line.split()}
+    assert {line.split("\t")[0] for line in out.splitlines()} == words
