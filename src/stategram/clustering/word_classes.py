@@ -185,8 +185,12 @@ class WordClasses:
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
+        words = corpus.vocabulary.words
+        seen = {words[i] for i in np.flatnonzero(bigrams.word_counts).tolist()} if numbers else set()
         unseen = {
-            word: numbers[name] for word, name in {**init, **fixed}.items() if word not in corpus.vocabulary
+            word: numbers[name]
+            for word, name in {**init, **fixed}.items()
+            if word not in seen and word not in ("<s>", "</s>")
         }
         self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
         if self.criterion == "two-sided":
