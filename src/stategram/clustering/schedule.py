@@ -121,7 +121,7 @@ class _Run:
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:
                 raise _EarlyEnd
 
-        moves = self.exchange.sweep(temperature, self.seed * 1_000_003 + number, tick)
+        moves = self.exchange.sweep(temperature, (self.seed * 1_000_003 + number) % 2**64, tick)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
         return moves
 
