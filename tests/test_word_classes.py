@@ -11,7 +11,9 @@ import pytest
 
 from naive.exchange import closed_bigrams, tied_criterion, two_sided_criterion
 from stategram.clustering import CRITERIA, Progress, WordClasses
+from stategram.clustering.exchange import Side
 from stategram.clustering.initial import frequent_first
+from stategram.clustering.memory import check_memory
 from stategram.clustering.monitor import Monitor
 from stategram.errors import UsageError
 from stategram.evaluation import average_mutual_information
@@ -410,7 +412,27 @@ def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> Non
     assert clusters.n_all == 5
 
 
+def test_a_sweep_is_cut_into_whole_batches() -> None:
+    order = np.arange(1000, dtype=np.uint32)
+    side = Side(order, np.ones(1000, np.float32), lambda *_: 0, lambda: order)
+    parts = list(side.parts())
+    assert np.concatenate(parts).tolist() == order.tolist()
+    assert len(parts) > 1
+    assert all(len(part) % 64 == 0 for part in parts[:-1])
+
+
 # ---- refusals
+
+
+def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 2**30)
+    check_memory(5000, 5000)
+    with pytest.raises(UsageError, match=r"6000 x 5000 clusters need 1\.1 GiB .* has 1\.0 GiB"):
+        check_memory(6000, 5000)
+    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 4000)
+    for criterion in ("tied", "two-sided"):
+        with pytest.raises(UsageError, match="ask for fewer"):
+            WordClasses(20, criterion=criterion).fit(planted_text()[:50])
 
 
 @pytest.mark.parametrize(

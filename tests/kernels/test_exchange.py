@@ -140,8 +140,9 @@ def clusters(draw: st.DrawFn, elements: int) -> tuple[list[int], int, int]:
     """Labels, the number of clusters, and how many of them take elements."""
     n = draw(st.integers(1, MOST_CLUSTERS))
     targets = draw(st.integers(max(1, n - 2), n))
-    labels = draw(st.lists(st.integers(0, n - 1), min_size=elements, max_size=elements))
-    return labels, n, targets
+    # Elements of the first, the last and the other clusters, with company more often than chance gives.
+    label = st.sampled_from([0, targets - 1, n - 1, draw(st.integers(0, n - 1)), *range(0, n, 5)])
+    return draw(st.lists(label, min_size=elements, max_size=elements)), n, targets
 
 
 @st.composite
@@ -188,6 +189,7 @@ def test_tied_scores_are_those_of_the_twin(problem: Tied) -> None:
 
 @given(any_two_sided)
 @example(TwoSided({(0, 0): 1}, [0], [34], 1, 1, 35, 34, False))
+@example(TwoSided({(0, 0): 2, (0, 1): 3}, [0], [0, 34], 1, 1, 35, 35, False))
 @example(TwoSided({(0, 0): 2_147_483_647}, [0], [0], 1, 1, 35, 35, False))
 def test_two_sided_scores_are_those_of_the_twin_up_to_a_constant(problem: TwoSided) -> None:
     kernel = problem.kernel()
@@ -345,6 +347,26 @@ def test_the_scale_of_a_word_is_its_own_temperature() -> None:
     # At a temperature beyond every gain, a word is anywhere alike: 19 of 20 move.
     moves = hot.sweep(order[words // 2 :], scales, 1.0, 5)
     assert moves > words // 4
+
+
+@pytest.mark.parametrize("temperature", [2.0, 8.0])
+def test_a_hot_word_is_drawn_from_the_softmax_of_its_scores(temperature: float) -> None:
+    problem = Tied(closed_bigrams([0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 4, 1, 4, 0, 0]), [0, 1, 2, 3, 4], 5, 4)
+    word, draws = 0, 20_000
+    kernel, order = problem.kernel(), array([word])
+    # Where the word is does not matter: it is taken out before it is scored.
+    scales = np.full(5, 0.5, np.float32)
+    found: Counter[int] = Counter()
+    for seed in range(draws):
+        kernel.sweep(order, scales, 2 * temperature, seed)
+        found[int(kernel.labels()[word])] += 1
+    scores = np.array(tied_scores(problem.pairs, problem.labels, word, problem.targets))
+    expected = np.exp((scores - scores.max()) / temperature)
+    expected /= expected.sum()
+    assert expected.min() > 0.01
+    for target, p in enumerate(expected.tolist()):
+        # Four standard deviations of a binomial draw; the seeds are fixed.
+        assert abs(found[target] / draws - p) < 4 * math.sqrt(p * (1 - p) / draws)
 
 
 # ---- the same bytes
