@@ -23,13 +23,14 @@ KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time.
 .NOTPARALLEL:
-.PHONY: help demo test check format bench sanitize sdist clean
+.PHONY: help demo test check docs format bench sanitize sdist clean
 
 help:
 	@echo "make demo      set up and run the demo"
 	@echo "make test      set up and run all tests           (TESTS=tests/kernels PYTEST='-k counts')"
 	@echo "make check     lint, formatting, types, import order"
 	@echo "make format    put Python and C++ files into shape"
+	@echo "make docs      the --help of all commands, in docs/commands.md"
 	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
 	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
 	@echo "make sdist     the source distribution, in dist/"
@@ -53,6 +54,9 @@ format: $(STAMPS)/check
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(KERNELS)
+
+docs: $(STAMPS)/package
+	$(BIN)/python tools/help_pages.py
 
 bench: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m benchmarks $(BENCH)

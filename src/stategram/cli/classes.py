@@ -21,7 +21,16 @@ from stategram.text import Corpus, Vocabulary, read_corpus
 __all__ = ["classes"]
 
 
-@click.command(short_help="Find word classes in a text.")
+@click.command(
+    short_help="Find word classes in a text.",
+    epilog="""\b
+Examples:
+  stategram classes text.txt -k 500 > classes.tsv
+  stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
+  stategram classes text.txt -k 500 --format brown -o paths.txt
+  stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
+  stategram classes new.txt --init classes.tsv -o updated.tsv""",
+)
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option(
     "-k",
@@ -81,17 +90,9 @@ __all__ = ["classes"]
 @text_options
 @common_options
 def classes(texts: tuple[str, ...], **options: Any) -> None:
-    r"""Find word classes in TEXT: files with a sentence a line, words separated by white space.
+    """Find word classes in TEXT: files with a sentence a line, words separated by white space.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
-
-    \b
-    Examples:
-      stategram classes text.txt -k 500 > classes.tsv
-      stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
-      stategram classes text.txt -k 500 --format brown -o paths.txt
-      stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
-      stategram classes new.txt --init classes.tsv -o updated.tsv
     """
     _check(options)
     init = read_classes(options["init"]) if options["init"] else None

@@ -38,17 +38,18 @@ class _LazyGroup(click.Group):
             formatter.write_dl(list(_COMMANDS.items()))
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="""\b
+Examples:
+  stategram demo
+  stategram classes text.txt -k 500 > classes.tsv
+  stategram classes --help""",
+)
 @click.version_option(stategram.__version__, prog_name="stategram")
 def cli() -> None:
-    r"""Word classes, context states and language models from plain text.
-
-    \b
-    Examples:
-      stategram demo
-      stategram classes text.txt -k 500 > classes.tsv
-      stategram classes --help
-    """
+    """Word classes, context states and language models from plain text."""
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -41,7 +41,14 @@ def common_options(command: F) -> F:
     for option in (
         click.option("-v", "--verbose", is_flag=True, help="Say more."),
         click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed."),
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Of the annealing.",
+        ),
         click.option(
             "--threads",
             type=click.IntRange(min=1),

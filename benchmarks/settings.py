@@ -1,0 +1,42 @@
+"""What the command line asked for, and what each part does when it did not say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How much to measure."""
+
+    k: tuple[int, ...]
+    efforts: tuple[str, ...]
+    repeats: int
+    seeds: int
+    threads: int
+    vocabulary: int | None
+    peers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """The settings of a part; `quick` ones hold when no part was named and all run."""
+
+    k: tuple[int, ...] = ()
+    efforts: tuple[str, ...] = ()
+    repeats: int = 1
+    seeds: int = 1
+
+
+DEFAULTS = {
+    "reading": Defaults(repeats=7),
+    "classes": Defaults(k=(100, 500), efforts=("fast", "normal"), seeds=3),
+    "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
+    "startup": Defaults(repeats=15),
+}
+QUICK = {
+    "reading": Defaults(repeats=3),
+    "classes": Defaults(k=(100, 500), efforts=("fast", "normal")),
+    "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",)),
+    "startup": Defaults(repeats=15),
+}

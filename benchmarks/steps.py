@@ -1,0 +1,179 @@
+"""What is measured: each step of stategram as a program, so that its time and its memory are its own.
+
+The results go to stdout: classes as a class file, all else as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class _Timer:
+    """Processor and wall seconds of each part of a step."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, dict[str, float]] = {}
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        wall, cpu = time.perf_counter(), _cpu()
+        yield
+        self.parts[name] = {"cpu": _cpu() - cpu, "wall": time.perf_counter() - wall}
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _answer(value: object) -> None:
+    json.dump(value, sys.stdout)
+
+
+def read(text: str) -> None:
+    """Read the bytes of a text and do nothing with them."""
+    from stategram.text.reading import read_blocks
+
+    timer = _Timer()
+    with timer.part("read"):
+        for _ in read_blocks(text):
+            pass
+    _answer(timer.parts)
+
+
+def encode(text: str, vocabulary_size: str, threads: str) -> None:
+    """Read and encode a text."""
+    from stategram.text import read_corpus
+
+    timer = _Timer()
+    with timer.part("encode"):
+        read_corpus(text, vocabulary_size=int(vocabulary_size), threads=int(threads))
+    _answer(timer.parts)
+
+
+def count(text: str, vocabulary_size: str, threads: str) -> None:
+    """Read and encode a text, and count its bigrams."""
+    from stategram.counts import count_bigrams
+    from stategram.text import read_corpus
+
+    timer = _Timer()
+    with timer.part("encode"):
+        corpus = read_corpus(text, vocabulary_size=int(vocabulary_size), threads=int(threads))
+    with timer.part("bigrams"):
+        count_bigrams(corpus, threads=int(threads))
+    _answer(timer.parts)
+
+
+def classes(text: str, k: str, effort: str, seed: str, threads: str) -> None:
+    """Find word classes and write them to stdout, all the way that the command line goes."""
+    from stategram.clustering import WordClasses
+    from stategram.formats import write_classes
+    from stategram.text import read_corpus
+
+    corpus = read_corpus(text, threads=int(threads))
+    found = WordClasses(int(k), effort=effort, threads=int(threads), random_state=int(seed)).fit(corpus)
+    write_classes("-", found.words_, found.labels_, found.counts_)
+
+
+def evaluate(train: str, test: str, *class_files: str) -> None:
+    """Measure class files, whoever wrote them, in the same way."""
+    from dataclasses import asdict
+
+    import numpy as np
+
+    from stategram.counts import count_bigrams
+    from stategram.evaluation import class_bigram_perplexity
+    from stategram.formats import read_classes
+    from stategram.text import read_corpus
+
+    corpus = read_corpus(train)
+    vocabulary = corpus.vocabulary
+    test_ids = read_corpus(test, vocabulary=vocabulary).ids
+    bigrams = count_bigrams(corpus)
+    seen = bigrams.word_counts > 0
+    seen[bigrams.boundary] = False
+    answers = []
+    for file in class_files:
+        class_of = read_classes(file)
+        number = {name: i for i, name in enumerate(dict.fromkeys(class_of.values()))}
+        labels = np.array([number.get(class_of.get(word, ""), -1) for word in vocabulary.words])
+        figures = class_bigram_perplexity(
+            bigrams.successors,
+            labels,
+            test_ids,
+            boundary=bigrams.boundary,
+            unknown=vocabulary.id("<unk>"),
+        )
+        answers.append({**asdict(figures), "classed": int((seen & (labels >= 0)).sum())})
+    _answer(answers)
+
+
+def describe(*texts: str) -> None:
+    """Say how large texts are."""
+    from stategram.text import read_corpus
+
+    answers = []
+    for text in texts:
+        corpus = read_corpus(text)
+        answers.append(
+            {
+                "bytes": Path(text).stat().st_size,
+                "sentences": corpus.n_sentences,
+                "events": corpus.n_events,
+                "words": len(set(corpus.vocabulary.words) - {"<unk>", "<s>", "</s>"}),
+            }
+        )
+    _answer(answers)
+
+
+def cut_vocabulary(text: str, vocabulary_size: str, place: str) -> None:
+    """Write a text with all but its most frequent words as ``<unk>``."""
+    from stategram.text import read_corpus
+
+    corpus = read_corpus(text, vocabulary_size=int(vocabulary_size))
+    words = [*corpus.vocabulary.words]
+    words[corpus.vocabulary.id("</s>")] = "\n"
+    spaced = " ".join(words[i] for i in corpus.ids.tolist())
+    Path(place).write_text(spaced.replace(" \n ", "\n").replace(" \n", "\n"), encoding="utf-8")
+    _answer(place)
+
+
+def write_sotu(train: str, test: str) -> None:
+    """Write the State of the Union addresses, a sentence a line."""
+    from stategram.experiments.sotu import load_sotu
+
+    corpus = load_sotu()
+    Path(train).write_text("\n".join([*corpus.train, ""]), encoding="utf-8")
+    Path(test).write_text("\n".join([*corpus.test, ""]), encoding="utf-8")
+    _answer(None)
+
+
+_STEPS: list[Callable[..., None]] = [
+    read,
+    encode,
+    count,
+    classes,
+    evaluate,
+    describe,
+    cut_vocabulary,
+    write_sotu,
+]
+
+
+def main(name: str, *arguments: str) -> None:
+    from stategram.errors import StategramError
+
+    try:
+        {step.__name__: step for step in _STEPS}[name](*arguments)
+    except StategramError as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,42 @@
+"""What the documents say is what the program does."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stategram
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not here")
+def test_the_help_pages_are_those_of_the_commands() -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "help_pages.py", "--check"], check=True)
+
+
+def test_the_public_door_gives_all_it_names() -> None:
+    assert sorted(stategram.__all__) == sorted(stategram._HOME)
+    for name in stategram.__all__:
+        assert getattr(stategram, name) is not None
+    assert set(stategram.__all__) <= set(dir(stategram))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = stategram.nothing
+
+
+def test_importing_stategram_loads_nothing_heavy() -> None:
+    code = "import sys, stategram; print(sorted({'numpy', 'click', 'rich'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+    code = "import sys, stategram.cli; print(sorted({'numpy', 'rich'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    project = (ROOT / "pyproject.toml").read_text()
+    found = re.search(r'^version = "(.+)"$', project, re.MULTILINE)
+    assert found is not None
+    assert found[1] == stategram.__version__
