@@ -414,7 +414,7 @@ def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> Non
 
 def test_a_sweep_is_cut_into_whole_batches() -> None:
     order = np.arange(1000, dtype=np.uint32)
-    side = Side(order, np.ones(1000, np.float32), lambda *_: 0, lambda: order)
+    side = Side(order, np.ones(1000, np.float32), np.ones(1000, np.int64), lambda *_: 0, lambda: order)
     parts = list(side.parts())
     assert np.concatenate(parts).tolist() == order.tolist()
     assert len(parts) > 1

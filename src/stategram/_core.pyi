@@ -66,9 +66,15 @@ class TiedExchange:
         classes: int,
         targets: int,
         threads: int,
+        shortlist: int = 0,
     ) -> None: ...
     def sweep(
-        self, order: NDArray[np.uint32], scales: NDArray[np.float32], temperature: float, seed: int
+        self,
+        order: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
     ) -> int:
         """Visit the words of `order`, in order; give the number of moves."""
 
@@ -104,14 +110,25 @@ class TwoSidedExchange:
         category_targets: int,
         states_move: bool,
         threads: int,
+        shortlist: int = 0,
     ) -> None: ...
     def sweep_words(
-        self, order: NDArray[np.uint32], scales: NDArray[np.float32], temperature: float, seed: int
+        self,
+        order: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
     ) -> int:
         """Visit the words of `order`, in order; give the number of moves."""
 
     def sweep_contexts(
-        self, order: NDArray[np.uint32], scales: NDArray[np.float32], temperature: float, seed: int
+        self,
+        order: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
     ) -> int:
         """Visit the contexts of `order`, in order; give the number of moves."""
 

@@ -75,6 +75,25 @@ class CountTable {
         }
     }
 
+    // The sum of f(N[row][c] + n_c) - f(N[row][c]) over some columns.
+    double gains(std::size_t row, const std::uint32_t* columns, const std::int64_t* n, std::size_t size,
+                 std::int64_t sum_of_n) const {
+        const Place& place = places_[row];
+        const Entropy& f = Entropy::get();
+        double sum = 0.0;
+        if (place.dense && totals_[row] + sum_of_n < Entropy::table_size) {
+            const double* table = f.table();
+            const std::int32_t* counts = &counts_[place.begin];
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::int64_t count = counts[columns[i]];
+                sum += table[count + n[i]] - table[count];
+            }
+        } else {
+            for (std::size_t i = 0; i < size; ++i) sum += f.gain(get(row, columns[i]), n[i]);
+        }
+        return sum;
+    }
+
     // out[b] += H_n[row][b] for every target b < targets. Rows of small counts wait in `pending`, so that
     // four of them share one pass over `out`; flush() must follow.
     struct Pending {

@@ -6,6 +6,9 @@
 //
 // At a temperature T > 0 every score gets Gumbel noise of that scale. The largest noisy score is then a
 // draw from the softmax of scores / T: a heat bath, simulated annealing by the same sweep.
+//
+// The best targets of an element change little from sweep to sweep. A sweep that scores all targets notes a
+// shortlist of them for each element, and the next sweeps may look at those alone.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "count_table.hpp"
 #include "rows.hpp"
 #include "threads.hpp"
 
@@ -89,17 +93,31 @@ class ClusterCounts {
     void clear() {
         for (std::uint32_t c : clusters_) counts_[c] = 0;
         clusters_.clear();
+        values_.clear();
+        total_ = 0;
     }
     void add(std::uint32_t cluster, std::uint32_t count) {
         if (counts_[cluster] == 0) clusters_.push_back(cluster);
         counts_[cluster] += count;
+        total_ += count;
+    }
+    // After the last add().
+    void finish() {
+        for (std::uint32_t c : clusters_) values_.push_back(counts_[c]);
     }
     std::int64_t operator[](std::size_t cluster) const { return counts_[cluster]; }
     const std::vector<std::uint32_t>& clusters() const { return clusters_; }
 
+    // What the row of a table gains when these counts are added to it.
+    double gains(const CountTable& table, std::size_t row) const {
+        return table.gains(row, clusters_.data(), values_.data(), clusters_.size(), total_);
+    }
+
  private:
-    std::vector<std::int64_t> counts_;
-    std::vector<std::uint32_t> clusters_;
+    std::vector<std::int64_t> counts_;     // by cluster
+    std::vector<std::uint32_t> clusters_;  // those with a count
+    std::vector<std::int64_t> values_;     // their counts
+    std::int64_t total_ = 0;
 };
 
 // A fixed reel of Gumbel noise; a draw for all targets is a window on it, as contiguous as the scores.
@@ -135,6 +153,36 @@ struct SweepOrder {
     const float* scales;  // one for each element of the side: its own factor on the temperature
     float temperature;
     std::uint64_t seed;
+    bool shortlisted;  // look at the shortlists alone
+};
+
+// Good targets for each element, from when all were last scored.
+class Shortlists {
+ public:
+    Shortlists() = default;
+    Shortlists(std::size_t elements, std::size_t length)
+        : length_(length), targets_(elements * length), known_(elements, false) {}
+
+    std::size_t length() const { return length_; }
+    bool known(std::uint32_t element) const { return known_[element] != 0; }
+    const std::uint32_t* of(std::uint32_t element) const { return &targets_[element * length_]; }
+
+    // The best target of each of `length` groups: among them the best of all, and nearly always the next
+    // ones too, for the price of one pass.
+    void note(std::uint32_t element, const std::vector<float>& scores) {
+        for (std::size_t group = 0; group < length_; ++group) {
+            const std::size_t begin = scores.size() * group / length_;
+            const std::size_t end = scores.size() * (group + 1) / length_;
+            targets_[element * length_ + group] =
+                static_cast<std::uint32_t>(begin + largest(&scores[begin], end - begin));
+        }
+        known_[element] = length_ > 0;
+    }
+
+ private:
+    std::size_t length_ = 0;
+    std::vector<std::uint32_t> targets_;
+    std::vector<char> known_;
 };
 
 // One pass over the elements of `order`. A Problem has
@@ -142,12 +190,13 @@ struct SweepOrder {
 //   label(element), targets()
 //   gather(element, scratch)                   counts of the element with the clusters of the other side
 //   score(element, scratch)                    scores[b]: gain of putting the element, taken out, into b
+//   join(element, target, scratch)             the same for one target
 //   gain(element, target, scratch)             exact gain of moving it from where it is
 //   move(element, target, scratch)
 // Returns the number of moves and adds their gains to `criterion`.
 template <typename Problem>
-std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scratch, const GumbelNoise& noise,
-                  const SweepOrder& order, ThreadPool& pool, double& criterion) {
+std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scratch, Shortlists& shortlists,
+                  const GumbelNoise& noise, const SweepOrder& order, ThreadPool& pool, double& criterion) {
     // Smaller gains are the rounding errors of sums of n log n.
     constexpr double least_gain = 1e-6;
     constexpr std::size_t batch = 64;
@@ -164,11 +213,26 @@ std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scra
             auto& mine = scratch[static_cast<std::size_t>(worker)];
             const std::uint32_t element = order.elements[begin + i];
             const std::uint32_t home = problem.label(element);
-            problem.gather(element, mine);
-            problem.score(element, mine);
-            float* scores = mine.scores.data();
             const float temperature = order.temperature * order.scales[element];
             const float* draw = noise.window(order.seed, element);
+            problem.gather(element, mine);
+            if (order.shortlisted && home < targets && shortlists.known(element)) {
+                double best_score = problem.join(element, home, mine) + temperature * draw[home];
+                proposals[i] = {home, 0.0};
+                for (std::size_t j = 0; j < shortlists.length(); ++j) {
+                    const std::uint32_t target = shortlists.of(element)[j];
+                    if (target == home) continue;
+                    const double score = problem.join(element, target, mine) + temperature * draw[target];
+                    if (score > best_score) {
+                        best_score = score;
+                        proposals[i] = {target, temperature * (draw[target] - draw[home])};
+                    }
+                }
+                return;
+            }
+            problem.score(element, mine);
+            shortlists.note(element, mine.scores);
+            float* scores = mine.scores.data();
             if (temperature > 0) add_row(scores, draw, temperature, targets);
             std::size_t best = largest(scores, targets);
             if (home >= targets) {  // from a cluster that is no target it moves whatever it costs
@@ -196,14 +260,14 @@ std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scra
 
 // Checks what Python gives for a sweep.
 inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
-                                std::uint64_t seed, std::size_t n_elements) {
+                                std::uint64_t seed, bool shortlisted, std::size_t n_elements) {
     if (scales.size() != n_elements) throw std::invalid_argument("there must be one scale for each element");
     if (!(temperature >= 0) || !std::isfinite(temperature))
         throw std::invalid_argument("the temperature must be a number of at least 0");
     for (std::size_t i = 0; i < elements.size(); ++i)
         if (elements(i) >= n_elements)
             throw std::invalid_argument("element " + std::to_string(elements(i)) + " does not exist");
-    return {elements.data(), elements.size(), scales.data(), temperature, seed};
+    return {elements.data(), elements.size(), scales.data(), temperature, seed, shortlisted};
 }
 
 // With STATEGRAM_CHECK_INVARIANTS: the incremental criterion equals a full recount.

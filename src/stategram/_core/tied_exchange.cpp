@@ -24,7 +24,8 @@ class TiedExchange {
     TiedExchange(In<std::int64_t> successor_offsets, In<std::uint32_t> successors,
                  In<std::uint32_t> successor_counts, In<std::int64_t> predecessor_offsets,
                  In<std::uint32_t> predecessors, In<std::uint32_t> predecessor_counts,
-                 In<std::uint32_t> labels, std::size_t classes, std::size_t targets, int threads)
+                 In<std::uint32_t> labels, std::size_t classes, std::size_t targets, int threads,
+                 std::size_t shortlist)
         : successors_{successor_offsets, successors, successor_counts},
           predecessors_{predecessor_offsets, predecessors, predecessor_counts},
           targets_(targets),
@@ -36,6 +37,7 @@ class TiedExchange {
         predecessors_.check(labels.size(), labels.size());
         successors_.check_transpose(predecessors_);
         labels_ = checked_labels(labels, labels.size(), classes);
+        shortlists_ = Shortlists(labels_.size(), std::min(shortlist, targets));
         scratch_.resize(static_cast<std::size_t>(threads));
         for (Scratch& mine : scratch_) {
             mine.after.reset(classes);
@@ -75,6 +77,8 @@ class TiedExchange {
             const std::uint32_t other = predecessors_.ids.data()[i];
             if (other != word) mine.before.add(labels_[other], predecessors_.counts.data()[i]);
         }
+        mine.after.finish();
+        mine.before.finish();
     }
 
     // The tables hold the word in its class `home`; it is taken out on paper. For a target b != home that
@@ -94,27 +98,37 @@ class TiedExchange {
         CountTable::flush(scores, targets_, pending);
         correct_corners(home, mine);
         correct_home_cells(home, mine);
-        if (home < targets_) scores[home] = static_cast<float>(-leave(word, mine));
+        if (home < targets_) scores[home] = static_cast<float>(join(word, home, mine));
+    }
+
+    // What the criterion gains when the word, first taken out of its class, joins the target.
+    double join(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
+        const std::uint32_t home = labels_[word];
+        const Entropy& f = Entropy::get();
+        const std::int64_t n = word_counts_[word];
+        const std::int64_t corner = mine.after[target] + mine.before[target] + mine.twice;
+        double sum = 0.0;
+        if (target == home) {
+            for (std::uint32_t c : mine.after.clusters())
+                if (c != home) sum -= f.gain(following_.get(home, c), -mine.after[c]);
+            for (std::uint32_t c : mine.before.clusters())
+                if (c != home) sum -= f.gain(preceding_.get(home, c), -mine.before[c]);
+            return sum - f.gain(following_.get(home, home), -corner) +
+                   2.0 * f.gain(margins_.get(0, home), -n);
+        }
+        sum = mine.after.gains(following_, target) + mine.before.gains(preceding_, target);
+        // The corner counts once, and the cells of home are without the word: both otherwise than summed.
+        const std::int64_t self = following_.get(target, target);
+        const std::int64_t to_home = following_.get(target, home), from_home = following_.get(home, target);
+        sum += f.gain(self, corner) - f.gain(self, mine.after[target]) - f.gain(self, mine.before[target]);
+        sum += f.gain(to_home - mine.before[target], mine.after[home]) - f.gain(to_home, mine.after[home]);
+        sum +=
+            f.gain(from_home - mine.after[target], mine.before[home]) - f.gain(from_home, mine.before[home]);
+        return sum - 2.0 * f.gain(margins_.get(0, target), n);
     }
 
     double gain(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
-        const std::uint32_t home = labels_[word];
-        const Entropy& f = Entropy::get();
-        double sum = 0.0;
-        for (std::uint32_t c : mine.after.clusters())
-            if (c != home && c != target)
-                sum += f.gain(following_.get(home, c), -mine.after[c]) +
-                       f.gain(following_.get(target, c), mine.after[c]);
-        for (std::uint32_t c : mine.before.clusters())
-            if (c != home && c != target)
-                sum += f.gain(preceding_.get(home, c), -mine.before[c]) +
-                       f.gain(preceding_.get(target, c), mine.before[c]);
-        sum += f.gain(following_.get(home, home), -mine.after[home] - mine.before[home] - mine.twice);
-        sum += f.gain(following_.get(target, target), mine.after[target] + mine.before[target] + mine.twice);
-        sum += f.gain(following_.get(home, target), mine.before[home] - mine.after[target]);
-        sum += f.gain(following_.get(target, home), mine.after[home] - mine.before[target]);
-        const std::int64_t n = word_counts_[word];
-        return sum - 2.0 * (f.gain(margins_.get(0, home), -n) + f.gain(margins_.get(0, target), n));
+        return join(word, target, mine) - join(word, labels_[word], mine);
     }
 
     void move(std::uint32_t word, std::uint32_t target, const Scratch& mine) {
@@ -136,10 +150,11 @@ class TiedExchange {
         labels_[word] = target;
     }
 
-    std::size_t run(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed) {
-        SweepOrder checked = checked_order(order, scales, temperature, seed, labels_.size());
+    std::size_t run(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed,
+                    bool shortlisted) {
+        SweepOrder checked = checked_order(order, scales, temperature, seed, shortlisted, labels_.size());
         nb::gil_scoped_release release;
-        std::size_t moves = sweep(*this, scratch_, noise_, checked, pool_, criterion_);
+        std::size_t moves = sweep(*this, scratch_, shortlists_, noise_, checked, pool_, criterion_);
         check_criterion(criterion_, recount());
         return moves;
     }
@@ -196,18 +211,6 @@ class TiedExchange {
                 }
     }
 
-    // What the criterion gains when the word leaves its class and is nowhere.
-    double leave(std::uint32_t word, const Scratch& mine) const {
-        const std::uint32_t home = labels_[word];
-        const Entropy& f = Entropy::get();
-        double sum = f.gain(following_.get(home, home), -mine.after[home] - mine.before[home] - mine.twice);
-        for (std::uint32_t c : mine.after.clusters())
-            if (c != home) sum += f.gain(following_.get(home, c), -mine.after[c]);
-        for (std::uint32_t c : mine.before.clusters())
-            if (c != home) sum += f.gain(preceding_.get(home, c), -mine.before[c]);
-        return sum - 2.0 * f.gain(margins_.get(0, home), -word_counts_[word]);
-    }
-
     Neighbours successors_, predecessors_;
     std::size_t targets_;
     GumbelNoise noise_;
@@ -215,6 +218,7 @@ class TiedExchange {
     std::vector<std::uint32_t> labels_;
     std::vector<std::int64_t> word_counts_;
     std::vector<Scratch> scratch_;
+    Shortlists shortlists_;
     CountTable following_;  // N[a][b]: row a contiguous over the class b that follows
     CountTable preceding_;  // the transpose: row b contiguous over the class a before
     CountTable margins_;
@@ -226,13 +230,15 @@ class TiedExchange {
 void register_tied_exchange(nb::module_& m) {
     nb::class_<TiedExchange>(m, "TiedExchange")
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
-                      In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t,
-                      int>(),
+                      In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t, int,
+                      std::size_t>(),
              nb::arg("successor_offsets"), nb::arg("successors"), nb::arg("successor_counts"),
              nb::arg("predecessor_offsets"), nb::arg("predecessors"), nb::arg("predecessor_counts"),
-             nb::arg("labels"), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"))
+             nb::arg("labels"), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
+             nb::arg("shortlist") = 0)
         .def("sweep", &TiedExchange::run, nb::arg("order"), nb::arg("scales"), nb::arg("temperature"),
-             nb::arg("seed"), "Moves the words of `order`, in order; the number of moves.")
+             nb::arg("seed"), nb::arg("shortlisted") = false,
+             "Moves the words of `order`, in order; the number of moves.")
         .def("scores", &TiedExchange::scores, nb::arg("word"),
              "For each class, the gain of putting the word, first taken out, into it.")
         .def("labels", &TiedExchange::labels)

@@ -21,7 +21,7 @@ class Side {
     };
 
     Side(Neighbours across, std::vector<std::uint32_t> labels, std::size_t clusters, std::size_t targets,
-         int threads)
+         int threads, std::size_t shortlist)
         : across_(std::move(across)), labels_(std::move(labels)), targets_(targets), noise_(targets) {
         if (targets < 1 || targets > clusters) throw std::invalid_argument("targets must be 1 to clusters");
         margins_ = CountTable(1, clusters);
@@ -31,6 +31,7 @@ class Side {
             margins_.add(0, labels_[x], element_counts_[x]);
         }
         scratch_.resize(static_cast<std::size_t>(threads));
+        shortlists_ = Shortlists(labels_.size(), std::min(shortlist, targets));
     }
 
     // `table`: a row for each cluster of the other side, contiguous over the clusters of this one.
@@ -50,16 +51,17 @@ class Side {
     const std::vector<std::uint32_t>& labels() const { return labels_; }
     const CountTable& margins() const { return margins_; }
     std::vector<Scratch>& scratch() { return scratch_; }
+    Shortlists& shortlists() { return shortlists_; }
     const GumbelNoise& noise() const { return noise_; }
 
     void gather(std::uint32_t element, Scratch& mine) const {
         mine.counts.clear();
         for (std::int64_t i = across_.begin(element); i < across_.end(element); ++i)
             mine.counts.add(other_->labels_[across_.ids.data()[i]], across_.counts.data()[i]);
+        mine.counts.finish();
     }
 
     void score(std::uint32_t element, Scratch& mine) const {
-        const Entropy& f = Entropy::get();
         const std::uint32_t home = labels_[element];
         const std::int64_t n = element_counts_[element];
         float* scores = mine.scores.data();
@@ -69,23 +71,25 @@ class Side {
         for (std::uint32_t c : mine.counts.clusters())
             table_->accumulate(c, mine.counts[c], scores, targets_, pending);
         CountTable::flush(scores, targets_, pending);
-        if (home >= targets_) return;
-        double at_home = f.gain(margins_.get(0, home), -n);
-        for (std::uint32_t c : mine.counts.clusters())
-            at_home -= f.gain(table_->get(c, home), -mine.counts[c]);
         // What sparse rows add to every target alike must be taken off the home too.
-        scores[home] = static_cast<float>(at_home - pending.everywhere);
+        if (home < targets_)
+            scores[home] = static_cast<float>(join(element, home, mine) - pending.everywhere);
+    }
+
+    // What the criterion gains when the element, first taken out of its cluster, joins the target.
+    double join(std::uint32_t element, std::uint32_t target, const Scratch& mine) const {
+        const Entropy& f = Entropy::get();
+        const std::int64_t sign = target == labels_[element] ? -1 : 1;
+        double sum = -f.gain(margins_.get(0, target), sign * element_counts_[element]);
+        // The row of the target in the mirror is short enough for the first-level cache.
+        if (mirror_ != nullptr && sign > 0) return sum + mine.counts.gains(*mirror_, target);
+        for (std::uint32_t c : mine.counts.clusters())
+            sum += f.gain(table_->get(c, target), sign * mine.counts[c]);
+        return static_cast<double>(sign) * sum;
     }
 
     double gain(std::uint32_t element, std::uint32_t target, const Scratch& mine) const {
-        const Entropy& f = Entropy::get();
-        const std::uint32_t home = labels_[element];
-        const std::int64_t n = element_counts_[element];
-        double sum = -f.gain(margins_.get(0, home), -n) - f.gain(margins_.get(0, target), n);
-        for (std::uint32_t c : mine.counts.clusters())
-            sum += f.gain(table_->get(c, home), -mine.counts[c]) +
-                   f.gain(table_->get(c, target), mine.counts[c]);
-        return sum;
+        return join(element, target, mine) - join(element, labels_[element], mine);
     }
 
     Out<float> scores(std::uint32_t element) {
@@ -119,6 +123,7 @@ class Side {
     CountTable margins_;
     std::vector<std::int64_t> element_counts_;
     std::vector<Scratch> scratch_;
+    Shortlists shortlists_;
     const Side* other_ = nullptr;
     CountTable* table_ = nullptr;
     CountTable* mirror_ = nullptr;
@@ -130,7 +135,7 @@ class TwoSidedExchange {
                      In<std::int64_t> context_offsets, In<std::uint32_t> contexts,
                      In<std::uint32_t> context_counts, In<std::uint32_t> states, In<std::uint32_t> categories,
                      std::size_t n_states, std::size_t state_targets, std::size_t n_categories,
-                     std::size_t category_targets, bool states_move, int threads)
+                     std::size_t category_targets, bool states_move, int threads, std::size_t shortlist)
         : states_move_(states_move), pool_(threads) {
         const Neighbours of_contexts{word_offsets, words, word_counts};
         const Neighbours of_words{context_offsets, contexts, context_counts};
@@ -139,9 +144,9 @@ class TwoSidedExchange {
         of_words.check(categories.size(), states.size());
         of_contexts.check_transpose(of_words);
         contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
-                                           n_states, state_targets, threads);
+                                           n_states, state_targets, threads, shortlist);
         words_ = std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
-                                        n_categories, category_targets, threads);
+                                        n_categories, category_targets, threads, shortlist);
         by_state_ = CountTable(n_categories, widths(of_contexts, n_states, n_categories));
         if (states_move) by_category_ = CountTable(n_categories, n_states);
         for (std::size_t x = 0; x < states.size(); ++x)
@@ -155,15 +160,15 @@ class TwoSidedExchange {
         criterion_ = recount();
     }
 
-    std::size_t sweep_words(In<std::uint32_t> order, In<float> scales, float temperature,
-                            std::uint64_t seed) {
-        return run(*words_, order, scales, temperature, seed);
+    std::size_t sweep_words(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed,
+                            bool shortlisted) {
+        return run(*words_, order, scales, temperature, seed, shortlisted);
     }
 
     std::size_t sweep_contexts(In<std::uint32_t> order, In<float> scales, float temperature,
-                               std::uint64_t seed) {
+                               std::uint64_t seed, bool shortlisted) {
         check_states_move();
-        return run(*contexts_, order, scales, temperature, seed);
+        return run(*contexts_, order, scales, temperature, seed, shortlisted);
     }
 
     Out<float> word_scores(std::uint32_t word) { return words_->scores(word); }
@@ -185,10 +190,12 @@ class TwoSidedExchange {
     }
 
     std::size_t run(Side& side, In<std::uint32_t>& order, In<float>& scales, float temperature,
-                    std::uint64_t seed) {
-        SweepOrder checked = checked_order(order, scales, temperature, seed, side.labels().size());
+                    std::uint64_t seed, bool shortlisted) {
+        SweepOrder checked =
+            checked_order(order, scales, temperature, seed, shortlisted, side.labels().size());
         nb::gil_scoped_release release;
-        std::size_t moves = sweep(side, side.scratch(), side.noise(), checked, pool_, criterion_);
+        std::size_t moves =
+            sweep(side, side.scratch(), side.shortlists(), side.noise(), checked, pool_, criterion_);
         check_criterion(criterion_, recount());
         return moves;
     }
@@ -218,15 +225,16 @@ void register_two_sided_exchange(nb::module_& m) {
     nb::class_<TwoSidedExchange>(m, "TwoSidedExchange")
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t,
-                      std::size_t, std::size_t, std::size_t, bool, int>(),
+                      std::size_t, std::size_t, std::size_t, bool, int, std::size_t>(),
              nb::arg("word_offsets"), nb::arg("words"), nb::arg("word_counts"), nb::arg("context_offsets"),
              nb::arg("contexts"), nb::arg("context_counts"), nb::arg("states"), nb::arg("categories"),
              nb::arg("n_states"), nb::arg("state_targets"), nb::arg("n_categories"),
-             nb::arg("category_targets"), nb::arg("states_move"), nb::arg("threads"))
+             nb::arg("category_targets"), nb::arg("states_move"), nb::arg("threads"),
+             nb::arg("shortlist") = 0)
         .def("sweep_words", &TwoSidedExchange::sweep_words, nb::arg("order"), nb::arg("scales"),
-             nb::arg("temperature"), nb::arg("seed"))
+             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
         .def("sweep_contexts", &TwoSidedExchange::sweep_contexts, nb::arg("order"), nb::arg("scales"),
-             nb::arg("temperature"), nb::arg("seed"))
+             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
         .def("word_scores", &TwoSidedExchange::word_scores, nb::arg("word"),
              "For each category, the gain of putting the word, first taken out, into it; up to a constant.")
         .def("context_scores", &TwoSidedExchange::context_scores, nb::arg("context"),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import BigramCounts
+from stategram.counts import BigramCounts, CompressedCounts
 
 __all__ = ["Clusters", "Exchange", "Side", "predictive_exchange", "tied_exchange", "two_sided_exchange"]
 
@@ -27,6 +27,9 @@ _SECONDS_BETWEEN_TICKS = 0.1
 # How the noise on an element's scores grows with its count n. An exponent of 1 would treat every event alike,
 # 0 every element; 0.9 gave the best criterion for 100 and for 500 classes.
 _NOISE_EXPONENT = 0.9
+# With few clusters, looking at all of them is as quick.
+_SHORTLIST = 16
+_LEAST_CLUSTERS_FOR_SHORTLISTS = 200
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,12 @@ class Clusters:
 
 class _Sweep(Protocol):
     def __call__(
-        self, order: NDArray[np.uint32], scales: NDArray[np.float32], temperature: float, seed: int
+        self,
+        order: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool,
     ) -> int: ...
 
 
@@ -60,12 +68,14 @@ class Side:
 
     order: NDArray[np.uint32]
     scales: NDArray[np.float32]
+    work: NDArray[np.int64]
+    """For each element, what it takes to score it, in rows of a table."""
     sweep: _Sweep
     labels: Callable[[], NDArray[np.uint32]]
 
     def visit_all(self) -> int:
         """Make one plain sweep over this side; give the number of moves."""
-        return self.sweep(self.order, self.scales, 0.0, 0)
+        return self.sweep(self.order, self.scales, 0.0, 0, False)
 
     def parts(self) -> Iterator[NDArray[np.uint32]]:
         """Cut the order into parts that take about as long as the time between two ticks."""
@@ -99,14 +109,20 @@ class Exchange:
         """The training perplexity of the maximum-likelihood model p(G(w)|S(c)) p(w|G(w))."""
         return math.exp(-(self.criterion + self.words_entropy) / self.n_events)
 
-    def sweep(self, temperature: float, seed: int, tick: Callable[[float, int], object]) -> int:
-        """Visit every element once; ``tick`` gets the share done and the moves so far, and may raise."""
-        total = sum(len(side.order) for side in self.sides)
+    def sweep(
+        self, temperature: float, seed: int, tick: Callable[[float, int], object], *, shortlisted: bool
+    ) -> int:
+        """Visit every element once; ``tick`` gets the share done and the moves so far, and may raise.
+
+        With ``shortlisted``, an element looks only at the clusters that were good for it when it last looked
+        at all.
+        """
+        total = sum(int(side.work[side.order].sum()) for side in self.sides)
         done = moves = 0
         for side in self.sides:
             for part in side.parts():
-                moves += side.sweep(part, side.scales, temperature, seed)
-                done += len(part)
+                moves += side.sweep(part, side.scales, temperature, seed, shortlisted)
+                done += int(side.work[part].sum())
                 tick(done / total, moves)
         return moves
 
@@ -114,9 +130,16 @@ class Exchange:
 def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> Exchange:
     """Cluster words by the class bigram p(G(w)|G(w-1)) p(w|G(w)): one map for both sides."""
     kernel = _core.TiedExchange(
-        *bigrams.successors, *bigrams.predecessors, classes.labels, classes.n_all, classes.n, threads
+        *bigrams.successors,
+        *bigrams.predecessors,
+        classes.labels,
+        classes.n_all,
+        classes.n,
+        threads,
+        _shortlist(classes.n),
     )
-    words = Side(classes.order, _scales(bigrams), kernel.sweep, kernel.labels)
+    work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
+    words = Side(classes.order, _scales(bigrams), work, kernel.sweep, kernel.labels)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -125,7 +148,8 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: in
     identity = np.arange(len(bigrams.word_counts), dtype=np.uint32)
     still = Clusters(identity, len(identity), identity[:0])
     kernel = _two_sided_kernel(bigrams, still, classes, states_move=False, threads=threads)
-    words = Side(classes.order, _scales(bigrams), kernel.sweep_words, kernel.categories)
+    work = _rows(bigrams.predecessors, len(identity))
+    words = Side(classes.order, _scales(bigrams), work, kernel.sweep_words, kernel.categories)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -135,8 +159,20 @@ def two_sided_exchange(
     """Cluster words as they are predicted and words as contexts by p(G(w)|S(w-1)) p(w|G(w))."""
     kernel = _two_sided_kernel(bigrams, states, categories, states_move=True, threads=threads)
     scales = _scales(bigrams)
-    words = Side(categories.order, scales, kernel.sweep_words, kernel.categories)
-    contexts = Side(states.order, scales, kernel.sweep_contexts, kernel.states)
+    words = Side(
+        categories.order,
+        scales,
+        _rows(bigrams.predecessors, states.n),
+        kernel.sweep_words,
+        kernel.categories,
+    )
+    contexts = Side(
+        states.order,
+        scales,
+        _rows(bigrams.successors, categories.n),
+        kernel.sweep_contexts,
+        kernel.states,
+    )
     return Exchange((words, contexts), kernel, bigrams.n_events, _words_entropy(bigrams))
 
 
@@ -154,11 +190,22 @@ def _two_sided_kernel(
         categories.n,
         states_move,
         threads,
+        # The sparse rows of still states are slow to look a single cluster up in.
+        _shortlist(min(states.n, categories.n)) if states_move else 0,
     )
+
+
+def _shortlist(clusters: int) -> int:
+    return _SHORTLIST if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
 
 
 def _scales(bigrams: BigramCounts) -> NDArray[np.float32]:
     return np.power(bigrams.word_counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
+
+
+def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
+    """Give, for each element, with how many clusters of the other side it can have been seen."""
+    return np.minimum(np.diff(counts.offsets), clusters) + 1
 
 
 def _words_entropy(bigrams: BigramCounts) -> float:

@@ -20,6 +20,8 @@ _HOT = 0.3
 _COLD = 0.05
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
+# Every so many sweeps an element looks at all clusters, in the others at its shortlist.
+_SWEEPS_A_SHORTLIST = 4
 # The share of a time limit after which plain sweeps must end the annealing.
 _ANNEALING_SHARE = 0.85
 
@@ -121,7 +123,9 @@ class _Run:
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:
                 raise _EarlyEnd
 
-        moves = self.exchange.sweep(temperature, (self.seed * 1_000_003 + number) % 2**64, tick)
+        shortlisted = step == "anneal" and number % _SWEEPS_A_SHORTLIST != 1
+        seed = (self.seed * 1_000_003 + number) % 2**64
+        moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
         return moves
 
