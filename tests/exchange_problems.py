@@ -60,7 +60,7 @@ class Tied:
     classes: int
     targets: int
 
-    def kernel(self, threads: int = 1) -> _core.TiedExchange:
+    def kernel(self, threads: int = 1, shortlist: int = 0) -> _core.TiedExchange:
         n = len(self.labels)
         return _core.TiedExchange(
             *rows_of(self.pairs, n),
@@ -69,6 +69,7 @@ class Tied:
             self.classes,
             self.targets,
             threads,
+            shortlist,
         )
 
     def criterion(self, labels: Sequence[int]) -> float:
@@ -91,7 +92,7 @@ class TwoSided:
     category_targets: int
     states_move: bool
 
-    def kernel(self, threads: int = 1) -> _core.TwoSidedExchange:
+    def kernel(self, threads: int = 1, shortlist: int = 0) -> _core.TwoSidedExchange:
         return _core.TwoSidedExchange(
             *rows_of(self.pairs, len(self.states)),
             *rows_of(transposed(self.pairs), len(self.categories)),
@@ -103,15 +104,21 @@ class TwoSided:
             self.category_targets,
             self.states_move,
             threads,
+            shortlist,
         )
 
-    def sweep(self, kernel: _core.TwoSidedExchange, temperature: float = 0.0, seed: int = 0) -> int:
+    def sweep(
+        self,
+        kernel: _core.TwoSidedExchange,
+        temperature: float = 0.0,
+        seed: int = 0,
+        shortlisted: bool = False,
+    ) -> int:
+        how = temperature, seed, shortlisted
         words, contexts = len(self.categories), len(self.states)
-        moves = kernel.sweep_words(array(range(words)), np.ones(words, np.float32), temperature, seed)
+        moves = kernel.sweep_words(array(range(words)), np.ones(words, np.float32), *how)
         if self.states_move:
-            moves += kernel.sweep_contexts(
-                array(range(contexts)), np.ones(contexts, np.float32), temperature, seed
-            )
+            moves += kernel.sweep_contexts(array(range(contexts)), np.ones(contexts, np.float32), *how)
         return moves
 
 
@@ -154,6 +161,8 @@ def two_sided(draw: st.DrawFn, states_move: bool = True) -> TwoSided:
 
 any_two_sided = st.booleans().flatmap(lambda states_move: two_sided(states_move=states_move))
 temperatures = st.sampled_from([0.0, 0.1, 3.0, 1e6])
+shortlists = st.sampled_from([0, 1, 3, 100])
+seeds = st.integers(0, 2**64 - 1)
 
 
 def text_problem(words: int, classes: int, targets: int | None = None) -> Tied:

@@ -15,6 +15,8 @@ from exchange_problems import (
     array,
     events,
     rounding,
+    seeds,
+    shortlists,
     temperatures,
     text_problem,
     text_problem_two_sided,
@@ -79,28 +81,36 @@ def test_two_sided_scores_are_those_of_the_twin_up_to_a_constant(problem: TwoSid
 # ---- sweeps
 
 
-@given(tied(), temperatures, st.integers(0, 2**64 - 1))
-def test_the_tied_criterion_is_that_of_the_labels(problem: Tied, temperature: float, seed: int) -> None:
-    kernel = problem.kernel()
+@given(tied(), temperatures, seeds, shortlists)
+def test_the_tied_criterion_is_that_of_the_labels(
+    problem: Tied, temperature: float, seed: int, shortlist: int
+) -> None:
+    kernel = problem.kernel(1, shortlist)
     words = len(problem.labels)
     assert kernel.labels().tolist() == problem.labels
     assert kernel.criterion == criterion_of(problem.criterion(problem.labels))
-    for _ in range(4):
-        kernel.sweep(array(range(words)), np.ones(words, np.float32), temperature, seed)
+    for shortlisted in (False, True, True, False, True):
+        before = kernel.criterion
+        kernel.sweep(array(range(words)), np.ones(words, np.float32), temperature, seed, shortlisted)
+        if shortlisted and temperature == 0:
+            assert kernel.criterion >= before
         expected = criterion_of(problem.criterion(kernel.labels().tolist()))
         assert kernel.criterion == expected
         assert kernel.recount() == expected
 
 
-@given(any_two_sided, temperatures, st.integers(0, 2**64 - 1))
+@given(any_two_sided, temperatures, seeds, shortlists)
 def test_the_two_sided_criterion_is_that_of_the_labels(
-    problem: TwoSided, temperature: float, seed: int
+    problem: TwoSided, temperature: float, seed: int, shortlist: int
 ) -> None:
-    kernel = problem.kernel()
+    kernel = problem.kernel(1, shortlist)
     assert kernel.states().tolist() == problem.states
     assert kernel.categories().tolist() == problem.categories
-    for _ in range(4):
-        problem.sweep(kernel, temperature, seed)
+    for shortlisted in (False, True, True, False, True):
+        before = kernel.criterion
+        problem.sweep(kernel, temperature, seed, shortlisted)
+        if shortlisted and temperature == 0:
+            assert kernel.criterion >= before
         labels = kernel.states().tolist(), kernel.categories().tolist()
         expected = criterion_of(two_sided_criterion(problem.pairs, *labels))
         assert kernel.criterion == expected
@@ -217,16 +227,18 @@ def test_the_scale_of_a_word_is_its_own_temperature() -> None:
     assert moves > words // 4
 
 
+@pytest.mark.parametrize("shortlisted", [False, True])
 @pytest.mark.parametrize("temperature", [2.0, 8.0])
-def test_a_hot_word_is_drawn_from_the_softmax_of_its_scores(temperature: float) -> None:
+def test_a_hot_word_is_drawn_from_the_softmax_of_its_scores(temperature: float, shortlisted: bool) -> None:
     problem = Tied(closed_bigrams([0, 1, 2, 0, 2, 1, 3, 0, 3, 2, 4, 1, 4, 0, 0]), [0, 1, 2, 3, 4], 5, 4)
     word, draws = 0, 20_000
-    kernel, order = problem.kernel(), array([word])
+    # On a shortlist as long as there are targets all of them are.
+    kernel, order = problem.kernel(shortlist=4), array([word])
     # Where the word is does not matter: it is taken out before it is scored.
     scales = np.full(5, 0.5, np.float32)
     found: Counter[int] = Counter()
     for seed in range(draws):
-        kernel.sweep(order, scales, 2 * temperature, seed)
+        kernel.sweep(order, scales, 2 * temperature, seed, shortlisted)
         found[int(kernel.labels()[word])] += 1
     scores = np.array(tied_scores(problem.pairs, problem.labels, word, problem.targets))
     expected = np.exp((scores - scores.max()) / temperature)
@@ -241,17 +253,17 @@ def test_a_hot_word_is_drawn_from_the_softmax_of_its_scores(temperature: float) 
 
 
 def tied_run(problem: Tied, threads: int, temperature: float, seed: int) -> tuple[bytes, float]:
-    kernel = problem.kernel(threads)
+    kernel = problem.kernel(threads, shortlist=5)
     words = len(problem.labels)
     for number in range(3):
-        kernel.sweep(array(range(words)), np.ones(words, np.float32), temperature, seed + number)
+        kernel.sweep(array(range(words)), np.ones(words, np.float32), temperature, seed + number, number == 1)
     return kernel.labels().tobytes(), kernel.criterion
 
 
 def two_sided_run(problem: TwoSided, threads: int, temperature: float, seed: int) -> tuple[bytes, float]:
-    kernel = problem.kernel(threads)
+    kernel = problem.kernel(threads, shortlist=5)
     for number in range(3):
-        problem.sweep(kernel, temperature, seed + number)
+        problem.sweep(kernel, temperature, seed + number, number == 1)
     return kernel.states().tobytes() + kernel.categories().tobytes(), kernel.criterion
 
 
