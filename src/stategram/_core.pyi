@@ -132,6 +132,12 @@ class TwoSidedExchange:
     ) -> int:
         """Visit the contexts of `order`, in order; give the number of moves."""
 
+    def word_scores(self, word: int) -> NDArray[np.float32]:
+        """For each category, the gain of putting the word, first taken out, into it; up to a constant."""
+
+    def context_scores(self, context: int) -> NDArray[np.float32]:
+        """For each state, the gain of putting the context, first taken out, into it; up to a constant."""
+
     def states(self) -> NDArray[np.uint32]:
         """Give the state of each context."""
 

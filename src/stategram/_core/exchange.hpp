@@ -53,9 +53,25 @@ struct Neighbours {
             if (begin(r) > end(r)) throw std::invalid_argument("offsets fall");
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (ids(i) >= columns) throw std::invalid_argument("an id is out of range");
+            if (counts(i) == 0) throw std::invalid_argument("a count is 0; leave such pairs out");
             sum += counts(i);
         }
         if (sum > INT32_MAX) throw std::invalid_argument("more than 2^31-1 events");
+    }
+
+    // Moves take from the tables what one side says the other has put there: a difference would make cells
+    // negative. Throws std::invalid_argument.
+    void check_transpose(const Neighbours& other) const {
+        std::vector<std::int64_t> next(other.offsets.data(), other.offsets.data() + other.rows());
+        bool same = ids.size() == other.ids.size();
+        for (std::size_t r = 0; same && r < rows(); ++r)
+            for (std::int64_t i = begin(r); same && i < end(r); ++i) {
+                const std::size_t column = ids.data()[i];
+                const std::int64_t j = next[column]++;
+                same = j < other.end(column) && other.ids.data()[j] == r &&
+                       other.counts.data()[j] == counts.data()[i];
+            }
+        if (!same) throw std::invalid_argument("the counts of the two sides are not each other's transpose");
     }
 };
 

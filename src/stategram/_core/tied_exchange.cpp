@@ -35,6 +35,7 @@ class TiedExchange {
         nb::gil_scoped_release release;
         successors_.check(labels.size(), labels.size());
         predecessors_.check(labels.size(), labels.size());
+        successors_.check_transpose(predecessors_);
         labels_ = checked_labels(labels, labels.size(), classes);
         shortlists_ = Shortlists(labels_.size(), std::min(shortlist, targets));
         scratch_.resize(static_cast<std::size_t>(threads));
@@ -68,7 +69,7 @@ class TiedExchange {
         for (std::int64_t i = successors_.begin(word); i < successors_.end(word); ++i) {
             const std::uint32_t other = successors_.ids.data()[i], n = successors_.counts.data()[i];
             if (other == word)
-                mine.twice = n;
+                mine.twice += n;
             else
                 mine.after.add(labels_[other], n);
         }

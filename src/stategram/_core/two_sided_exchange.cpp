@@ -92,6 +92,13 @@ class Side {
         return join(element, target, mine) - join(element, labels_[element], mine);
     }
 
+    Out<float> scores(std::uint32_t element) {
+        if (element >= labels_.size()) throw std::invalid_argument("no such element");
+        gather(element, scratch_[0]);
+        score(element, scratch_[0]);
+        return to_numpy(std::vector<float>(scratch_[0].scores));
+    }
+
     void move(std::uint32_t element, std::uint32_t target, const Scratch& mine) {
         const std::uint32_t home = labels_[element];
         for (std::uint32_t c : mine.counts.clusters()) {
@@ -135,8 +142,7 @@ class TwoSidedExchange {
         nb::gil_scoped_release release;
         of_contexts.check(states.size(), categories.size());
         of_words.check(categories.size(), states.size());
-        if (words.size() != contexts.size())
-            throw std::invalid_argument("the counts of contexts and of words are not the same counts");
+        of_contexts.check_transpose(of_words);
         contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
                                            n_states, state_targets, threads, shortlist);
         words_ = std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
@@ -161,8 +167,14 @@ class TwoSidedExchange {
 
     std::size_t sweep_contexts(In<std::uint32_t> order, In<float> scales, float temperature,
                                std::uint64_t seed, bool shortlisted) {
-        if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
+        check_states_move();
         return run(*contexts_, order, scales, temperature, seed, shortlisted);
+    }
+
+    Out<float> word_scores(std::uint32_t word) { return words_->scores(word); }
+    Out<float> context_scores(std::uint32_t context) {
+        check_states_move();
+        return contexts_->scores(context);
     }
 
     double criterion() const { return criterion_; }
@@ -173,6 +185,10 @@ class TwoSidedExchange {
     Out<std::uint32_t> categories() const { return to_numpy(std::vector<std::uint32_t>(words_->labels())); }
 
  private:
+    void check_states_move() const {
+        if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
+    }
+
     std::size_t run(Side& side, In<std::uint32_t>& order, In<float>& scales, float temperature,
                     std::uint64_t seed, bool shortlisted) {
         SweepOrder checked =
@@ -219,6 +235,10 @@ void register_two_sided_exchange(nb::module_& m) {
              nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
         .def("sweep_contexts", &TwoSidedExchange::sweep_contexts, nb::arg("order"), nb::arg("scales"),
              nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
+        .def("word_scores", &TwoSidedExchange::word_scores, nb::arg("word"),
+             "For each category, the gain of putting the word, first taken out, into it; up to a constant.")
+        .def("context_scores", &TwoSidedExchange::context_scores, nb::arg("context"),
+             "For each state, the gain of putting the context, first taken out, into it; up to a constant.")
         .def("states", &TwoSidedExchange::states)
         .def("categories", &TwoSidedExchange::categories)
         .def_prop_ro("criterion", &TwoSidedExchange::criterion)

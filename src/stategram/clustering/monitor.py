@@ -68,6 +68,8 @@ class Monitor:
     stop: Callable[[], bool] | None = None
     history: list[SweepRecord] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
+    furthest: float = 0.0
+    """The largest fraction told so far."""
 
     @property
     def seconds(self) -> float:
@@ -79,9 +81,10 @@ class Monitor:
         return self.stop is not None and self.stop()
 
     def tell(self, step: str, sweep: int, moves: int, perplexity: float, fraction: float) -> None:
-        """Tell the listener where the work is."""
+        """Tell the listener where the work is; a sweep that ends an annealing early does not go back."""
         if self.listener is None:
             return
+        fraction = self.furthest = max(fraction, self.furthest)
         left = self.seconds * (1 - fraction) / fraction if fraction > 0 else None
         self.listener(Progress(step, sweep, moves, perplexity, fraction, left))
 

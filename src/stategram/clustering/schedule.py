@@ -124,9 +124,8 @@ class _Run:
                 raise _EarlyEnd
 
         shortlisted = step == "anneal" and number % _SWEEPS_A_SHORTLIST != 1
-        moves = self.exchange.sweep(
-            temperature, self.seed * 1_000_003 + number, tick, shortlisted=shortlisted
-        )
+        seed = (self.seed * 1_000_003 + number) % 2**64
+        moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
         return moves
 

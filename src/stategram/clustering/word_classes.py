@@ -176,7 +176,7 @@ class WordClasses:
         run_exchange(
             exchange,
             EFFORTS[self.effort],
-            seed=self.random_state,
+            seed=int(self.random_state),
             monitor=monitor,
             time_limit=self.time_limit,
         )
@@ -185,8 +185,12 @@ class WordClasses:
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
+        words = corpus.vocabulary.words
+        seen = {words[i] for i in np.flatnonzero(bigrams.word_counts).tolist()} if numbers else set()
         unseen = {
-            word: numbers[name] for word, name in {**init, **fixed}.items() if word not in corpus.vocabulary
+            word: numbers[name]
+            for word, name in {**init, **fixed}.items()
+            if word not in seen and word not in ("<s>", "</s>")
         }
         self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
         if self.criterion == "two-sided":
@@ -247,6 +251,8 @@ class WordClasses:
                 raise UsageError(f"{name} is {value}; it must be at least 1")
         if self.time_limit is not None and not self.time_limit > 0:
             raise UsageError(f"time_limit is {self.time_limit}; it must be above 0 seconds")
+        if self.random_state < 0:
+            raise UsageError(f"random_state is {self.random_state}; it must be at least 0")
         if self.n_states is not None and self.criterion != "two-sided":
             raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
 
