@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -88,35 +89,39 @@ class ClusterCounts {
  public:
     void reset(std::size_t clusters) {
         counts_.assign(clusters, 0);
-        clusters_.clear();
+        seen_.resize(clusters + 1);
+        values_.resize(clusters);
     }
     void clear() {
-        for (std::uint32_t c : clusters_) counts_[c] = 0;
-        clusters_.clear();
-        values_.clear();
+        for (std::uint32_t c : clusters()) counts_[c] = 0;
+        size_ = 0;
         total_ = 0;
     }
     void add(std::uint32_t cluster, std::uint32_t count) {
-        if (counts_[cluster] == 0) clusters_.push_back(cluster);
+        // Whether a cluster is new cannot be foretold, so there is no branch on it.
+        seen_[size_] = cluster;
+        size_ += counts_[cluster] == 0;
         counts_[cluster] += count;
         total_ += count;
     }
     // After the last add().
     void finish() {
-        for (std::uint32_t c : clusters_) values_.push_back(counts_[c]);
+        for (std::size_t i = 0; i < size_; ++i) values_[i] = counts_[seen_[i]];
     }
     std::int64_t operator[](std::size_t cluster) const { return counts_[cluster]; }
-    const std::vector<std::uint32_t>& clusters() const { return clusters_; }
+    // Those with a count.
+    std::span<const std::uint32_t> clusters() const { return {seen_.data(), size_}; }
 
     // What the row of a table gains when these counts are added to it.
     double gains(const CountTable& table, std::size_t row) const {
-        return table.gains(row, clusters_.data(), values_.data(), clusters_.size(), total_);
+        return table.gains(row, seen_.data(), values_.data(), size_, total_);
     }
 
  private:
-    std::vector<std::int64_t> counts_;     // by cluster
-    std::vector<std::uint32_t> clusters_;  // those with a count
-    std::vector<std::int64_t> values_;     // their counts
+    std::vector<std::int64_t> counts_;  // by cluster
+    std::vector<std::uint32_t> seen_;   // the clusters with a count, and room for one more
+    std::vector<std::int64_t> values_;  // their counts
+    std::size_t size_ = 0;
     std::int64_t total_ = 0;
 };
 

@@ -54,6 +54,8 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 ok, 1 failure, 2 usage, 3 bad data."""
+    # NumPy's linear algebra is never used here, but its threads would spin for work at every start.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.exit(_run(arguments))
 
 
