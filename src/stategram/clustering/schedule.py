@@ -8,6 +8,7 @@ falls to (nearly) nothing. A few plain sweeps end it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 from stategram.clustering.exchange import Exchange
 from stategram.clustering.monitor import Monitor
@@ -20,10 +21,11 @@ _HOT = 0.3
 _COLD = 0.04
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
-# Every so many sweeps an element looks at all clusters, in the others at its shortlist.
-_SWEEPS_A_SHORTLIST = 4
+# Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
+_FULL_EVERY = 4
 # The share of a time limit after which plain sweeps must end the annealing.
 _ANNEALING_SHARE = 0.85
+_ENDLESS = 10**6
 
 
 @dataclass(frozen=True)
@@ -83,26 +85,25 @@ class _Run:
         self.unfinished = False
 
     def anneal(self) -> None:
-        sweeps = self.effort.anneal
+        sweeps: float = self.effort.anneal
         if self.time_limit is not None:
-            placing = self.monitor.history[-1].seconds
-            sweeps = int(self.time_limit * _ANNEALING_SHARE / max(placing, 1e-3))
+            sweeps = self.time_limit * _ANNEALING_SHARE / max(self.monitor.seconds, 1e-3)
         if sweeps < _LEAST_ANNEALING:
             return
         self.unfinished = True
-        for i in range(sweeps):
-            share = i / (sweeps - 1)
-            if self.time_limit is not None:
-                share = self.monitor.seconds / (self.time_limit * _ANNEALING_SHARE)
-                if share >= 1:
-                    break
-            self._sweep("anneal", _HOT + (_COLD - _HOT) * share)
+        for number in count():
+            share = self._annealing_share(number)
+            if share >= 1:
+                break
+            self._sweep("anneal", _HOT + (_COLD - _HOT) * share, shortlisted=number % _FULL_EVERY != 0)
         self.unfinished = False
 
     def exchange_until_stuck(self) -> None:
-        sweeps = self.effort.exchange if self.time_limit is None else 10**6
-        for _ in range(sweeps):
-            if self._sweep("exchange", 0.0) == 0:
+        """Sweep over the shortlists and over all clusters in turn; stuck is what finds no move among all."""
+        sweeps = self.effort.exchange if self.time_limit is None else _ENDLESS
+        for left in range(sweeps, 0, -1):
+            shortlisted = left % 2 == 0
+            if self._sweep("exchange", 0.0, shortlisted=shortlisted) == 0 and not shortlisted:
                 break
 
     def finish(self) -> None:
@@ -111,7 +112,12 @@ class _Run:
             self.time_limit = None
             self._sweep("exchange", 0.0)
 
-    def _sweep(self, step: str, temperature: float) -> int:
+    def _annealing_share(self, sweeps_done: int) -> float:
+        if self.time_limit is not None:
+            return self.monitor.seconds / (self.time_limit * _ANNEALING_SHARE)
+        return sweeps_done / self.effort.anneal
+
+    def _sweep(self, step: str, temperature: float, *, shortlisted: bool = False) -> int:
         number = len(self.monitor.history)
 
         def tick(part: float, moves: int) -> None:
@@ -123,7 +129,6 @@ class _Run:
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:
                 raise _EarlyEnd
 
-        shortlisted = step == "anneal" and number % _SWEEPS_A_SHORTLIST != 1
         seed = (self.seed * 1_000_003 + number) % 2**64
         moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
         self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)

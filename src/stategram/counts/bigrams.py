@@ -60,5 +60,6 @@ def count_bigrams(corpus: Corpus, *, threads: int = 1) -> BigramCounts:
     types = len(corpus.vocabulary)
     successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors))
-    word_counts = np.bincount(corpus.ids, minlength=types)
+    sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
+    word_counts = np.diff(sums[successors.offsets])
     return BigramCounts(successors, predecessors, word_counts, corpus.n_events, END)
