@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "big_array.hpp"
 #include "entropy.hpp"
 #include "rows.hpp"
 
@@ -43,8 +44,8 @@ class CountTable {
                 sparse += widths[r];
             }
         }
-        counts_.assign(dense * stride_, 0);
-        small_.assign(dense * stride_ * Entropy::small, 0.0f);
+        counts_ = BigArray<std::int32_t>(dense * stride_, 0);
+        small_ = BigArray<float>(dense * stride_ * Entropy::small, 0.0f);
         for (const Place& place : places_)
             for (std::size_t column = 0; place.dense && column < stride_; ++column)
                 refresh(place.begin, column);
@@ -188,8 +189,8 @@ class CountTable {
     std::size_t columns_ = 0, stride_ = 0;
     std::vector<std::int64_t> totals_;
     std::vector<Place> places_;
-    std::vector<std::int32_t> counts_;
-    std::vector<float> small_;
+    BigArray<std::int32_t> counts_;
+    BigArray<float> small_;
     std::vector<Cell> list_;
 };
 

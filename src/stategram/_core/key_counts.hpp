@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "big_array.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -110,7 +110,7 @@ KeyCounts<Key> count_keys(std::size_t size, int bits, const KeyOf& key_of, Threa
             total += here;
         }
     }
-    auto keys = std::make_unique_for_overwrite<Key[]>(size);
+    BigArray<Key> keys(size);
     pool.run(slices, [&](std::size_t slice, int) {
         std::size_t* place = places[slice].data();
         for (std::size_t i = slice_begin(slice), end = slice_begin(slice + 1); i < end; ++i) {
@@ -127,7 +127,7 @@ KeyCounts<Key> count_keys(std::size_t size, int bits, const KeyOf& key_of, Threa
                 count_part(&keys[begins[part]], count, static_cast<Key>(static_cast<Key>(part) << low_bits),
                            low_bits, scratch[static_cast<std::size_t>(worker)]);
     });
-    keys.reset();
+    keys = {};
 
     KeyCounts<Key> all;
     std::size_t distinct = 0;
