@@ -166,10 +166,19 @@ def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture
         (["classes", "TEXT", "--json"], 2, "--format json"),
         (["classes", "TEXT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),
         (["classes", "no such file"], 1, "no such file"),
+        (["classes", "TEXT", "-q", "-v"], 2, "contradict each other"),
+        (["classes", "TEXT", "--effort", "best", "--time-limit", "3"], 2, "both say how long"),
+        (["classes", "TEXT", "--time-limit", "nan"], 2, "must be a number of seconds"),
+        (["classes", "-", "-"], 2, "only once"),
+        (["classes", "TEXT", "--evaluate", "no such file"], 1, "no such file"),
+        (["classes", "TEXT", "-o", "TEXT"], 2, "is an input too"),
+        (["classes", "TEXT", "-o", ""], 2, "is empty"),
+        (["classes", "TEXT", "--criterion", "two-sided", "--states-output", "-"], 2, "choose two"),
+        (["classes", "TEXT", "--threads", "100000"], 2, "it must be 1 to 512"),
         (["classes", "EMPTY"], 3, "no words in"),
         (["classes", "LATIN1"], 3, ":2:"),
         (["classes", "TEXT", "--init", "EMPTY"], 3, "EMPTY"),
-        (["classes", "TEXT", "--init", "MANY", "-k", "2"], 2, "ask for 6 classes or more"),
+        (["classes", "TEXT", "--init", "MANY", "-k", "2"], 2, "name 6 classes, -k 2 is fewer"),
         (["classes", "TEXT", "-o", "NOFOLDER/out.tsv"], 1, "NOFOLDER"),
         (["no-such-command"], 2, "No such command"),
     ],
@@ -189,6 +198,7 @@ def test_errors_say_what_is_wrong(
     assert message in err
     assert out == ""
     assert "Traceback" not in err
+    assert (tmp_path / "TEXT").read_text() == TEXT
 
 
 def test_replacing_bad_bytes_is_reported(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -197,7 +207,17 @@ def test_replacing_bad_bytes_is_reported(tmp_path: Path, capfd: pytest.CaptureFi
     status, out, err = run("classes", bad, "-k", 2, "--encoding-errors", "replace", capfd=capfd)
     assert status == 0
     assert "caf\ufffd" in out
-    assert "1 bad bytes were replaced" in err
+    assert "1 bad part replaced" in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell")
+@pytest.mark.parametrize(("arguments", "closed"), [("TEXT", ">&-"), ("-", "<&-")])
+def test_closed_standard_streams(text: Path, arguments: str, closed: str) -> None:
+    command = f"{sys.executable} -m stategram classes {arguments.replace('TEXT', str(text))} -k 2 -q {closed}"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "it is closed" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_closed_pipe_is_no_error(text: Path) -> None:

@@ -373,8 +373,9 @@ def test_progress_rises(stop_after: int | None, criterion: str) -> None:
     WordClasses(5, criterion=criterion).fit(planted_text(), progress=seen.append, stop=stop)
     fractions = [progress.fraction for progress in seen]
     assert fractions == sorted(fractions)
-    assert 0 < fractions[0] <= fractions[-1] <= 1
-    assert all(progress.seconds_left is not None and progress.seconds_left >= 0 for progress in seen)
+    assert seen[0].step == "count"
+    assert 0 == fractions[0] < fractions[1] <= fractions[-1] <= 1
+    assert all(progress.seconds_left is not None and progress.seconds_left >= 0 for progress in seen[1:])
 
 
 def test_progress_rises_under_a_time_limit() -> None:
@@ -440,6 +441,10 @@ def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPat
     [
         ({"criterion": "best"}, "no criterion 'best'"),
         ({"effort": "huge"}, "no effort 'huge'"),
+        ({"n_classes": 2.5}, "n_classes is 2.5"),
+        ({"n_classes": "5"}, "n_classes is '5'"),
+        ({"time_limit": float("inf")}, "time_limit is inf"),
+        ({"init": "file.tsv"}, "read_classes"),
         ({"n_classes": 0}, "n_classes is 0"),
         ({"min_count": 0}, "min_count is 0"),
         ({"criterion": "two-sided", "n_states": -1}, "n_states is -1"),
@@ -458,3 +463,27 @@ def test_unusable_parameters_are_refused(parameters: dict[str, object], message:
 @pytest.mark.parametrize("random_state", [2**64, np.int64(2**62)])
 def test_any_seed_will_do(random_state: int) -> None:
     assert len(WordClasses(2, random_state=random_state).fit(SMALL).classes_) == 2
+
+
+def test_a_single_string_is_no_text() -> None:
+    with pytest.raises(UsageError, match="list of sentences"):
+        WordClasses(2).fit("the cat sat")
+    with pytest.raises(UsageError, match="give a list"):
+        WordClasses(2).fit(SMALL).predict("cat")
+
+
+def test_before_fit_it_says_so() -> None:
+    words = WordClasses(2, effort="fast")
+    for name in ("labels_", "classes_", "hierarchy_", "mutual_information_"):
+        with pytest.raises(AttributeError, match="call fit first"):
+            getattr(words, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = words.nothing
+
+
+def test_parameters_are_given_back() -> None:
+    words = WordClasses(2, effort="fast", random_state=3)
+    assert "effort='fast'" in repr(words)
+    again = WordClasses(**words.fit(SMALL).get_params())
+    assert again.get_params() == words.get_params()
+    assert again.fit(SMALL).labels_.tolist() == words.labels_.tolist()

@@ -5,6 +5,9 @@
 >>> words.predict(["cat"]) == words.predict(["dog"])
 array([ True])
 
+Where to start: `WordClasses` finds word classes, `read_corpus` reads text files, `read_classes` and
+`write_classes` class files, `class_bigram_perplexity` says what classes are worth.
+
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
 """

@@ -1,5 +1,16 @@
 """The command line: a thin layer on the library, one file a command."""
 
-from stategram.cli.entry import main
+from __future__ import annotations
+
+import sys
 
 __all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit: 0 ok, 1 failure, 2 usage, 3 bad data, 130 interrupted."""
+    try:
+        from stategram.cli.entry import run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    sys.exit(run(arguments))

@@ -9,14 +9,15 @@ import click
 import msgspec
 import numpy as np
 
-from stategram.cli.console import Console
+from stategram.cli.classes_options import check_options
+from stategram.cli.console import Console, many
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import common_options, text_options
 from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
-from stategram.text import Corpus, Vocabulary, read_corpus
+from stategram.text import SPECIAL_WORDS, Corpus, Vocabulary, read_corpus
 
 __all__ = ["classes"]
 
@@ -40,7 +41,13 @@ Examples:
     metavar="K",
     help="Number of classes.  [default: 500, or as many as --init has]",
 )
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write; - is stdout, the default.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+)
 @click.option(
     "--format", type=click.Choice(CLASS_FORMATS), default="tsv", show_default=True, help="Form of the output."
 )
@@ -76,11 +83,20 @@ Examples:
     metavar="N",
     help="Rarer words do not shape the classes; each joins one at the end.",
 )
-@click.option("--init", metavar="FILE", help="Begin with the classes of this file, of any format.")
+@click.option(
+    "--init",
+    metavar="FILE",
+    help="Begin with the classes of this file, of any format; words that TEXT lacks keep theirs.",
+)
 @click.option(
     "--fixed", metavar="FILE", help="Words of this file keep together, and apart, as they are there."
 )
-@click.option("--depth", type=click.IntRange(min=1), metavar="D", help="Cut the class hierarchy at D bits.")
+@click.option(
+    "--depth",
+    type=click.IntRange(min=1),
+    metavar="D",
+    help="Merge classes whose first D bits in the class hierarchy are the same.",
+)
 @click.option(
     "--evaluate",
     metavar="TEST",
@@ -94,9 +110,15 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
     """
-    _check(options)
-    init = read_classes(options["init"]) if options["init"] else None
-    fixed = read_classes(options["fixed"]) if options["fixed"] else None
+    check_options(texts, options)
+    init = read_classes(options["init"]) if options["init"] else {}
+    fixed = read_classes(options["fixed"]) if options["fixed"] else {}
+    given = len({*init.values(), *fixed.values()})
+    if options["n_classes"] and options["n_classes"] < given:
+        raise click.UsageError(
+            f"--init and --fixed name {given} classes, -k {options['n_classes']} is fewer; "
+            f"give -k {given} or more, or leave it out"
+        )
     console = Console(
         quiet=options["quiet"], verbose=options["verbose"], steps=3 if options["evaluate"] else 2
     )
@@ -115,6 +137,8 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
     )
     _fit(estimator, corpus, console)
     labels, bit_paths = _cut(estimator, options)
+    if options["depth"]:
+        console.say(f"      {many(int(labels.max()) + 1, 'class', 'classes')} at depth {options['depth']}")
     if not options["evaluate"] or options["output"] != "-":
         write_classes(
             options["output"],
@@ -138,17 +162,6 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         click.echo(_as_json(figures) if options["as_json"] else _as_table(figures))
 
 
-def _check(options: dict[str, Any]) -> None:
-    if options["n_states"] and options["criterion"] != "two-sided":
-        raise click.UsageError("--states goes with --criterion two-sided")
-    if options["states_output"] and options["criterion"] != "two-sided":
-        raise click.UsageError("--states-output goes with --criterion two-sided")
-    if options["as_json"] and not options["evaluate"]:
-        raise click.UsageError("--json goes with --evaluate; for the classes as JSON: --format json")
-    if options["vocab"] and options["vocab_file"]:
-        raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
-
-
 def _read(texts: tuple[str, ...], options: dict[str, Any], console: Console) -> Corpus:
     vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
     with console.step("reading") as report:
@@ -162,14 +175,16 @@ def _read(texts: tuple[str, ...], options: dict[str, Any], console: Console) -> 
             threads=options["threads"],
             progress=lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB"),
         )
+    words = many(corpus.n_events - corpus.n_sentences, "word")
+    known = many(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     console.say(
-        f"      {corpus.n_events - corpus.n_sentences:,} words in {corpus.n_sentences:,} sentences, "
-        f"{len(corpus.vocabulary) - 3:,} different ones, {corpus.n_unknown:,} unknown"
+        f"      {words} in {many(corpus.n_sentences, 'sentence')}, a vocabulary of {known}, "
+        f"{corpus.n_unknown:,} unknown"
     )
     if corpus.report.n_replaced:
-        console.say(f"      {corpus.report.n_replaced:,} bad bytes were replaced by U+FFFD")
+        console.say(f"      {many(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
     if corpus.report.n_dropped:
-        console.say(f"      {corpus.report.n_dropped:,} sentence markers <s> and </s> were dropped")
+        console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
     return corpus
 
 
@@ -177,6 +192,9 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
     with console.step(f"clustering ({estimator.criterion})") as report:
 
         def progress(now: Progress) -> None:
+            if now.step == "count":
+                report(0.0, "counting bigrams")
+                return
             left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
             report(
                 now.fraction,
@@ -193,8 +211,9 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         )
     found = len(estimator.classes_)
     console.say(
-        f"      {found:,} classes, mutual information {estimator.mutual_information_:.4f} bits, "
-        f"training perplexity {estimator.perplexity_:,.2f}, {len(estimator.history_)} sweeps"
+        f"      {many(found, 'class', 'classes')}, "
+        f"mutual information {estimator.mutual_information_:.4f} bits, "
+        f"training perplexity {estimator.perplexity_:,.2f}, {many(len(estimator.history_), 'sweep')}"
     )
     if estimator.n_classes and found < estimator.n_classes:
         console.say(f"      fewer than {estimator.n_classes:,}: the text has too few different words")
@@ -238,6 +257,7 @@ def _as_json(figures: ClassBigramFigures) -> str:
 def _as_table(figures: ClassBigramFigures) -> str:
     return "\n".join(
         (
+            "p(G(w)|G(w-1)) p(w|G(w)), the class bigram of these classes",
             f"classes                        {figures.classes}",
             f"mutual information, training   {figures.ami:.4f} bits",
             f"perplexity, training           {figures.train_perplexity:.4f}",
@@ -246,6 +266,6 @@ def _as_table(figures: ClassBigramFigures) -> str:
             f"perplexity, test               {figures.perplexity_ad:.4f}",
             f"  without unknown words        {figures.known_perplexity_ad:.4f}",
             f"  Kneser-Ney                   {figures.perplexity_kn:.4f}",
-            f"  predictive                   {figures.predictive_chain:.4f}",
+            f"  as p(G(w)|w-1) p(w|G(w))     {figures.predictive_chain:.4f}",
         )
     )

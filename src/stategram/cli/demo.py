@@ -44,8 +44,8 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(bigrams.successors, labels, test.ids)
 
-    click.echo(f"\nThe {_SHOWN} most telling of {_CLASSES} classes, their most frequent words first:\n")
-    for c in telling_classes(words, _SHOWN):
+    click.echo(f"\nThe {_SHOWN} most telling of {_CLASSES} classes, the most frequent first:\n")
+    for c in sorted(telling_classes(words, _SHOWN)):
         members = words.classes_[c]
         click.echo(
             f"  {c:4}  {' '.join(members[:_WORDS_SHOWN])}{' ...' if len(members) > _WORDS_SHOWN else ''}"

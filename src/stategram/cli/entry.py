@@ -12,7 +12,7 @@ import click
 import stategram
 from stategram.errors import StategramError
 
-__all__ = ["cli", "main"]
+__all__ = ["cli", "run"]
 
 # A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
@@ -49,23 +49,20 @@ Examples:
 )
 @click.version_option(stategram.__version__, prog_name="stategram")
 def cli() -> None:
-    """Word classes, context states and language models from plain text."""
+    """Find word classes in plain text."""
 
 
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit: 0 ok, 1 failure, 2 usage, 3 bad data."""
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line; give its exit code."""
     # NumPy's linear algebra is never used here, but its threads would spin for work at every start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.exit(_run(arguments))
-
-
-def _run(arguments: list[str] | None) -> int:
     try:
         # Not cli.main(), which ends with 1 when the reader of our output has gone.
         given = sys.argv[1:] if arguments is None else list(arguments)
         with cli.make_context("stategram", given) as context:
             cli.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:

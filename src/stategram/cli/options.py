@@ -47,7 +47,7 @@ def common_options(command: F) -> F:
             default=0,
             show_default=True,
             metavar="N",
-            help="Of the annealing.",
+            help="Seed of the annealing.",
         ),
         click.option(
             "--threads",

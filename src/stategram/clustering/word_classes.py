@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,8 @@ class WordClasses:
         What each sweep did.
     criterion_ : float
         The criterion reached, in nats.
+    mutual_information_ : float
+        The average mutual information, in bits, of the class of a word and what predicts it.
     perplexity_ : float
         The perplexity of the text itself under the maximum-likelihood model.
     class_bigrams_ : array
@@ -137,6 +140,23 @@ class WordClasses:
         self.threads = threads
         self.random_state = random_state
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Give the parameters as they were given, as scikit-learn's tools want them."""
+        return {
+            name: value for name, value in vars(self).items() if not name.endswith("_") and name[0] != "_"
+        }
+
+    def __repr__(self) -> str:
+        given = ", ".join(
+            f"{name}={value!r}" for name, value in self.get_params().items() if value is not None
+        )
+        return f"WordClasses({given})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_"):
+            raise AttributeError(f"there is no {name} yet; call fit first")
+        raise AttributeError(f"WordClasses has no attribute {name!r}")
+
     def fit(
         self,
         texts: Corpus | Iterable[str | Iterable[str]],
@@ -159,6 +179,12 @@ class WordClasses:
         """
         self._check()
         threads = thread_count(self.threads)
+        monitor = Monitor(progress, stop)
+        monitor.tell("count", 0, 0, math.nan, 0.0)
+        if isinstance(texts, str | bytes):
+            raise UsageError(
+                "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
+            )
         corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts, threads=threads)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
@@ -171,7 +197,6 @@ class WordClasses:
         categories = frequent_first(
             bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
         )
-        monitor = Monitor(progress, stop)
         exchange = self._exchange(bigrams, categories, threads)
         run_exchange(
             exchange,
@@ -199,6 +224,8 @@ class WordClasses:
 
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Give the class of each word; a word without one gets that of ``<unk>``, or else -1."""
+        if isinstance(words, str):
+            raise UsageError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
         unknown = self._label_of.get("<unk>", -1)
         return np.array([self._label_of.get(word, unknown) for word in words], dtype=np.int64)
 
@@ -245,14 +272,17 @@ class WordClasses:
             raise UsageError(f"there is no criterion {self.criterion!r}; choose one of {', '.join(CRITERIA)}")
         if self.effort not in EFFORTS:
             raise UsageError(f"there is no effort {self.effort!r}; choose one of {', '.join(EFFORTS)}")
-        for name in ("n_classes", "n_states", "min_count"):
+        for name, least in (("n_classes", 1), ("n_states", 1), ("min_count", 1), ("random_state", 0)):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} is {value}; it must be at least 1")
-        if self.time_limit is not None and not self.time_limit > 0:
-            raise UsageError(f"time_limit is {self.time_limit}; it must be above 0 seconds")
-        if self.random_state < 0:
-            raise UsageError(f"random_state is {self.random_state}; it must be at least 0")
+            if value is None and name.startswith("n_"):
+                continue
+            if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+                raise UsageError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+        if self.time_limit is not None and not 0 < self.time_limit < math.inf:
+            raise UsageError(f"time_limit is {self.time_limit}; it must be a number of seconds above 0")
+        for name in ("init", "fixed"):
+            if not isinstance(getattr(self, name), Mapping | None):
+                raise UsageError(f"{name} must map words to classes; for a file: read_classes(path)")
         if self.n_states is not None and self.criterion != "two-sided":
             raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
 

@@ -31,7 +31,9 @@ def telling_classes(words: WordClasses, n: int, *, least_words: float = 8.0) -> 
     information = np.zeros_like(counts)
     information[seen] = counts[seen] * np.log2(counts[seen] / expected[seen])
     telling = (information.sum(axis=0) + information.sum(axis=1)) / np.maximum(margins, 1)
-    large = np.flatnonzero(_effective_words(words) >= least_words)
+    # Half an equal share of the events: what a rare class tells matters little.
+    common = margins[:-1] >= counts.sum() / (2 * len(margins))
+    large = np.flatnonzero((_effective_words(words) >= least_words) & common)
     return [int(c) for c in sorted(large, key=lambda c: -telling[c])[:n]]
 
 

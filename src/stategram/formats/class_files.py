@@ -12,7 +12,7 @@ r"""Word classes in the files of ClusterCat, mkcls, SRILM and Brown clustering, 
 
 Columns are separated by ASCII white space; a word is anything without it. Without a given format, a file is
 
-1. ``json`` if it begins with ``{`` and ends with ``}``;
+1. ``json`` if it begins with ``{`` and ends with ``}``, or begins as our own JSON does;
 2. ``srilm`` if every line begins with ``CLASS`` and has two columns, or three with a probability second;
 3. ``brown`` if every line has three columns, the first of bits only and the third a whole number;
 4. ``srilm`` if every line has three columns with a probability second, and some third column is no number;
@@ -23,6 +23,7 @@ What these rules cannot tell apart (a tsv file all of whose words are bits, say)
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -33,7 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.formats.whole_file import Place, name_of, read_whole, write_whole
+from stategram.storage import Place, write_whole
+from stategram.text import display_name, read_all
 
 __all__ = ["CLASS_FORMATS", "read_classes", "write_classes"]
 
@@ -131,7 +133,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     Parameters
     ----------
     place
-        A path, ``-`` for standard input, or a binary stream, plain or packed by gzip.
+        A path, ``-`` for standard input, or a binary stream; plain or compressed.
     format
         One of ``tsv``, ``srilm``, ``brown``, ``json``; by default it is detected as the module says.
 
@@ -153,13 +155,14 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
         raise UsageError(
             f"there is no class file format {format!r}; choose one of {', '.join(CLASS_FORMATS)}"
         )
-    name = name_of(place, "<stdin>")
-    data = read_whole(place).removeprefix(b"\xef\xbb\xbf")
+    source = os.fspath(place) if isinstance(place, os.PathLike) else place
+    name = display_name(source)
+    data = read_all(source).removeprefix(b"\xef\xbb\xbf")
     text = data.strip()
     if not text:
         raise BadDataError(f"{name}:1: the class file is empty; expected at least one word with its class")
     _check_utf8(name, data)
-    if format == "json" or (format is None and text.startswith(b"{") and text.endswith(b"}")):
+    if format == "json" or (format is None and _looks_like_json(text)):
         return _read_json(name, data)
     lines = [line.split() for line in data.split(b"\n")]
     rows = [line for line in lines if line]
@@ -171,6 +174,11 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     if len(classes) < len(pairs):
         _find_second(name, lines, found)
     return classes
+
+
+def _looks_like_json(text: bytes) -> bool:
+    """Say whether a file is JSON, whole or cut off; its first line alone is no row of a class file."""
+    return text.startswith(b"{") and (text.endswith(b"}") or b'"classes"' in text[:200])
 
 
 def _detect(rows: list[list[bytes]]) -> str:
@@ -203,8 +211,7 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
             shown = b" ".join(line[:6]).decode()
             raise BadDataError(
                 f"{name}:{number}: found {len(line)} columns, {shown[:80]!r}; a {format} class file has "
-                f"{_EXPECTED[format]} on each line. Mend the line, or give the file's format: "
-                f"{', '.join(CLASS_FORMATS)}"
+                f"{_EXPECTED[format]} on each line. Mend the line"
             )
 
 

@@ -37,6 +37,8 @@ _TYPES = {
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write named arrays to a safetensors file."""
     save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
+    # It is made for its owner alone; who may read the folder may read it too.
+    path.chmod(path.parent.stat().st_mode & 0o666)
 
 
 def map_arrays(path: Path, *, in_memory: bool = False) -> dict[str, NDArray[Any]]:

@@ -87,7 +87,7 @@ def write_folder(
     partial = path.with_name(path.name + ".partial")
     try:
         shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        partial.mkdir()
         for name, group in (arrays or {}).items():
             save_arrays(partial / f"{name}.safetensors", group)
         for name, data in (texts or {}).items():

@@ -212,5 +212,6 @@ def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
     found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
     raise BadDataError(
         f"{name}:{line}: {found} (byte offset {offset}); "
-        "convert the file to UTF-8 text, or replace such bytes by U+FFFD with encoding_errors='replace'"
+        "convert the file to UTF-8 text, or read it with --encoding-errors replace "
+        "(encoding_errors='replace' in Python)"
     )

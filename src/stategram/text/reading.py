@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -25,7 +26,16 @@ else:
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["BLOCK_SIZE", "Progress", "Source", "display_name", "file_names", "read_blocks", "total_size"]
+__all__ = [
+    "BLOCK_SIZE",
+    "Progress",
+    "Source",
+    "display_name",
+    "file_names",
+    "read_all",
+    "read_blocks",
+    "total_size",
+]
 
 PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]
@@ -52,8 +62,10 @@ def file_names(source: Source) -> list[str]:
     return [os.fspath(name) for name in source]
 
 
-def display_name(name: str) -> str:
-    """Give the name of a file as messages show it."""
+def display_name(name: str | IO[bytes]) -> str:
+    """Give the name of a file or stream as messages show it."""
+    if not isinstance(name, str):
+        return str(getattr(name, "name", "<stream>"))
     return "<stdin>" if name == STDIN else name
 
 
@@ -63,8 +75,8 @@ def total_size(names: Sequence[str]) -> int | None:
     return sum(sizes) if len(sizes) == len(names) else None
 
 
-def read_blocks(name: str) -> Iterator[tuple[bytes, int]]:
-    """Yield the text of a file in blocks, each with the number of bytes taken from the disk so far."""
+def read_blocks(name: str | IO[bytes]) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of a file or stream in blocks, each with the number of bytes taken so far."""
     try:
         with _open(name) as file:
             head = file.read(_HEAD)
@@ -76,10 +88,20 @@ def read_blocks(name: str) -> Iterator[tuple[bytes, int]]:
             while block := source.take(BLOCK_SIZE):
                 yield block, source.taken
     except OSError as error:
-        raise StategramError(f"cannot read {display_name(name)}: {error.strerror or error}") from error
+        advice = "; name the files in it" if error.errno == errno.EISDIR else "; check the name"
+        raise StategramError(
+            f"cannot read {display_name(name)}: {error.strerror or error}{advice}"
+        ) from error
 
 
-def _read_compressed(name: str, kind: str, stream: IO[bytes], source: _Source) -> Iterator[tuple[bytes, int]]:
+def read_all(name: str | IO[bytes]) -> bytes:
+    """Give all bytes of a file or stream, unpacked."""
+    return b"".join(block for block, _ in read_blocks(name))
+
+
+def _read_compressed(
+    name: str | IO[bytes], kind: str, stream: IO[bytes], source: _Source
+) -> Iterator[tuple[bytes, int]]:
     while True:
         try:
             block = stream.read(BLOCK_SIZE)
@@ -97,8 +119,12 @@ def _read_compressed(name: str, kind: str, stream: IO[bytes], source: _Source) -
 
 
 @contextmanager
-def _open(name: str) -> Iterator[IO[bytes]]:
-    if name == STDIN:
+def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
+    if not isinstance(name, str):
+        yield name
+    elif name == STDIN:
+        if sys.stdin is None:
+            raise StategramError("cannot read <stdin>: it is closed; name a file, or give it a text")
         yield sys.stdin.buffer
     else:
         with Path(name).open("rb") as file:

@@ -1,0 +1,77 @@
+"""Files that are there whole or not at all, and places that are no files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from stategram.errors import StategramError, UsageError
+from stategram.storage import check_place, write_whole
+from stategram.text import read_all
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
+def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"file{suffix}"
+    write_whole(path, b"one")
+    write_whole(path, b"two")
+    assert read_all(str(path)) == b"two"
+    assert (path.read_bytes() == b"two") == (suffix == "")
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(
+        StategramError, match=r"cannot write .*file: No space left on device; free some space"
+    ):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes")
+def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    write_whole(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links, modes and pipes")
+def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
+    reader.start()
+    write_whole(pipe, b"data")
+    reader.join()
+    assert got == [b"data"]
+    assert pipe.is_fifo()
+
+
+def test_impossible_places_are_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(StategramError, match="it is a folder"):
+        check_place(tmp_path)
+    with pytest.raises(StategramError, match="there is no folder"):
+        check_place(tmp_path / "no" / "file")
+    with pytest.raises(UsageError, match="is empty"):
+        check_place("")
+    check_place("-")
+    check_place(tmp_path / "file")
