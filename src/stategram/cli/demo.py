@@ -17,7 +17,7 @@ __all__ = ["demo"]
 
 _CLASSES = 300
 _SHOWN = 12
-_WORDS_SHOWN = 12
+_WORDS_SHOWN = 9
 
 
 @click.command(short_help="See it all work on the State of the Union addresses.")
