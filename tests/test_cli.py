@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -247,7 +246,6 @@ def test_ctrl_c_gives_the_best_classes_so_far(tmp_path: Path) -> None:
     assert process.stderr is not None
     while "clustering" not in (line := process.stderr.readline()):
         assert line, "it ended before it clustered"
-    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0

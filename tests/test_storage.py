@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 from stategram.errors import BadDataError, StategramError
 from stategram.storage import open_folder, write_folder
@@ -110,19 +112,50 @@ def test_replaced_but_nothing_foreign_overwritten(folder: Path) -> None:
     assert (foreign / "thesis.tex").exists()
 
 
-def test_leftover_of_a_crash_is_cleared(folder: Path) -> None:
-    partial = folder.with_name("folder.partial")
-    partial.mkdir()
-    (partial / "junk").touch()
+def test_folders_that_are_not_ours_are_left_alone(folder: Path) -> None:
+    theirs = [folder.with_name("folder.partial"), folder.with_name("folder.replaced")]
+    for other in theirs:
+        other.mkdir()
+        (other / "precious").touch()
     corpus_from_sentences(["new"]).save(folder)
-    assert not partial.exists()
-    assert not (folder / "junk").exists()
+    assert all((other / "precious").exists() for other in theirs)
+    assert sorted(folder.parent.iterdir()) == sorted([folder, *theirs])
+
+
+@pytest.mark.parametrize("fails", ["stategram.storage.folder.save_arrays", "pathlib.Path.rename"])
+def test_a_failed_write_leaves_the_old_folder(
+    folder: Path, fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renamed = Path.rename
+
+    def save(*_: object) -> None:
+        raise SafetensorError("disk full")
+
+    def rename(old: Path, new: Path) -> Path:
+        if old.name.endswith(".partial"):
+            raise OSError("disk full")
+        return renamed(old, new)
+
+    monkeypatch.setattr(fails, save if "save" in fails else rename)
+    with pytest.raises(StategramError, match=r"cannot write the folder .*: disk full"):
+        corpus_from_sentences(["new"]).save(folder)
+    monkeypatch.undo()
+    assert Corpus.load(folder).n_events > 0
+    assert list(folder.parent.iterdir()) == [folder]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes")
+def test_all_files_can_be_read_by_whom_the_folder_can(folder: Path) -> None:
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {folder.stat().st_mode & 0o666}
 
 
 def test_unwritable_place(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StategramError, match="cannot write the folder"):
+    with pytest.raises(StategramError, match="there is no folder"):
         write_folder(tmp_path / "file" / "folder", kind="x")
+    with pytest.raises(StategramError, match="there is no folder"):
+        write_folder(tmp_path / "no" / "folder", kind="x")
+    assert not (tmp_path / "no").exists()
 
 
 def test_not_a_folder(tmp_path: Path) -> None:

@@ -37,6 +37,6 @@ def _page(name: str, text: str) -> str:
 
 if __name__ == "__main__":
     if "--check" not in sys.argv:
-        PAGE.write_text(help_pages())
-    elif PAGE.read_text() != help_pages():
+        PAGE.write_text(help_pages(), encoding="utf-8")
+    elif PAGE.read_text(encoding="utf-8") != help_pages():
         sys.exit("docs/commands.md is not what the commands say; run: make docs")

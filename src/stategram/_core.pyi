@@ -3,6 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+SWEEP_BATCH: int
+"""How many elements a sweep scores before it moves them."""
+
 def count_bigrams(
     ids: NDArray[np.uint32], first: int, types: int, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:

@@ -179,7 +179,7 @@ def test_only_words_of_the_order_move_and_only_to_targets(
     problem: Tied, temperature: float, data: st.DataObject
 ) -> None:
     words = len(problem.labels)
-    order = data.draw(st.lists(st.integers(0, words - 1), max_size=words))
+    order = data.draw(st.lists(st.integers(0, words - 1), max_size=words, unique=True))
     kernel = problem.kernel()
     kernel.sweep(array(order), np.ones(words, np.float32), temperature, 1)
     for word, (before, after) in enumerate(zip(problem.labels, kernel.labels().tolist(), strict=True)):
@@ -194,7 +194,7 @@ def test_only_elements_of_the_order_move_and_only_to_targets(
     problem: TwoSided, temperature: float, data: st.DataObject
 ) -> None:
     words, contexts = len(problem.categories), len(problem.states)
-    order = data.draw(st.lists(st.integers(0, words - 1), max_size=words))
+    order = data.draw(st.lists(st.integers(0, words - 1), max_size=words, unique=True))
     kernel = problem.kernel()
     kernel.sweep_words(array(order), np.ones(words, np.float32), temperature, 1)
     assert kernel.states().tolist() == problem.states
@@ -202,7 +202,7 @@ def test_only_elements_of_the_order_move_and_only_to_targets(
     for word, (before, after) in enumerate(zip(problem.categories, categories, strict=True)):
         assert after < problem.category_targets if word in order else after == before
     if problem.states_move:
-        order = data.draw(st.lists(st.integers(0, contexts - 1), max_size=contexts))
+        order = data.draw(st.lists(st.integers(0, contexts - 1), max_size=contexts, unique=True))
         kernel.sweep_contexts(array(order), np.ones(contexts, np.float32), temperature, 1)
         assert kernel.categories().tolist() == categories
         for context, (before, after) in enumerate(zip(problem.states, kernel.states().tolist(), strict=True)):

@@ -177,3 +177,15 @@ def test_no_words_are_no_problem() -> None:
     assert kernel.sweep(array([]), np.ones(0, np.float32), 1.0, 0) == 0
     assert kernel.criterion == 0.0
     assert kernel.labels().size == 0
+
+
+def test_an_element_comes_once_in_an_order() -> None:
+    kernel = _core.TiedExchange(**good_tied())  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="element 1 is there twice"):
+        kernel.sweep(array([0, 1, 1]), np.ones(3, np.float32), 0.0, 1)
+
+
+def test_arrays_of_another_type_are_not_converted() -> None:
+    wrong = good_tied() | {"labels": np.array([0.7, 1.9, 1.2])}
+    with pytest.raises(TypeError):
+        _core.TiedExchange(**wrong)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -190,9 +191,27 @@ class Shortlists {
     std::vector<char> known_;
 };
 
+// Elements that are scored before their moves are made.
+inline constexpr std::size_t sweep_batch = 64;
+
+// Kernels let other Python threads run while they work; none of those may enter the same kernel.
+class Occupied {
+ public:
+    explicit Occupied(std::atomic<bool>& flag) : flag_(flag) {
+        if (flag_.exchange(true)) throw std::logic_error("this kernel is at work in another thread");
+    }
+    ~Occupied() { flag_ = false; }
+    Occupied(const Occupied&) = delete;
+    Occupied& operator=(const Occupied&) = delete;
+
+ private:
+    std::atomic<bool>& flag_;
+};
+
 // One pass over the elements of `order`. A Problem has
 //   Scratch                                    memory of one thread, with a vector<float> `scores`
 //   label(element), targets()
+//   largest_term()                             f(number of events), a bound on all terms of the criterion
 //   gather(element, scratch)                   counts of the element with the clusters of the other side
 //   score(element, scratch)                    scores[b]: gain of putting the element, taken out, into b
 //   join(element, target, scratch)             the same for one target
@@ -203,8 +222,8 @@ template <typename Problem>
 std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scratch, Shortlists& shortlists,
                   const GumbelNoise& noise, const SweepOrder& order, ThreadPool& pool, double& criterion) {
     // Smaller gains are the rounding errors of sums of n log n.
-    constexpr double least_gain = 1e-6;
-    constexpr std::size_t batch = 64;
+    const double least_gain = 1e-6 + 8 * std::numeric_limits<double>::epsilon() * problem.largest_term();
+    constexpr std::size_t batch = sweep_batch;
     struct Proposal {
         std::uint32_t target;
         double noise;
@@ -269,9 +288,14 @@ inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<floa
     if (scales.size() != n_elements) throw std::invalid_argument("there must be one scale for each element");
     if (!(temperature >= 0) || !std::isfinite(temperature))
         throw std::invalid_argument("the temperature must be a number of at least 0");
-    for (std::size_t i = 0; i < elements.size(); ++i)
+    std::vector<bool> met(n_elements, false);
+    for (std::size_t i = 0; i < elements.size(); ++i) {
         if (elements(i) >= n_elements)
             throw std::invalid_argument("element " + std::to_string(elements(i)) + " does not exist");
+        if (met[elements(i)])  // two threads would score it at a time
+            throw std::invalid_argument("element " + std::to_string(elements(i)) + " is there twice");
+        met[elements(i)] = true;
+    }
     return {elements.data(), elements.size(), scales.data(), temperature, seed, shortlisted};
 }
 

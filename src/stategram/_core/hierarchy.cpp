@@ -371,7 +371,7 @@ void register_hierarchy(nb::module_& m) {
                 nb::gil_scoped_release release;
                 new (self) HierarchyBuilder(counts.data(), counts.shape(0), mergeable);
             },
-            nb::arg("counts"), nb::arg("mergeable"))
+            nb::arg("counts").noconvert(), nb::arg("mergeable"))
         .def("run", &HierarchyBuilder::run, nb::arg("most"), nb::call_guard<nb::gil_scoped_release>(),
              "Does up to `most` mergers; gives the number still to be done.")
         .def(

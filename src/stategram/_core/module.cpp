@@ -1,6 +1,8 @@
 // The door between Python and the kernels: every kernel file registers its functions here.
 #include <nanobind/nanobind.h>
 
+#include "exchange.hpp"
+
 namespace stategram {
 void register_bigrams(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
@@ -11,6 +13,7 @@ void register_hierarchy(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of stategram: flat arrays in, flat arrays out.";
+    m.attr("SWEEP_BATCH") = stategram::sweep_batch;
     stategram::register_bigrams(m);
     stategram::register_tied_exchange(m);
     stategram::register_two_sided_exchange(m);

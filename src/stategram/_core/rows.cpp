@@ -58,14 +58,16 @@ void add_looked_up_gains(float* STATEGRAM_RESTRICT out, const std::int32_t* coun
 
 }  // namespace
 
-STATEGRAM_CLONES void add_four_rows(float* STATEGRAM_RESTRICT out, const float* a, const float* b,
-                                    const float* c, const float* d, std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) out[i] += (a[i] + b[i]) + (c[i] + d[i]);
+// `restrict` stays inside: MSVC makes it a part of a function's name, which the header does not have.
+STATEGRAM_CLONES void add_four_rows(float* out, const float* a, const float* b, const float* c,
+                                    const float* d, std::size_t size) {
+    float* STATEGRAM_RESTRICT sum = out;
+    for (std::size_t i = 0; i < size; ++i) sum[i] += (a[i] + b[i]) + (c[i] + d[i]);
 }
 
-STATEGRAM_CLONES void add_row(float* STATEGRAM_RESTRICT out, const float* row, float factor,
-                              std::size_t size) {
-    for (std::size_t i = 0; i < size; ++i) out[i] += factor * row[i];
+STATEGRAM_CLONES void add_row(float* out, const float* row, float factor, std::size_t size) {
+    float* STATEGRAM_RESTRICT sum = out;
+    for (std::size_t i = 0; i < size; ++i) sum[i] += factor * row[i];
 }
 
 void add_gains(float* out, const std::int32_t* counts, std::int64_t largest_count, std::int64_t n,

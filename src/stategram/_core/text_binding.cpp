@@ -104,8 +104,8 @@ void register_text(nb::module_& m) {
              "for a number, or nothing.")
         .def("choose_vocabulary", &choose_vocabulary, nb::arg("size"), nb::arg("min_count"),
              "Keeps the most frequent words: letters, offsets, counts.")
-        .def("use_vocabulary", &use_vocabulary, nb::arg("letters"), nb::arg("offsets"),
-             "Keeps the given words, the special ones first: counts.")
+        .def("use_vocabulary", &use_vocabulary, nb::arg("letters").noconvert(),
+             nb::arg("offsets").noconvert(), "Keeps the given words, the special ones first: counts.")
         .def("encode", &encode, "The ids, every sentence closed by </s>, and where the sentences start.")
         .def_prop_ro("replaced", &TextEncoder::replaced, "How many bad parts became U+FFFD.")
         .def_prop_ro("dropped", &TextEncoder::dropped, "How many <s> and </s> were dropped.");

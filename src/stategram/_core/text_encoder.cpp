@@ -1,6 +1,7 @@
 #include "text_encoder.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -46,6 +47,7 @@ TextEncoder::TextEncoder(bool lowercase, bool replace_errors, int threads)
 }
 
 BadPlace TextEncoder::feed(std::string_view block) {
+    expect(Phase::reading);
     const std::size_t before = size_;
     size_ += block.size();
     if (buffer_.size() < size_ + padding) buffer_.resize(std::max(size_ + padding, 2 * before));
@@ -56,7 +58,13 @@ BadPlace TextEncoder::feed(std::string_view block) {
     return encode_lines(before + last_line_end + 1);
 }
 
+void TextEncoder::expect(Phase phase) const {
+    if (phase_ != phase)
+        throw std::logic_error("a text is read in this order: feed, end_file, merge, a vocabulary, encode");
+}
+
 BadPlace TextEncoder::end_file() {
+    expect(Phase::reading);
     BadPlace bad;
     if (size_ > 0) {
         buffer_[size_++] = '\n';
@@ -116,6 +124,8 @@ std::string TextEncoder::wide_words() const {
 }
 
 void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
+    expect(Phase::reading);
+    if (size_ > 0) throw std::logic_error("the last file was not ended");
     for (std::string_view word : fixed_words) merged_.find_or_add(word);
     merged_counts_.assign(merged_.size(), 0);
     std::string lower;
@@ -151,9 +161,11 @@ void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
     merged_counts_[start_id] = 0;
     merged_counts_[end_id] = sentences;
     buffer_ = {};
+    phase_ = Phase::merged;
 }
 
 WordList TextEncoder::choose_vocabulary(std::size_t size, std::uint64_t min_count) {
+    expect(Phase::merged);
     struct Candidate {
         std::uint64_t count, prefix;
         std::uint32_t id;
@@ -185,10 +197,12 @@ WordList TextEncoder::choose_vocabulary(std::size_t size, std::uint64_t min_coun
         final_ids_[candidate.id] = static_cast<std::uint32_t>(final_size_++);
         vocabulary.add(merged_.word(candidate.id));
     }
+    phase_ = Phase::chosen;
     return vocabulary;
 }
 
 void TextEncoder::use_vocabulary(const WordTable& vocabulary) {
+    expect(Phase::merged);
     final_size_ = vocabulary.size();
     final_ids_.resize(merged_.size());
     for (std::uint32_t id = 0; id < merged_.size(); ++id) {
@@ -196,6 +210,7 @@ void TextEncoder::use_vocabulary(const WordTable& vocabulary) {
         const std::uint32_t found = vocabulary.find(word);
         final_ids_[id] = found == WordTable::absent ? unknown_id : found;
     }
+    phase_ = Phase::chosen;
 }
 
 std::vector<std::uint64_t> TextEncoder::counts() const {
@@ -205,6 +220,7 @@ std::vector<std::uint64_t> TextEncoder::counts() const {
 }
 
 Encoded TextEncoder::encode() {
+    expect(Phase::chosen);
     for (std::vector<std::uint32_t>& ids : merged_ids_)
         for (std::uint32_t& id : ids) id = final_ids_.at(id);
 
@@ -232,6 +248,7 @@ Encoded TextEncoder::encode() {
         segment.memory.reset();
     });
     segments_.clear();
+    phase_ = Phase::encoded;
     return encoded;
 }
 

@@ -67,6 +67,11 @@ class TextEncoder {
  private:
     BadPlace encode_lines(std::size_t size);
 
+    // Each step needs what the one before it left behind.
+    enum class Phase { reading, merged, chosen, encoded };
+    void expect(Phase phase) const;
+    Phase phase_ = Phase::reading;
+
     bool lowercase_;
     ThreadPool pool_;
     std::vector<PartEncoder> workers_;

@@ -60,6 +60,7 @@ class TiedExchange {
     }
 
     std::size_t targets() const { return targets_; }
+    double largest_term() const { return Entropy::get()(margins_.total(0)); }
     std::uint32_t label(std::uint32_t word) const { return labels_[word]; }
 
     void gather(std::uint32_t word, Scratch& mine) const {
@@ -154,6 +155,7 @@ class TiedExchange {
                     bool shortlisted) {
         SweepOrder checked = checked_order(order, scales, temperature, seed, shortlisted, labels_.size());
         nb::gil_scoped_release release;
+        Occupied here(occupied_);
         std::size_t moves = sweep(*this, scratch_, shortlists_, noise_, checked, pool_, criterion_);
         check_criterion(criterion_, recount());
         return moves;
@@ -223,6 +225,7 @@ class TiedExchange {
     CountTable preceding_;  // the transpose: row b contiguous over the class a before
     CountTable margins_;
     double criterion_ = 0.0;
+    std::atomic<bool> occupied_{false};
 };
 
 }  // namespace
@@ -232,12 +235,13 @@ void register_tied_exchange(nb::module_& m) {
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t, int,
                       std::size_t>(),
-             nb::arg("successor_offsets"), nb::arg("successors"), nb::arg("successor_counts"),
-             nb::arg("predecessor_offsets"), nb::arg("predecessors"), nb::arg("predecessor_counts"),
-             nb::arg("labels"), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
+             nb::arg("successor_offsets").noconvert(), nb::arg("successors").noconvert(),
+             nb::arg("successor_counts").noconvert(), nb::arg("predecessor_offsets").noconvert(),
+             nb::arg("predecessors").noconvert(), nb::arg("predecessor_counts").noconvert(),
+             nb::arg("labels").noconvert(), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
              nb::arg("shortlist") = 0)
-        .def("sweep", &TiedExchange::run, nb::arg("order"), nb::arg("scales"), nb::arg("temperature"),
-             nb::arg("seed"), nb::arg("shortlisted") = false,
+        .def("sweep", &TiedExchange::run, nb::arg("order").noconvert(), nb::arg("scales").noconvert(),
+             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false,
              "Moves the words of `order`, in order; the number of moves.")
         .def("scores", &TiedExchange::scores, nb::arg("word"),
              "For each class, the gain of putting the word, first taken out, into it.")

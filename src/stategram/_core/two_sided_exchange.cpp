@@ -47,6 +47,7 @@ class Side {
     }
 
     std::size_t targets() const { return targets_; }
+    double largest_term() const { return Entropy::get()(margins_.total(0)); }
     std::uint32_t label(std::uint32_t element) const { return labels_[element]; }
     const std::vector<std::uint32_t>& labels() const { return labels_; }
     const CountTable& margins() const { return margins_; }
@@ -194,6 +195,7 @@ class TwoSidedExchange {
         SweepOrder checked =
             checked_order(order, scales, temperature, seed, shortlisted, side.labels().size());
         nb::gil_scoped_release release;
+        Occupied here(occupied_);
         std::size_t moves =
             sweep(side, side.scratch(), side.shortlists(), side.noise(), checked, pool_, criterion_);
         check_criterion(criterion_, recount());
@@ -217,6 +219,7 @@ class TwoSidedExchange {
     CountTable by_state_;     // N[s][g]: row s contiguous over categories
     CountTable by_category_;  // its transpose
     double criterion_ = 0.0;
+    std::atomic<bool> occupied_{false};
 };
 
 }  // namespace
@@ -226,15 +229,18 @@ void register_two_sided_exchange(nb::module_& m) {
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t,
                       std::size_t, std::size_t, std::size_t, bool, int, std::size_t>(),
-             nb::arg("word_offsets"), nb::arg("words"), nb::arg("word_counts"), nb::arg("context_offsets"),
-             nb::arg("contexts"), nb::arg("context_counts"), nb::arg("states"), nb::arg("categories"),
-             nb::arg("n_states"), nb::arg("state_targets"), nb::arg("n_categories"),
-             nb::arg("category_targets"), nb::arg("states_move"), nb::arg("threads"),
-             nb::arg("shortlist") = 0)
-        .def("sweep_words", &TwoSidedExchange::sweep_words, nb::arg("order"), nb::arg("scales"),
-             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
-        .def("sweep_contexts", &TwoSidedExchange::sweep_contexts, nb::arg("order"), nb::arg("scales"),
-             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false)
+             nb::arg("word_offsets").noconvert(), nb::arg("words").noconvert(),
+             nb::arg("word_counts").noconvert(), nb::arg("context_offsets").noconvert(),
+             nb::arg("contexts").noconvert(), nb::arg("context_counts").noconvert(),
+             nb::arg("states").noconvert(), nb::arg("categories").noconvert(), nb::arg("n_states"),
+             nb::arg("state_targets"), nb::arg("n_categories"), nb::arg("category_targets"),
+             nb::arg("states_move"), nb::arg("threads"), nb::arg("shortlist") = 0)
+        .def("sweep_words", &TwoSidedExchange::sweep_words, nb::arg("order").noconvert(),
+             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
+             nb::arg("shortlisted") = false)
+        .def("sweep_contexts", &TwoSidedExchange::sweep_contexts, nb::arg("order").noconvert(),
+             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
+             nb::arg("shortlisted") = false)
         .def("word_scores", &TwoSidedExchange::word_scores, nb::arg("word"),
              "For each category, the gain of putting the word, first taken out, into it; up to a constant.")
         .def("context_scores", &TwoSidedExchange::context_scores, nb::arg("context"),

@@ -189,7 +189,10 @@ def _read(texts: tuple[str, ...], options: dict[str, Any], console: Console) -> 
 
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
-    with console.step(f"clustering ({estimator.criterion})") as report:
+    with (
+        finish_on_interrupt(console.say) as stop,
+        console.step(f"clustering ({estimator.criterion})") as report,
+    ):
 
         def progress(now: Progress) -> None:
             if now.step == "count":
@@ -201,8 +204,7 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
                 f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, perplexity {now.perplexity:,.1f}{left}",
             )
 
-        with finish_on_interrupt(console.say) as stop:
-            estimator.fit(corpus, progress=progress, stop=stop)
+        estimator.fit(corpus, progress=progress, stop=stop)
     for sweep in estimator.history_:
         console.detail(
             f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "
@@ -216,7 +218,7 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         f"training perplexity {estimator.perplexity_:,.2f}, {many(len(estimator.history_), 'sweep')}"
     )
     if estimator.n_classes and found < estimator.n_classes:
-        console.say(f"      fewer than {estimator.n_classes:,}: the text has too few different words")
+        console.say(f"      fewer than {estimator.n_classes:,}: more classes would gain nothing on this text")
 
 
 def _cut(estimator: WordClasses, options: dict[str, Any]) -> tuple[Any, list[str] | None]:
@@ -246,7 +248,7 @@ def _evaluate(
             threads=options["threads"],
         )
         of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
-        bigrams = count_bigrams(corpus, threads=options["threads"] or 1)
+        bigrams = count_bigrams(corpus, threads=options["threads"])
         return class_bigram_perplexity(bigrams.successors, of_id, test.ids)
 
 

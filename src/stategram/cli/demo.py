@@ -40,7 +40,7 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
         words.fit(train, progress=progress)
     with console.step("evaluating"):
         test = corpus_from_sentences(text.test, vocabulary=train.vocabulary, threads=threads)
-        bigrams = count_bigrams(train, threads=threads or 1)
+        bigrams = count_bigrams(train, threads=threads)
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(bigrams.successors, labels, test.ids)
 

@@ -68,14 +68,25 @@ def run(arguments: list[str] | None = None) -> int:
     except click.ClickException as error:
         error.show()
         return error.exit_code
-    except BrokenPipeError:
+    except OSError as error:
+        if not _is_closed_pipe(error):
+            return _fail(error)
         # The reader of our output has gone, as `head` does. Python must not try to flush to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError, OSError) as error:
-        message, status = _explain(error)
-        _say(message)
-        return status
+    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError) as error:
+        return _fail(error)
     return 0
+
+
+def _is_closed_pipe(error: OSError) -> bool:
+    # On Windows a closed pipe is an invalid argument.
+    return isinstance(error, BrokenPipeError) or (sys.platform == "win32" and error.errno == errno.EINVAL)
+
+
+def _fail(error: BaseException) -> int:
+    message, status = _explain(error)
+    _say(message)
+    return status
 
 
 def _explain(error: BaseException) -> tuple[str, int]:

@@ -14,19 +14,26 @@ __all__ = ["finish_on_interrupt"]
 @contextmanager
 def finish_on_interrupt(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
     """Within this, the first Ctrl-C only makes the given function answer true; the second one interrupts."""
-    asked = False
+    asked = told = False
 
     def ask(signum: int, frame: FrameType | None) -> None:
         nonlocal asked
         asked = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        say("interrupted: finishing with the best classes so far (Ctrl-C again to give up)")
+
+    def stop() -> bool:
+        # Not in the handler: it may run in the middle of another message.
+        nonlocal told
+        if asked and not told:
+            told = True
+            say("interrupted: finishing with the best classes so far (Ctrl-C again to give up)")
+        return asked
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     before = signal.signal(signal.SIGINT, ask)
     try:
-        yield lambda: asked
+        yield stop
     finally:
         signal.signal(signal.SIGINT, before)

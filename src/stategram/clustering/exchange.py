@@ -20,9 +20,8 @@ from stategram.counts import BigramCounts, CompressedCounts
 
 __all__ = ["Clusters", "Exchange", "Side", "predictive_exchange", "tied_exchange", "two_sided_exchange"]
 
-# Elements scored before moves are made; a part of a sweep holds whole batches, so that the result does not
-# depend on where the sweep was cut.
-_BATCH = 64
+# A part of a sweep holds whole batches, so that the result does not depend on where the sweep was cut.
+_BATCH = _core.SWEEP_BATCH
 _SECONDS_BETWEEN_TICKS = 0.1
 # How the noise on an element's scores grows with its count n. An exponent of 1 would treat every event alike,
 # 0 every element; 0.9 gave the best criterion for 100 and for 500 classes.

@@ -8,8 +8,8 @@ from stategram.errors import UsageError
 
 __all__ = ["check_memory"]
 
-# Two tables, each with a count and four floats a cell.
-_BYTES_A_CELL = 2 * (4 + 4 * 4)
+# Two tables, each with a count and four floats a cell; then the class bigrams, twice.
+_BYTES_A_CELL = 2 * (4 + 4 * 4) + 2 * 8
 
 
 def check_memory(rows: int, columns: int) -> None:

@@ -19,6 +19,8 @@ __all__ = ["EFFORTS", "Effort", "run_exchange"]
 # starts melt what was found, a colder end only repeats the plain sweeps.
 _HOT = 0.3
 _COLD = 0.04
+# From given clusters: enough to mend them, too little to melt them.
+_WARM = 0.08
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
 # Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
@@ -26,6 +28,8 @@ _FULL_EVERY = 4
 # The share of a time limit after which plain sweeps must end the annealing.
 _ANNEALING_SHARE = 0.85
 _ENDLESS = 10**6
+# Where a sweep takes no time, more of them find nothing more and only fill the history.
+_MOST_ANNEALING = 5000
 
 
 @dataclass(frozen=True)
@@ -54,13 +58,14 @@ def run_exchange(
     seed: int,
     monitor: Monitor,
     time_limit: float | None = None,
+    warm: bool = False,
 ) -> None:
-    """Sweep as the effort says, or for ``time_limit`` seconds.
+    """Sweep as the effort says, or for ``time_limit`` seconds; ``warm`` if the clusters are good already.
 
     When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which
     gives a class to the words that have none.
     """
-    run = _Run(exchange, effort, seed, monitor, time_limit)
+    run = _Run(exchange, effort, seed, monitor, time_limit, _WARM if warm else _HOT)
     try:
         run.place()
         run.anneal()
@@ -76,6 +81,7 @@ class _Run:
     seed: int
     monitor: Monitor
     time_limit: float | None
+    hot: float
     unfinished: bool = False
     """Whether plain sweeps are still owed, because elements have no cluster or are still hot."""
 
@@ -88,14 +94,15 @@ class _Run:
         sweeps: float = self.effort.anneal
         if self.time_limit is not None:
             sweeps = self.time_limit * _ANNEALING_SHARE / max(self.monitor.seconds, 1e-3)
-        if sweeps < _LEAST_ANNEALING:
+        if sweeps < _LEAST_ANNEALING or not any(len(side.order) for side in self.exchange.sides):
             return
         self.unfinished = True
         for number in count():
             share = self._annealing_share(number)
-            if share >= 1:
+            if share >= 1 or number == _MOST_ANNEALING:
                 break
-            self._sweep("anneal", _HOT + (_COLD - _HOT) * share, shortlisted=number % _FULL_EVERY != 0)
+            temperature = self.hot + (_COLD - self.hot) * share
+            self._sweep("anneal", temperature, shortlisted=number % _FULL_EVERY != 0)
         self.unfinished = False
 
     def exchange_until_stuck(self) -> None:

@@ -181,10 +181,6 @@ class WordClasses:
         threads = thread_count(self.threads)
         monitor = Monitor(progress, stop)
         monitor.tell("count", 0, 0, math.nan, 0.0)
-        if isinstance(texts, str | bytes):
-            raise UsageError(
-                "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
-            )
         corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts, threads=threads)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
@@ -198,13 +194,16 @@ class WordClasses:
             bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
         )
         exchange = self._exchange(bigrams, categories, threads)
-        run_exchange(
-            exchange,
-            EFFORTS[self.effort],
-            seed=int(self.random_state),
-            monitor=monitor,
-            time_limit=self.time_limit,
-        )
+        # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
+        if self.criterion == "two-sided" or numbers or len(categories.order) > n:
+            run_exchange(
+                exchange,
+                EFFORTS[self.effort],
+                seed=int(self.random_state),
+                monitor=monitor,
+                time_limit=self.time_limit,
+                warm=bool(init),
+            )
         rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
         dataclasses.replace(exchange.sides[0], order=rare).visit_all()
         self.history_ = monitor.history
@@ -323,7 +322,7 @@ class WordClasses:
         self.counts_ = np.concatenate((bigrams.word_counts[ids], np.zeros(len(unseen), dtype=np.int64)))
         self.labels_ = _by_size(found, self.counts_)
         k = int(self.labels_.max()) + 1
-        of_id = np.full(len(words), k)
+        of_id = np.full(len(words), k, dtype=np.int64)
         of_id[ids] = self.labels_[: len(ids)]
         offsets, columns, counts = bigrams.successors
         pairs = np.repeat(of_id, np.diff(offsets)) * (k + 1) + of_id[columns]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
+from stategram.processors import thread_count
 from stategram.text import END, Corpus
 
 __all__ = ["BigramCounts", "CompressedCounts", "count_bigrams"]
@@ -39,8 +40,8 @@ class BigramCounts(NamedTuple):
     boundary: int
 
 
-def count_bigrams(corpus: Corpus, *, threads: int = 1) -> BigramCounts:
-    """Count the bigrams of a corpus.
+def count_bigrams(corpus: Corpus, *, threads: int | None = None) -> BigramCounts:
+    """Count the bigrams of a corpus, on all processors unless ``threads`` says otherwise.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def count_bigrams(corpus: Corpus, *, threads: int = 1) -> BigramCounts:
             "give a part of the text"
         )
     types = len(corpus.vocabulary)
-    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, threads))
+    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, thread_count(threads)))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors))
     sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
     word_counts = np.diff(sums[successors.offsets])

@@ -122,7 +122,7 @@ def class_bigram_perplexity(
     if len(test) and not 0 <= test.min() <= test.max() < types:
         raise UsageError(f"the test text has ids up to {test.max()}; the bigrams know {types} ids")
 
-    rows = np.repeat(np.arange(types), np.diff(offsets))
+    rows = np.repeat(np.arange(types, dtype=np.int64), np.diff(offsets))
     some = (counts > 0) & ~((rows == boundary) & (columns == boundary))
     rows, columns, counts = rows[some], columns[some], counts[some]
     events = int(counts.sum())

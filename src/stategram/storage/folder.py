@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 import stategram
 from stategram.errors import BadDataError, StategramError
@@ -84,38 +85,53 @@ def write_folder(
     path = Path(path)
     if path.exists() and not (path / MANIFEST).is_file():
         raise StategramError(f"{path} exists and is not a folder of stategram; choose another name")
-    partial = path.with_name(path.name + ".partial")
+    if not path.parent.is_dir():
+        raise StategramError(f"cannot write {path}: there is no folder {path.parent}; make it first")
+    # Names of our own: what a user calls name.partial is not ours to remove.
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    replaced = path.with_name(f"{path.name}.{os.getpid()}.replaced")
     try:
-        shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
-        for name, group in (arrays or {}).items():
-            save_arrays(partial / f"{name}.safetensors", group)
-        for name, data in (texts or {}).items():
-            (partial / name).write_bytes(data)
-        files = {file.name: _sha256(file) for file in sorted(partial.iterdir())}
-        for name in files:
-            _sync(partial / name)
-        whole = {
-            **(manifest or {}),
-            "kind": kind,
-            "format_version": FORMAT_VERSION,
-            "stategram_version": stategram.__version__,
-            "files": files,
-        }
-        (partial / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-        _sync(partial / MANIFEST)
-        _sync(partial)
+        _fill(partial, kind, arrays or {}, texts or {}, manifest or {})
         # The old folder goes only when the new one has its name.
-        replaced = path.with_name(path.name + ".replaced")
-        shutil.rmtree(replaced, ignore_errors=True)
         if path.exists():
             path.rename(replaced)
         partial.rename(path)
         _sync(path.parent)
-        shutil.rmtree(replaced, ignore_errors=True)
-    except OSError as error:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise StategramError(f"cannot write the folder {path}: {error.strerror or error}") from error
+    except (OSError, SafetensorError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise StategramError(f"cannot write the folder {path}: {reason}") from error
+    finally:
+        if replaced.exists() and not path.exists():
+            replaced.rename(path)
+        for left in (partial, replaced):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _fill(
+    folder: Path,
+    kind: str,
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]],
+    texts: Mapping[str, bytes],
+    manifest: Mapping[str, Any],
+) -> None:
+    for name, group in arrays.items():
+        save_arrays(folder / f"{name}.safetensors", group)
+    for name, data in texts.items():
+        (folder / name).write_bytes(data)
+    files = {file.name: _sha256(file) for file in sorted(folder.iterdir())}
+    for name in files:
+        _sync(folder / name)
+    whole = {
+        **manifest,
+        "kind": kind,
+        "format_version": FORMAT_VERSION,
+        "stategram_version": stategram.__version__,
+        "files": files,
+    }
+    (folder / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    _sync(folder / MANIFEST)
+    _sync(folder)
 
 
 def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True) -> Folder:

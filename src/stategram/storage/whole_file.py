@@ -39,13 +39,12 @@ def check_place(place: Place) -> None:
         return
     if not os.fspath(place):
         raise UsageError("the name of the output is empty; give a file, or - for stdout")
-    path = Path(place).resolve()
-    if path.is_dir():
+    if Path(place).is_dir():
         raise StategramError(f"cannot write {place}: it is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise StategramError(f"cannot write {place}: there is no folder {path.parent}; make it first")
-    there = path if path.exists() and not path.is_file() else path.parent
-    if not os.access(there, os.W_OK):
+    path = Path(place) if _is_no_file(place) else Path(place).resolve().parent
+    if not path.exists():
+        raise StategramError(f"cannot write {place}: there is no folder {path}; make it first")
+    if not os.access(path, os.W_OK):
         raise StategramError(f"cannot write {place}: permission denied; choose another place")
 
 
@@ -64,16 +63,19 @@ def write_whole(place: Place, data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     else:
-        path = Path(place).resolve()
-        packed = _PACK.get(path.suffix, bytes)(data)
+        packed = _PACK.get(Path(place).suffix, bytes)(data)
         try:
-            if path.exists() and not path.is_file():
-                path.write_bytes(packed)
+            if _is_no_file(place):
+                Path(place).write_bytes(packed)
             else:
-                _replace(path, packed)
+                _replace(Path(place).resolve(), packed)
         except OSError as error:
             advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""
             raise StategramError(f"cannot write {place}: {error.strerror or error}{advice}") from error
+
+
+def _is_no_file(place: str | os.PathLike[str]) -> bool:
+    return Path(place).exists() and not Path(place).is_file()
 
 
 def _replace(path: Path, data: bytes) -> None:

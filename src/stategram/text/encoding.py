@@ -119,6 +119,10 @@ def corpus_from_sentences(
     Corpus(7 events, 2 sentences, Vocabulary(7 words))
 
     """
+    if isinstance(sentences, str | bytes):
+        raise UsageError(
+            "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
+        )
     options = _Options(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
     encoder = options.encoder()
     # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;

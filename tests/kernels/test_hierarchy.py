@@ -131,3 +131,47 @@ def test_cuts_out_of_range_are_refused() -> None:
             tree.cut(n)
     with pytest.raises(UsageError, match="0 or more"):
         tree.cut_depth(-1)
+
+
+def test_the_first_mergers_of_many_classes_are_the_best_of_all_pairs() -> None:
+    """More than 96 classes share groups in the coarse bounds; here every pair's loss is computed at once."""
+    k = 200
+    rng = np.random.default_rng(k)
+    frequency = 1 / np.arange(1, k + 2)
+    counts = rng.poisson(3000 * rng.gamma(0.3, size=(k + 1, k + 1)) * frequency * frequency[:, None])
+    found = build_hierarchy(counts, k)
+    members = [[c] for c in range(k)]
+    table, alive = counts.astype(np.float64), list(range(k + 1))
+    for (first, second), loss in zip(found.merges.tolist()[:40], found.losses.tolist()[:40], strict=True):
+        n = table[np.ix_(alive, alive)]
+        losses = all_losses(n)[: len(alive) - 1, : len(alive) - 1]
+        tolerance = 1e-12 * n.sum() * np.log(n.sum())
+        a, b = members[first][0], members[second][0]
+        assert losses[alive.index(a), alive.index(b)] == pytest.approx(loss, abs=tolerance)
+        assert loss <= losses[np.triu_indices(len(losses), 1)].min() + tolerance
+        members.append(members[first] + members[second])
+        table[a] += table[b]
+        table[:, a] += table[:, b]
+        alive.remove(b)
+
+
+def all_losses(n: np.ndarray) -> np.ndarray:
+    """Give the loss of each pair (a, b) as one array operation for each a."""
+
+    def f(x: np.ndarray) -> np.ndarray:
+        return np.asarray(x * np.log(np.maximum(x, 1)))
+
+    rows, columns, diagonal = f(n).sum(1), f(n).sum(0), np.diag(n)
+    left, right = n.sum(1), n.sum(0)
+    loss = np.empty_like(n)
+    for a in range(len(n)):
+        # Row a + row b, without the columns a and b; the same for columns; then the corner of four cells.
+        row, column = f(n[a] + n).sum(1), f(n[:, [a]] + n).sum(0)
+        row -= f(n[a, a] + n[:, a]) + f(n[a] + diagonal)
+        column -= f(n[a, a] + n[a]) + f(n[:, a] + diagonal)
+        corner = f(n[a, a] + n[a] + n[:, a] + diagonal)
+        before = rows[a] + rows + columns[a] + columns
+        before -= f(n[a, a]) + f(n[a]) + f(n[:, a]) + f(diagonal)
+        margins = f(left[a] + left) - f(left[a]) - f(left) + f(right[a] + right) - f(right[a]) - f(right)
+        loss[a] = before - (row + column + corner) + margins
+    return loss

@@ -163,3 +163,24 @@ def test_every_character_of_the_basic_plane(lowercase: bool) -> None:
 def test_every_pair_of_first_bytes(tail: bytes) -> None:
     data = b"\n".join(bytes([lead, second]) + tail for lead in range(0x80, 0x100) for second in range(256))
     check(data, [data])
+
+
+def test_steps_out_of_order_are_refused() -> None:
+    encoder = TextEncoder(False, False, 1)
+    encoder.feed(b"a b")
+    with pytest.raises(RuntimeError, match="not ended"):
+        encoder.merge(b"", b"")
+    encoder.end_file()
+    with pytest.raises(RuntimeError, match="in this order"):
+        encoder.choose_vocabulary(9, 1)
+    encoder.merge(b"", b"")
+    with pytest.raises(RuntimeError, match="in this order"):
+        encoder.feed(b"c\n")
+    with pytest.raises(RuntimeError, match="in this order"):
+        encoder.end_file()
+    with pytest.raises(RuntimeError, match="in this order"):
+        encoder.encode()
+    encoder.choose_vocabulary(9, 1)
+    assert encoder.encode()[0].tolist() == [3, 4, 2]
+    with pytest.raises(RuntimeError, match="in this order"):
+        encoder.encode()
