@@ -397,7 +397,7 @@ def test_a_listener_may_end_it_all() -> None:
 
 def test_time_left_is_unknown_before_anything_is_done() -> None:
     seen: list[Progress] = []
-    Monitor(seen.append).tell("place", 1, 0, 1.0, 0.0)
+    Monitor(seen.append).tell("place", 1, 0, -5.0, 1.0, 0.0)
     assert seen[0].seconds_left is None
 
 

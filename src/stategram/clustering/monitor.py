@@ -46,6 +46,7 @@ class Progress:
     step: str
     sweep: int
     moves: int
+    criterion: float
     perplexity: float
     fraction: float
     seconds_left: float | None
@@ -80,13 +81,15 @@ class Monitor:
         """Whether the user wants an early end."""
         return self.stop is not None and self.stop()
 
-    def tell(self, step: str, sweep: int, moves: int, perplexity: float, fraction: float) -> None:
+    def tell(
+        self, step: str, sweep: int, moves: int, criterion: float, perplexity: float, fraction: float
+    ) -> None:
         """Tell the listener where the work is; a sweep that ends an annealing early does not go back."""
         if self.listener is None:
             return
         fraction = self.furthest = max(fraction, self.furthest)
         left = self.seconds * (1 - fraction) / fraction if fraction > 0 else None
-        self.listener(Progress(step, sweep, moves, perplexity, fraction, left))
+        self.listener(Progress(step, sweep, moves, criterion, perplexity, fraction, left))
 
     def record(self, step: str, temperature: float, moves: int, criterion: float, perplexity: float) -> None:
         """Add a finished sweep to the history."""

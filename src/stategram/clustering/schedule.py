@@ -128,9 +128,9 @@ class _Run:
         number = len(self.monitor.history)
 
         def tick(part: float, moves: int) -> None:
-            self.monitor.tell(
-                step, number + 1, moves, self.exchange.perplexity, self._fraction(number + part)
-            )
+            now = self.exchange
+            done = self._fraction(number + part)
+            self.monitor.tell(step, number + 1, moves, now.criterion, now.perplexity, done)
             if self.monitor.stopped():
                 raise _EarlyEnd
             if self.time_limit is not None and self.monitor.seconds > self.time_limit:

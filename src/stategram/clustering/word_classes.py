@@ -180,7 +180,7 @@ class WordClasses:
         self._check()
         threads = thread_count(self.threads)
         monitor = Monitor(progress, stop)
-        monitor.tell("count", 0, 0, math.nan, 0.0)
+        monitor.tell("count", 0, 0, math.nan, math.nan, 0.0)
         corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts, threads=threads)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
