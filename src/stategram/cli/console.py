@@ -61,13 +61,12 @@ class Console:
 
 def _bar(name: str) -> Iterator[Report]:
     from rich.console import Console as RichConsole
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     progress = Progress(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=16),
         TextColumn("{task.fields[words]}"),
-        TimeElapsedColumn(),
         console=RichConsole(stderr=True),
     )
     with progress:
