@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.measure import BenchmarkError, Cost, median_cost, run, step, step_command, tell
+from benchmarks.measure import BenchmarkError, Cost, classes_command, median_cost, run, step, tell
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, with_vocabulary
@@ -84,7 +84,7 @@ def measure_classes(texts: Texts, settings: Settings) -> list[Table]:
 
 def _ours(effort: str, threads: int) -> _Program:
     def make(text: Path, k: int, seed: int, place: Path) -> Cost:
-        return run(step_command("classes", text, k, effort, seed, threads), stdout=place)
+        return run(classes_command(text, k, effort, seed, threads), stdout=place)
 
     return _Program(f"stategram {effort}", make)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measure import Cost, median_cost, run, step_command, tell
+from benchmarks.measure import Cost, classes_command, median_cost, run, tell
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, describe, first_part, with_vocabulary
@@ -55,7 +55,7 @@ def measure_growth(texts: Texts, settings: Settings) -> list[Table]:
 
 
 def _classes(text: Path, k: int, effort: str, threads: int) -> Cost:
-    return run(step_command("classes", text, k, effort, 0, threads))
+    return run(classes_command(text, k, effort, 0, threads))
 
 
 def _rows(sizes: Sequence[int], costs: Sequence[Sequence[Cost]], base: float) -> list[Row]:

@@ -82,6 +82,13 @@ def step_command(name: str, *arguments: object) -> list[str]:
     return [sys.executable, "-P", str(_STEPS), name, *map(str, arguments)]
 
 
+def classes_command(text: object, k: int, effort: str, seed: int, threads: int) -> list[str]:
+    """Give the command that a user would type for word classes."""
+    options = {"-k": k, "--effort": effort, "--seed": seed, "--threads": threads}
+    given = [str(word) for option in options.items() for word in option]
+    return [sys.executable, "-P", "-m", "stategram", "classes", str(text), "-q", *given]
+
+
 def step(name: str, *arguments: object) -> Any:
     """Run a step and give what it found."""
     return json.loads(run(step_command(name, *arguments)).output)

@@ -1,6 +1,6 @@
 """What is measured: each step of stategram as a program, so that its time and its memory are its own.
 
-The results go to stdout: classes as a class file, all else as JSON.
+The results go to stdout as JSON.
 """
 
 from __future__ import annotations
@@ -68,17 +68,6 @@ def count(text: str, vocabulary_size: str, threads: str) -> None:
     with timer.part("bigrams"):
         count_bigrams(corpus, threads=int(threads))
     _answer(timer.parts)
-
-
-def classes(text: str, k: str, effort: str, seed: str, threads: str) -> None:
-    """Find word classes and write them to stdout, all the way that the command line goes."""
-    from stategram.clustering import WordClasses
-    from stategram.formats import write_classes
-    from stategram.text import read_corpus
-
-    corpus = read_corpus(text, threads=int(threads))
-    found = WordClasses(int(k), effort=effort, threads=int(threads), random_state=int(seed)).fit(corpus)
-    write_classes("-", found.words_, found.labels_, found.counts_)
 
 
 def evaluate(train: str, test: str, *class_files: str) -> None:
@@ -158,7 +147,6 @@ _STEPS: list[Callable[..., None]] = [
     read,
     encode,
     count,
-    classes,
     evaluate,
     describe,
     cut_vocabulary,
