@@ -100,7 +100,8 @@ def test_the_history_tells_every_sweep(criterion: str) -> None:
     history = words.history_
     assert [record.number for record in history] == list(range(1, len(history) + 1))
     steps = [step for step, _ in itertools.groupby(record.step for record in history)]
-    assert steps == ["place", "anneal", "exchange"]
+    rounds = ["merge-split"] if criterion == "tied" else []
+    assert steps == ["place", "anneal", "exchange", *rounds]
     counts = Counter(stream(planted_text()))
     in_words = sum(n * math.log(n) for n in counts.values())
     for before, record in itertools.pairwise(history):
@@ -111,8 +112,11 @@ def test_the_history_tells_every_sweep(criterion: str) -> None:
         if record.step == "exchange":
             assert record.criterion >= before.criterion
             assert (record.criterion > before.criterion) == (record.moves > 0)
-    assert words.criterion_ == history[-1].criterion
-    assert words.perplexity_ == history[-1].perplexity
+    # Of a round of three sweeps, what it reached counts, if it gained.
+    plain = [record for record in history if record.step != "merge-split"]
+    reached = max(plain[-1:] + history[len(plain) + 2 :: 3], key=lambda record: record.criterion)
+    assert words.criterion_ == reached.criterion
+    assert words.perplexity_ == reached.perplexity
 
 
 def test_classes_are_numbered_by_falling_count() -> None:
@@ -355,7 +359,7 @@ def test_a_time_limit_ends_the_work() -> None:
     """The bound is so wide that only work without end crosses it."""
     words = WordClasses(5, time_limit=0.3).fit(planted_text())
     assert words.history_[-1].seconds < 30
-    assert words.history_[-1].step == "exchange"
+    assert words.history_[-1].step == "merge-split"
     assert set(words.labels_.tolist()) == set(range(5))
 
 
@@ -427,9 +431,9 @@ def test_a_sweep_is_cut_into_whole_batches() -> None:
 
 def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 2**30)
-    check_memory(4000, 4000)
-    with pytest.raises(UsageError, match=r"5000 x 5000 clusters need 1\.3 GiB .* has 1\.0 GiB"):
-        check_memory(5000, 5000)
+    check_memory(3000, 3000)
+    with pytest.raises(UsageError, match=r"4000 x 4000 clusters need 1\.4 GiB .* has 1\.0 GiB"):
+        check_memory(4000, 4000)
     monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 4000)
     for criterion in ("tied", "two-sided"):
         with pytest.raises(UsageError, match="ask for fewer"):
@@ -509,4 +513,4 @@ def test_a_warm_start_stays_warm() -> None:
     init = dict(zip(first.words_, first.labels_.tolist(), strict=True))
     again = WordClasses(init=init, effort="normal").fit(text)
     assert again.criterion_ >= first.criterion_ - 1e-6
-    assert max(sweep.temperature for sweep in again.history_) < 0.1
+    assert max(sweep.temperature for sweep in again.history_) == 0

@@ -201,8 +201,8 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
             left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
             report(
                 now.fraction,
-                f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, criterion {now.criterion / 1e6:,.3f} M, "
-                f"perplexity {now.perplexity:,.1f}{left}",
+                f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, "
+                f"criterion {now.criterion / 1e6:,.3f} M, perplexity {now.perplexity:,.1f}{left}",
             )
 
         estimator.fit(corpus, progress=progress, stop=stop)

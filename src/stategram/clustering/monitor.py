@@ -16,7 +16,8 @@ class SweepRecord:
     Attributes
     ----------
     step
-        ``place`` (words without a class get one), ``anneal`` or ``exchange``.
+        ``place`` (words without a class get one), ``anneal``, ``exchange`` or ``merge-split``. What a
+        round of the last, three sweeps, has found is dropped if the criterion did not gain.
     temperature
         0 in an exchange; in annealing, how much the criterion may lose, in nats an event.
     moves

@@ -2,13 +2,18 @@
 
 Plain exchange moves one element at a time and is stuck as soon as no single move gains. So the exchange is
 annealed first: sweeps in which an element may also move where the criterion loses, with a temperature that
-falls to (nearly) nothing. A few plain sweeps end it.
+falls to (nearly) nothing. A few plain sweeps end it. Then rounds of `merge_split` escape further: each merges
+some classes and splits others, sweeps, and is kept if the criterion has gained.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
 
 from stategram.clustering.exchange import Exchange
 from stategram.clustering.monitor import Monitor
@@ -19,8 +24,6 @@ __all__ = ["EFFORTS", "Effort", "run_exchange"]
 # starts melt what was found, a colder end only repeats the plain sweeps.
 _HOT = 0.3
 _COLD = 0.04
-# From given clusters: enough to mend them, too little to melt them.
-_WARM = 0.08
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
 # Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
@@ -30,21 +33,31 @@ _ANNEALING_SHARE = 0.85
 _ENDLESS = 10**6
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
 _MOST_ANNEALING = 5000
+_MOST_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many sweeps: annealing ones, then plain ones until nothing moves or ``exchange`` were made."""
+    """How many sweeps: annealing ones, then plain ones until nothing moves or ``exchange`` were made.
+
+    Then ``rounds`` of merging and splitting classes, where the criterion has them.
+    """
 
     anneal: int
     exchange: int
+    rounds: int
 
 
 EFFORTS = {
-    "fast": Effort(anneal=0, exchange=2),
-    "normal": Effort(anneal=20, exchange=4),
-    "best": Effort(anneal=250, exchange=50),
+    "fast": Effort(anneal=0, exchange=2, rounds=0),
+    "normal": Effort(anneal=10, exchange=2, rounds=3),
+    "best": Effort(anneal=150, exchange=50, rounds=20),
 }
+# The plain sweeps of a round: over the shortlists or over all classes.
+_ROUND = (False, True, False)
+
+Merge = Callable[[NDArray[np.uint32], int], Exchange | None]
+"""Takes the classes reached and a seed; gives an exchange with some merged and others split, if it can be."""
 
 
 class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
@@ -59,19 +72,23 @@ def run_exchange(
     monitor: Monitor,
     time_limit: float | None = None,
     warm: bool = False,
-) -> None:
-    """Sweep as the effort says, or for ``time_limit`` seconds; ``warm`` if the clusters are good already.
+    merge: Merge | None = None,
+) -> Exchange:
+    """Sweep as the effort says, or for ``time_limit`` seconds; ``warm`` clusters are not annealed.
 
     When the monitor asks to stop, an annealing is ended by one plain sweep; so is the first one, which
     gives a class to the words that have none.
     """
-    run = _Run(exchange, effort, seed, monitor, time_limit, _WARM if warm else _HOT)
+    run = _Run(exchange, effort, seed, monitor, time_limit, merge)
     try:
         run.place()
-        run.anneal()
+        if not warm:
+            run.anneal()
         run.exchange_until_stuck()
+        run.merge_and_split()
     except _EarlyEnd:
         run.finish()
+    return run.exchange
 
 
 @dataclass
@@ -81,7 +98,7 @@ class _Run:
     seed: int
     monitor: Monitor
     time_limit: float | None
-    hot: float
+    merge: Merge | None
     unfinished: bool = False
     """Whether plain sweeps are still owed, because elements have no cluster or are still hot."""
 
@@ -101,7 +118,7 @@ class _Run:
             share = self._annealing_share(number)
             if share >= 1 or number == _MOST_ANNEALING:
                 break
-            temperature = self.hot + (_COLD - self.hot) * share
+            temperature = _HOT + (_COLD - _HOT) * share
             self._sweep("anneal", temperature, shortlisted=number % _FULL_EVERY != 0)
         self.unfinished = False
 
@@ -112,6 +129,19 @@ class _Run:
             shortlisted = left % 2 == 0
             if self._sweep("exchange", 0.0, shortlisted=shortlisted) == 0 and not shortlisted:
                 break
+
+    def merge_and_split(self) -> None:
+        """Shake the classes and sweep; what has gained is kept."""
+        rounds = self.effort.rounds if self.time_limit is None else _MOST_ROUNDS
+        for number in range(rounds if self.merge else 0):
+            labels = self.exchange.sides[0].labels()
+            shaken = self.merge(labels, self.seed * 1_000_003 + number) if self.merge else None
+            if shaken is None:
+                break
+            for shortlisted in _ROUND:
+                self._sweep("merge-split", 0.0, shortlisted=shortlisted, exchange=shaken)
+            if shaken.criterion > self.exchange.criterion:
+                self.exchange = shaken
 
     def finish(self) -> None:
         if self.unfinished:
@@ -124,11 +154,13 @@ class _Run:
             return self.monitor.seconds / (self.time_limit * _ANNEALING_SHARE)
         return sweeps_done / self.effort.anneal
 
-    def _sweep(self, step: str, temperature: float, *, shortlisted: bool = False) -> int:
+    def _sweep(
+        self, step: str, temperature: float, *, shortlisted: bool = False, exchange: Exchange | None = None
+    ) -> int:
         number = len(self.monitor.history)
+        now = exchange or self.exchange
 
         def tick(part: float, moves: int) -> None:
-            now = self.exchange
             done = self._fraction(number + part)
             self.monitor.tell(step, number + 1, moves, now.criterion, now.perplexity, done)
             if self.monitor.stopped():
@@ -137,11 +169,12 @@ class _Run:
                 raise _EarlyEnd
 
         seed = (self.seed * 1_000_003 + number) % 2**64
-        moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
-        self.monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
+        moves = now.sweep(temperature, seed, tick, shortlisted=shortlisted)
+        self.monitor.record(step, temperature, moves, now.criterion, now.perplexity)
         return moves
 
     def _fraction(self, sweeps_done: float) -> float:
         if self.time_limit is not None:
             return min(1.0, self.monitor.seconds / self.time_limit)
-        return min(1.0, sweeps_done / (1 + self.effort.anneal + self.effort.exchange))
+        rounds = len(_ROUND) * self.effort.rounds if self.merge else 0
+        return min(1.0, sweeps_done / (1 + self.effort.anneal + self.effort.exchange + rounds))

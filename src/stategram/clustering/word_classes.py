@@ -22,9 +22,10 @@ from stategram.clustering.exchange import (
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.initial import frequent_first, given_labels, number_classes
 from stategram.clustering.memory import check_memory
+from stategram.clustering.merge_split import merger
 from stategram.clustering.monitor import Monitor, Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS, run_exchange
-from stategram.counts import BigramCounts, count_bigrams
+from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import Corpus, corpus_from_sentences
@@ -54,8 +55,9 @@ class WordClasses:
     min_count
         Words seen less often do not shape the classes; at the end each joins the one that suits it best.
     init
-        Begin with the classes of these words (word to class name) instead of from nothing. Words of the text
-        without one are placed; words that the text does not have keep their class.
+        Begin with the classes of these words (word to class name) instead of from nothing; they are not
+        annealed, so that they only get better. Words of the text without one are placed; words that the text
+        does not have keep their class.
     fixed
         These words stay in the class they are given: with those of the same name, apart from the others.
     threads
@@ -193,16 +195,19 @@ class WordClasses:
         categories = frequent_first(
             bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
         )
-        exchange = self._exchange(bigrams, categories, threads)
+        order = categories.order
+        often = dataclasses.replace(categories, order=order[bigrams.word_counts[order] >= self.min_count])
+        exchange = self._exchange(bigrams, often, threads)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
         if self.criterion == "two-sided" or numbers or len(categories.order) > n:
-            run_exchange(
+            exchange = run_exchange(
                 exchange,
                 EFFORTS[self.effort],
                 seed=int(self.random_state),
                 monitor=monitor,
                 time_limit=self.time_limit,
                 warm=bool(init),
+                merge=None if fixed or self.criterion != "tied" else merger(bigrams, often, threads),
             )
         rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
         dataclasses.replace(exchange.sides[0], order=rare).visit_all()
@@ -296,17 +301,15 @@ class WordClasses:
         return max(len(numbers), min(wanted, words))
 
     def _exchange(self, bigrams: BigramCounts, categories: Clusters, threads: int) -> Exchange:
-        order = categories.order
-        often = dataclasses.replace(categories, order=order[bigrams.word_counts[order] >= self.min_count])
         if self.criterion == "predictive":
-            return predictive_exchange(bigrams, often, threads=threads)
+            return predictive_exchange(bigrams, categories, threads=threads)
         if self.criterion == "tied":
             check_memory(categories.n_all, categories.n_all)
-            return tied_exchange(bigrams, often, threads=threads)
+            return tied_exchange(bigrams, categories, threads=threads)
         contexts = int(np.count_nonzero(bigrams.word_counts))
         states = frequent_first(bigrams.word_counts, min(self.n_states or categories.n, contexts))
         check_memory(states.n_all, categories.n_all)
-        return two_sided_exchange(bigrams, states, often, threads=threads)
+        return two_sided_exchange(bigrams, states, categories, threads=threads)
 
     def _take_classes(
         self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32], unseen: Mapping[str, int]
@@ -324,10 +327,7 @@ class WordClasses:
         k = int(self.labels_.max()) + 1
         of_id = np.full(len(words), k, dtype=np.int64)
         of_id[ids] = self.labels_[: len(ids)]
-        offsets, columns, counts = bigrams.successors
-        pairs = np.repeat(of_id, np.diff(offsets)) * (k + 1) + of_id[columns]
-        sums = np.bincount(pairs, weights=counts, minlength=(k + 1) ** 2)
-        self.class_bigrams_ = sums.astype(np.int64).reshape(k + 1, k + 1)
+        self.class_bigrams_ = cluster_bigrams(bigrams, of_id, k + 1)
         for cached in ("classes_", "hierarchy_", "_label_of"):  # those of an earlier fit
             self.__dict__.pop(cached, None)
 

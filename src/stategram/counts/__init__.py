@@ -1,5 +1,5 @@
 """Ids to sorted counts."""
 
-from stategram.counts.bigrams import BigramCounts, CompressedCounts, count_bigrams
+from stategram.counts.bigrams import BigramCounts, CompressedCounts, cluster_bigrams, count_bigrams
 
-__all__ = ["BigramCounts", "CompressedCounts", "count_bigrams"]
+__all__ = ["BigramCounts", "CompressedCounts", "cluster_bigrams", "count_bigrams"]

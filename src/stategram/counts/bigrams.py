@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import END, Corpus
 
-__all__ = ["BigramCounts", "CompressedCounts", "count_bigrams"]
+__all__ = ["BigramCounts", "CompressedCounts", "cluster_bigrams", "count_bigrams"]
 
 # What one kernel call can count: its counters are 32 bits wide.
 _MOST_EVENTS = 2**31 - 1
@@ -64,3 +64,21 @@ def count_bigrams(corpus: Corpus, *, threads: int | None = None) -> BigramCounts
     sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
     word_counts = np.diff(sums[successors.offsets])
     return BigramCounts(successors, predecessors, word_counts, corpus.n_events, END)
+
+
+def cluster_bigrams(bigrams: BigramCounts, labels: ArrayLike, n: int) -> NDArray[np.int64]:
+    """Count how often a word of cluster b follows one of cluster a: an n by n table.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> bigrams = count_bigrams(corpus_from_sentences(["a b", "a a b"]))
+    >>> cluster_bigrams(bigrams, [0, 0, 1, 0, 0], 2)  # all words, </s>
+    array([[3, 2],
+           [2, 0]])
+
+    """
+    label = np.asarray(labels, dtype=np.int64)
+    offsets, columns, counts = bigrams.successors
+    pairs = np.repeat(label, np.diff(offsets)) * n + label[columns]
+    return np.bincount(pairs, weights=counts, minlength=n * n).astype(np.int64).reshape(n, n)
