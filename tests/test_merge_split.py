@@ -50,7 +50,7 @@ def test_cluster_bigrams_are_those_of_the_text(text: list[list[str]], labels: li
 def test_rounds_never_lose() -> None:
     rng = np.random.default_rng(0)
     text = [" ".join(f"w{w}" for w in rng.zipf(1.5, 8) if w < 300) for _ in range(800)]
-    words = WordClasses(20).fit(text)
+    words = WordClasses(20, effort="best").fit(text)
     reached = [s.criterion for s in words.history_ if s.step != "merge-split"][-1]
     rounds = [s for s in words.history_ if s.step == "merge-split"]
     assert rounds

@@ -28,8 +28,8 @@ _COLD = 0.04
 _LEAST_ANNEALING = 8
 # Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
 _FULL_EVERY = 4
-# The share of a time limit after which plain sweeps must end the annealing.
-_ANNEALING_SHARE = 0.85
+# The share of a time limit for the annealing; plain sweeps, and rounds of merging and splitting, have the rest.
+_ANNEALING_SHARE = 0.5
 _ENDLESS = 10**6
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
 _MOST_ANNEALING = 5000
@@ -48,10 +48,11 @@ class Effort:
     rounds: int
 
 
+# For a given time, annealing alone is better at first; rounds are better once it has run for a while.
 EFFORTS = {
     "fast": Effort(anneal=0, exchange=2, rounds=0),
-    "normal": Effort(anneal=10, exchange=2, rounds=3),
-    "best": Effort(anneal=150, exchange=50, rounds=20),
+    "normal": Effort(anneal=20, exchange=4, rounds=0),
+    "best": Effort(anneal=100, exchange=10, rounds=25),
 }
 # The plain sweeps of a round: over the shortlists or over all classes.
 _ROUND = (False, True, False)
