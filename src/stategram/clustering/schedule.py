@@ -28,8 +28,9 @@ _COLD = 0.04
 _LEAST_ANNEALING = 8
 # Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
 _FULL_EVERY = 4
-# The share of a time limit for the annealing; plain sweeps, and rounds of merging and splitting, have the rest.
-_ANNEALING_SHARE = 0.5
+# The share of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
+_ANNEALING_SHARE = 0.85
+_ANNEALING_SHARE_WITH_ROUNDS = 0.5
 _ENDLESS = 10**6
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
 _MOST_ANNEALING = 5000
@@ -111,7 +112,7 @@ class _Run:
     def anneal(self) -> None:
         sweeps: float = self.effort.anneal
         if self.time_limit is not None:
-            sweeps = self.time_limit * _ANNEALING_SHARE / max(self.monitor.seconds, 1e-3)
+            sweeps = self._annealing_seconds(self.time_limit) / max(self.monitor.seconds, 1e-3)
         if sweeps < _LEAST_ANNEALING or not any(len(side.order) for side in self.exchange.sides):
             return
         self.unfinished = True
@@ -150,9 +151,12 @@ class _Run:
             self.time_limit = None
             self._sweep("exchange", 0.0)
 
+    def _annealing_seconds(self, time_limit: float) -> float:
+        return time_limit * (_ANNEALING_SHARE_WITH_ROUNDS if self.merge else _ANNEALING_SHARE)
+
     def _annealing_share(self, sweeps_done: int) -> float:
         if self.time_limit is not None:
-            return self.monitor.seconds / (self.time_limit * _ANNEALING_SHARE)
+            return self.monitor.seconds / self._annealing_seconds(self.time_limit)
         return sweeps_done / self.effort.anneal
 
     def _sweep(
