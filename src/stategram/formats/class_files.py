@@ -319,8 +319,7 @@ def _read_json(name: str, data: bytes) -> dict[str, str]:
         at = re.search(r"byte (\d+)", str(error))
         number = data.count(b"\n", 0, int(at[1]) if at else len(data)) + 1
         raise BadDataError(
-            f"{name}:{number}: not JSON ({error}); write the file again, or give the file's format: "
-            f"{', '.join(CLASS_FORMATS)}"
+            f"{name}:{number}: not JSON ({error}); it may be cut off: write the file again"
         ) from error
     if found.version != 1:
         raise BadDataError(
