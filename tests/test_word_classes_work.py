@@ -1,0 +1,194 @@
+"""How WordClasses works: stopping, time, progress, parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from planted import SMALL, criterion_of, planted_text
+from stategram.clustering import CRITERIA, Progress, WordClasses
+from stategram.clustering.exchange import Side
+from stategram.clustering.initial import frequent_first
+from stategram.clustering.memory import check_memory
+from stategram.clustering.monitor import Monitor
+from stategram.errors import UsageError
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_stop_at_once_gives_all_words_a_class(criterion: str) -> None:
+    words = WordClasses(5, criterion=criterion).fit(planted_text(), stop=lambda: True)
+    assert set(words.labels_.tolist()) <= set(range(5))
+    assert len(words.history_) == 1
+    assert words.criterion_ == pytest.approx(criterion_of(words, planted_text(), criterion), rel=1e-9)
+
+
+def test_a_stop_in_the_heat_is_followed_by_a_plain_sweep() -> None:
+    seen: list[Progress] = []
+    words = WordClasses(5).fit(
+        planted_text(), progress=seen.append, stop=lambda: seen[-1].step == "anneal" and seen[-1].sweep > 5
+    )
+    assert [record.step for record in words.history_] == ["place", *4 * ["anneal"], "exchange"]
+
+
+def test_a_time_limit_ends_the_work() -> None:
+    """The bound is so wide that only work without end crosses it."""
+    words = WordClasses(5, time_limit=0.3).fit(planted_text())
+    assert words.history_[-1].seconds < 30
+    assert words.history_[-1].step == "merge-split"
+    assert set(words.labels_.tolist()) == set(range(5))
+
+
+def test_a_time_limit_that_is_over_at_once_gives_all_words_a_class() -> None:
+    words = WordClasses(5, time_limit=1e-9).fit(planted_text())
+    assert len(words.history_) == 1
+    assert set(words.labels_.tolist()) <= set(range(5))
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("stop_after", [None, 1, 2, 9, 10])
+def test_progress_rises(stop_after: int | None, criterion: str) -> None:
+    seen: list[Progress] = []
+    stop: Callable[[], bool] | None = None if stop_after is None else lambda: len(seen) >= stop_after
+    WordClasses(5, criterion=criterion).fit(planted_text(), progress=seen.append, stop=stop)
+    fractions = [progress.fraction for progress in seen]
+    assert fractions == sorted(fractions)
+    assert seen[0].step == "count"
+    assert 0 == fractions[0] < fractions[1] <= fractions[-1] <= 1
+    assert all(progress.seconds_left is not None and progress.seconds_left >= 0 for progress in seen[1:])
+
+
+def test_progress_rises_under_a_time_limit() -> None:
+    seen: list[Progress] = []
+    WordClasses(5, time_limit=1e-9).fit(planted_text(), progress=seen.append)
+    fractions = [progress.fraction for progress in seen]
+    assert len(fractions) > 1
+    assert fractions == sorted(fractions)
+    assert fractions[-1] <= 1
+
+
+def test_a_listener_may_end_it_all() -> None:
+    def interrupt(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        WordClasses(2).fit(SMALL, progress=interrupt)
+
+
+def test_time_left_is_unknown_before_anything_is_done() -> None:
+    seen: list[Progress] = []
+    Monitor(seen.append).tell("place", 1, 0, -5.0, 1.0, 0.0)
+    assert seen[0].seconds_left is None
+
+
+# ---- where it begins
+
+
+def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> None:
+    counts = np.array([5, 9, 0, 7, 7, 1])
+    clusters = frequent_first(counts, 3, given=np.array([-1, 1, -1, -1, -1, -1]), still=[4], alone=[5])
+    # 3 and 0, by count, take the classes 0 and 2 that nobody has; 2 never occurs and 4 has no class.
+    assert clusters.labels.tolist() == [2, 1, 4, 0, 4, 3]
+    assert clusters.order.tolist() == [1, 3, 0]
+    assert clusters.n_all == 5
+
+
+def test_a_sweep_is_cut_into_whole_batches() -> None:
+    order = np.arange(1000, dtype=np.uint32)
+    side = Side(order, np.ones(1000, np.float32), np.ones(1000, np.int64), lambda *_: 0, lambda: order)
+    parts = list(side.parts())
+    assert np.concatenate(parts).tolist() == order.tolist()
+    assert len(parts) > 1
+    assert all(len(part) % 64 == 0 for part in parts[:-1])
+
+
+# ---- refusals
+
+
+def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 2**30)
+    check_memory(3000, 3000)
+    with pytest.raises(UsageError, match=r"4000 x 4000 clusters need 1\.4 GiB .* has 1\.0 GiB"):
+        check_memory(4000, 4000)
+    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 4000)
+    for criterion in ("tied", "two-sided"):
+        with pytest.raises(UsageError, match="ask for fewer"):
+            WordClasses(20, criterion=criterion).fit(planted_text()[:50])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"criterion": "best"}, "no criterion 'best'"),
+        ({"effort": "huge"}, "no effort 'huge'"),
+        ({"n_classes": 2.5}, "n_classes is 2.5"),
+        ({"n_classes": "5"}, "n_classes is '5'"),
+        ({"time_limit": float("inf")}, "time_limit is inf"),
+        ({"init": "file.tsv"}, "read_classes"),
+        ({"n_classes": 0}, "n_classes is 0"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"criterion": "two-sided", "n_states": -1}, "n_states is -1"),
+        ({"n_states": 4}, "two-sided"),
+        ({"time_limit": 0}, "time_limit is 0"),
+        ({"time_limit": math.nan}, "time_limit is nan"),
+        ({"threads": 0}, "threads is 0"),
+        ({"random_state": -1}, "random_state is -1"),
+    ],
+)
+def test_unusable_parameters_are_refused(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        WordClasses(**parameters).fit(SMALL)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("random_state", [2**64, np.int64(2**62)])
+def test_any_seed_will_do(random_state: int) -> None:
+    assert len(WordClasses(2, random_state=random_state).fit(SMALL).classes_) == 2
+
+
+def test_a_single_string_is_no_text() -> None:
+    with pytest.raises(UsageError, match="list of sentences"):
+        WordClasses(2).fit("the cat sat")
+    with pytest.raises(UsageError, match="give a list"):
+        WordClasses(2).fit(SMALL).predict("cat")
+
+
+def test_before_fit_it_says_so() -> None:
+    words = WordClasses(2, effort="fast")
+    for name in ("labels_", "classes_", "hierarchy_", "mutual_information_"):
+        with pytest.raises(AttributeError, match="call fit first"):
+            getattr(words, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = words.nothing
+
+
+def test_parameters_are_given_back() -> None:
+    words = WordClasses(2, effort="fast", random_state=3)
+    assert "effort='fast'" in repr(words)
+    again = WordClasses(**words.fit(SMALL).get_params())
+    assert again.get_params() == words.get_params()
+    assert again.fit(SMALL).labels_.tolist() == words.labels_.tolist()
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("criterion", ["tied", "predictive"])
+def test_with_enough_classes_every_word_has_its_own(effort: str, criterion: str) -> None:
+    words = WordClasses(100, effort=effort, criterion=criterion).fit(SMALL)
+    assert len(words.classes_) == len(words.words_)
+
+
+def test_a_time_limit_with_nothing_to_move_ends_at_once() -> None:
+    text = planted_text()[:50]
+    fixed = {word: "all" for sentence in text for word in str(sentence).split()}
+    words = WordClasses(fixed=fixed, time_limit=5).fit(text)
+    assert len(words.history_) < 10
+
+
+def test_a_warm_start_stays_warm() -> None:
+    text = planted_text()
+    first = WordClasses(8, effort="normal").fit(text)
+    init = dict(zip(first.words_, first.labels_.tolist(), strict=True))
+    again = WordClasses(init=init, effort="normal").fit(text)
+    assert again.criterion_ >= first.criterion_ - 1e-6
+    assert max(sweep.temperature for sweep in again.history_) == 0
