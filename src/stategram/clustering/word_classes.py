@@ -207,19 +207,18 @@ class WordClasses:
                 monitor=monitor,
                 time_limit=self.time_limit,
                 warm=bool(init),
-                merge=None if fixed or self.criterion != "tied" else merger(bigrams, often, threads),
+                # Given classes keep their names: none is merged away.
+                merge=None if numbers or self.criterion != "tied" else merger(bigrams, often, threads),
             )
         rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
         dataclasses.replace(exchange.sides[0], order=rare).visit_all()
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
-        words = corpus.vocabulary.words
-        seen = {words[i] for i in np.flatnonzero(bigrams.word_counts).tolist()} if numbers else set()
         unseen = {
             word: numbers[name]
             for word, name in {**init, **fixed}.items()
-            if word not in seen and word not in ("<s>", "</s>")
+            if word not in ("<s>", "</s>") and not _occurs(word, corpus, bigrams)
         }
         self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
         if self.criterion == "two-sided":
@@ -338,6 +337,10 @@ class WordClasses:
         self.contexts_ = tuple("<s>" if i == bigrams.boundary else words[i] for i in ids.tolist())
         self.context_counts_ = bigrams.word_counts[ids]
         self.states_ = _by_size(labels[ids].astype(np.int64), self.context_counts_)
+
+
+def _occurs(word: str, corpus: Corpus, bigrams: BigramCounts) -> bool:
+    return word in corpus.vocabulary and bool(bigrams.word_counts[corpus.vocabulary.id(word)])
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
