@@ -217,3 +217,16 @@ def test_bad_characters_in_sentences() -> None:
         corpus_from_sentences(["a", "b\0c"])
     with pytest.raises(BadDataError, match="surrogate"):
         corpus_from_sentences(["a\ud800"])
+
+
+def test_a_line_of_100_megabytes(tmp_path: Path) -> None:
+    file = tmp_path / "line.txt"
+    with file.open("wb") as out:
+        for _ in range(100):
+            out.write(b"ab cde f " * 111_112)
+        out.write(b"\nend\n")
+    assert file.stat().st_size > 100_000_000
+    corpus = read_corpus(file, threads=2)
+    assert corpus.n_sentences == 2
+    assert corpus.n_events == 3 * 111_112 * 100 + 1 + 2
+    assert len(corpus.vocabulary) == 3 + 4

@@ -13,7 +13,7 @@ from stategram.cli.classes_options import check_options
 from stategram.cli.console import Console, many
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import common_options, text_options
-from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses
+from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
@@ -120,7 +120,9 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
             f"give -k {given} or more, or leave it out"
         )
     console = Console(
-        quiet=options["quiet"], verbose=options["verbose"], steps=3 if options["evaluate"] else 2
+        quiet=options["quiet"],
+        verbose=options["verbose"],
+        steps=2 + _wants_hierarchy(options) + bool(options["evaluate"]),
     )
     corpus = _read(texts, options, console)
     estimator = WordClasses(
@@ -136,9 +138,7 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         random_state=options["seed"],
     )
     _fit(estimator, corpus, console)
-    labels, bit_paths = _cut(estimator, options)
-    if options["depth"]:
-        console.say(f"      {many(int(labels.max()) + 1, 'class', 'classes')} at depth {options['depth']}")
+    labels, bit_paths = _cut(estimator, options, console)
     if not options["evaluate"] or options["output"] != "-":
         write_classes(
             options["output"],
@@ -222,18 +222,30 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         console.say(f"      fewer than {estimator.n_classes:,}: more classes would gain nothing on this text")
 
 
-def _cut(estimator: WordClasses, options: dict[str, Any]) -> tuple[Any, list[str] | None]:
+def _wants_hierarchy(options: dict[str, Any]) -> bool:
+    return options["depth"] is not None or options["format"] in ("brown", "json")
+
+
+def _cut(estimator: WordClasses, options: dict[str, Any], console: Console) -> tuple[Any, list[str] | None]:
     """Labels and bit paths as the output wants them."""
-    depth = options["depth"]
-    wants_bits = options["format"] in ("brown", "json")
-    if depth is None and not wants_bits:
+    if not _wants_hierarchy(options):
         return estimator.labels_, None
-    paths = estimator.hierarchy_.bit_paths()
+    counts = estimator.class_bigrams_
+    with console.step("building the class hierarchy") as report:
+        hierarchy = build_hierarchy(
+            counts,
+            len(counts) - 1,
+            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} mergers"),
+        )
+    paths = hierarchy.bit_paths()
+    depth = options["depth"]
     if depth is None:
         return estimator.labels_, paths
-    cut = estimator.hierarchy_.cut_depth(depth)
+    cut = hierarchy.cut_depth(depth)
     first = np.unique(cut, return_index=True)[1]
-    return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
+    labels = cut[estimator.labels_]
+    console.say(f"      {many(len(first), 'class', 'classes')} at depth {depth}")
+    return labels, [paths[i][:depth] for i in first.tolist()]
 
 
 def _evaluate(
