@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "big_array.hpp"
+
 namespace stategram {
 
 namespace nb = nanobind;
@@ -17,6 +19,10 @@ namespace nb = nanobind;
 // A read-only contiguous one-dimensional array given by Python.
 template <typename T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// A contiguous one-dimensional array of Python's that a kernel writes to.
+template <typename T>
+using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // A NumPy array given to Python.
 template <typename T>
@@ -36,6 +42,13 @@ Out<T> to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
     T* owned = values.release();
     nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return Out<T>(owned, {size}, owner);
+}
+
+template <typename T>
+Out<T> to_numpy(BigArray<T>&& values) {
+    auto* owned = new BigArray<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<BigArray<T>*>(p); });
+    return Out<T>(owned->data(), {owned->size()}, owner);
 }
 
 }  // namespace stategram

@@ -5,6 +5,10 @@
 
 namespace stategram {
 void register_bigrams(nanobind::module_& m);
+void register_ngram_counts(nanobind::module_& m);
+void register_ngram_links(nanobind::module_& m);
+void register_ngram_estimates(nanobind::module_& m);
+void register_trie_assembly(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
@@ -15,6 +19,10 @@ NB_MODULE(_core, m) {
     m.doc() = "Kernels of stategram: flat arrays in, flat arrays out.";
     m.attr("SWEEP_BATCH") = stategram::sweep_batch;
     stategram::register_bigrams(m);
+    stategram::register_ngram_counts(m);
+    stategram::register_ngram_links(m);
+    stategram::register_ngram_estimates(m);
+    stategram::register_trie_assembly(m);
     stategram::register_tied_exchange(m);
     stategram::register_two_sided_exchange(m);
     stategram::register_text(m);

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NgramTrie", "trie_numbers"]
+__all__ = ["NgramTrie"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +64,3 @@ class NgramTrie:
     def sizes(self) -> tuple[int, ...]:
         """The number of n-grams of 1, 2, ..., `order` words."""
         return tuple(np.diff(self.begins)[1:].tolist())
-
-
-def trie_numbers(n_words: int) -> NDArray[np.uint32]:
-    """Shuffle the ids 0 .. n_words - 1, always in the same way: for each id its number in a trie."""
-    # The finalizer of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so that no two ids tie.
-    mixed = np.arange(1, n_words + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    numbers = np.empty(n_words, np.uint32)
-    numbers[np.argsort(mixed)] = np.arange(n_words, dtype=np.uint32)
-    return numbers

@@ -1,0 +1,183 @@
+"""Room for large arrays: in memory as far as a budget goes, else in files that vanish by themselves."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import re
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from stategram.errors import StategramError, UsageError
+
+__all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size"]
+
+_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_CHUNK = 2**21  # elements a kernel is given at a time where memory is scarce
+
+
+def parse_size(size: str | int) -> int:
+    """Give a number of bytes.
+
+    >>> parse_size("2G"), parse_size("512M"), parse_size("1.5k"), parse_size(4096)
+    (2147483648, 536870912, 1536, 4096)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
+    if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
+        raise UsageError(f"{size!r} is not a size of memory; write it as 2G or 512M")
+    return number
+
+
+def say_size(n_bytes: int) -> str:
+    """Write a number of bytes for people.
+
+    >>> say_size(3_000_000), say_size(5_200_000_000)
+    ('3 MB', '5.2 GB')
+    """
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"
+
+
+def memory_in_use() -> int:
+    """Give the bytes of memory that this process holds now; 0 where the system does not tell."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * mmap.PAGESIZE
+
+
+class Workspace:
+    """Makes arrays in memory, or in temporary files once `spill` is called.
+
+    The files have no name, so that the system removes them however the process ends.
+
+    Parameters
+    ----------
+    memory
+        The bytes that the process may use in all; None for no limit.
+    tmp
+        The folder of temporary files; the system's by default.
+
+    """
+
+    def __init__(self, memory: int | None = None, tmp: str | os.PathLike[str] | None = None) -> None:
+        self.memory = memory
+        self.tmp = Path(tmp) if tmp is not None else Path(tempfile.gettempdir())
+        self.spilling = False
+        self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+        if not self.tmp.is_dir() or not os.access(self.tmp, os.W_OK):
+            raise StategramError(f"cannot write temporary files to {self.tmp}: name another folder as --tmp")
+
+    def spill(self, needed: int) -> None:
+        """Make arrays in files from now on; about `needed` bytes of them."""
+        self.spilling = True
+        if shutil.disk_usage(self.tmp).free < needed:
+            raise self.no_room(needed)
+
+    def empty(self, size: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Make an array whose values are not set."""
+        n_bytes = size * np.dtype(dtype).itemsize
+        if not self.spilling or n_bytes == 0:
+            return np.empty(size, dtype)
+        with self.file() as file:
+            try:
+                if hasattr(os, "posix_fallocate"):
+                    os.posix_fallocate(file.fileno(), 0, n_bytes)
+                else:
+                    file.truncate(n_bytes)
+            except OSError as error:
+                raise self.no_room(n_bytes, error) from error
+            return self.map(file, dtype)
+
+    def zeros(self, size: int, dtype: DTypeLike) -> NDArray[Any]:
+        """Make an array of zeros."""
+        return self.empty(size, dtype) if self.spilling else np.zeros(size, dtype)
+
+    def growing(self, dtype: DTypeLike) -> GrowingArray:
+        """Make an array that grows at its end."""
+        return GrowingArray(self, dtype)
+
+    def chunks(self, size: int) -> Iterator[tuple[int, int]]:
+        """Divide the work on `size` elements: all at once, or in pieces between which memory is given back."""
+        step = _CHUNK if self.spilling else max(size, 1)
+        for begin in range(0, size, step):
+            yield begin, min(begin + step, size)
+            self._give_back()
+
+    def file(self) -> IO[bytes]:
+        """Open a temporary file without a name."""
+        return tempfile.TemporaryFile(dir=self.tmp)  # noqa: SIM115
+
+    def map(self, file: IO[bytes], dtype: DTypeLike) -> NDArray[Any]:
+        """Open a file as an array."""
+        mapped = mmap.mmap(file.fileno(), 0)
+        self._maps.add(mapped)
+        return np.frombuffer(mapped, dtype)
+
+    def no_room(self, needed: int, error: OSError | None = None) -> StategramError:
+        """Say that the disk is full, or what else is wrong with it."""
+        if error is not None and error.errno != errno.ENOSPC:
+            return StategramError(f"cannot write temporary files to {self.tmp}: {error.strerror or error}")
+        free = shutil.disk_usage(self.tmp).free
+        return StategramError(
+            f"no room for temporary files in {self.tmp}: {say_size(needed)} needed, {say_size(free)} free; "
+            "free some space, name another folder as --tmp, or allow more --memory"
+        )
+
+    def _give_back(self) -> None:
+        """Have the system forget where pages of our files are; they stay in its cache."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            for mapped in self._maps:
+                mapped.madvise(mmap.MADV_DONTNEED)
+
+
+class GrowingArray:
+    """An array that grows at its end, in memory or in a file."""
+
+    def __init__(self, workspace: Workspace, dtype: DTypeLike) -> None:
+        self._workspace = workspace
+        self._dtype = np.dtype(dtype)
+        self._parts: list[NDArray[Any]] = []
+        self._file: IO[bytes] | None = None
+        self.size = 0
+
+    def append(self, part: NDArray[Any]) -> None:
+        """Add values at the end."""
+        self._parts.append(part)
+        self.size += len(part)
+        if self._workspace.spilling:
+            self._file = self._file or self._workspace.file()
+            try:
+                for waiting in self._parts:
+                    self._file.write(np.ascontiguousarray(waiting, self._dtype).data)
+            except OSError as error:
+                raise self._workspace.no_room(part.nbytes, error) from error
+            self._parts.clear()
+
+    def finish(self) -> NDArray[Any]:
+        """Give the whole array; nothing can be added after that."""
+        if self._file is not None and self.size:
+            self.append(np.empty(0, self._dtype))
+            with self._file as file:
+                try:
+                    file.flush()
+                except OSError as error:
+                    raise self._workspace.no_room(self.size * self._dtype.itemsize, error) from error
+                return self._workspace.map(file, self._dtype)
+        if len(self._parts) == 1:
+            return self._parts[0]
+        whole = np.empty(self.size, self._dtype)
+        begin = 0
+        while self._parts:  # each goes as soon as it is copied
+            part = self._parts.pop(0)
+            whole[begin : begin + len(part)] = part
+            begin += len(part)
+        return whole
