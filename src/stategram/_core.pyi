@@ -6,6 +6,116 @@ from numpy.typing import NDArray
 SWEEP_BATCH: int
 """How many elements a sweep scores before it moves them."""
 
+def count_ngrams(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    numbers: NDArray[np.uint32],
+    before: int,
+    order: int,
+    first: int,
+    last: int,
+    threads: int,
+) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]]:
+    """Count the n-grams whose first word has a number from `first` to `last` - 1.
+
+    For each length: words, counts, first children.
+    """
+
+def link_ngrams(
+    words: NDArray[np.uint32],
+    parents_first_child: NDArray[np.uint32],
+    parents_suffix: NDArray[np.uint32],
+    lower_first_child: NDArray[np.uint32],
+    lower_words: NDArray[np.uint32],
+    n_words: int,
+    begin: int,
+    end: int,
+    suffixes: NDArray[np.uint32],
+    continuations: NDArray[np.uint32],
+    threads: int,
+) -> None:
+    """Find the suffixes of the children of the parents `begin` to `end` - 1, and count them."""
+
+def interpolate_ngrams(
+    first_child: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    suffixes: NDArray[np.uint32],
+    lower: NDArray[np.float64],
+    keep: NDArray[np.uint8],
+    discounts: NDArray[np.float64],
+    witten_bell: bool,
+    begin: int,
+    end: int,
+    probs: NDArray[np.float64],
+    backoffs: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Write probabilities after the histories `begin` to `end` - 1, and their back-off weights."""
+
+def discount_ngrams(
+    first_child: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    keep: NDArray[np.uint8],
+    ratios: NDArray[np.float64],
+    n_predicted: int,
+    begin: int,
+    end: int,
+    probs: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Write relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count."""
+
+def normalise_ngrams(
+    first_child: NDArray[np.uint32],
+    suffixes: NDArray[np.uint32],
+    lower: NDArray[np.float64],
+    keep: NDArray[np.uint8],
+    n_predicted: int,
+    begin: int,
+    end: int,
+    probs: NDArray[np.float64],
+    backoffs: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Write back-off weights of the histories `begin` to `end` - 1, and probabilities of what is not kept."""
+
+def counts_of_counts(counts: NDArray[np.uint32], most: int) -> NDArray[np.int64]:
+    """Give how many counts are 0, 1, ..., `most`."""
+
+def log10_floats(values: NDArray[np.float64], logs: NDArray[np.float32], threads: int) -> None:
+    """Write logarithms to the base of 10."""
+
+def link_level(
+    suffixes: NDArray[np.uint32],
+    lower_first_child: NDArray[np.uint32],
+    lower_links: NDArray[np.uint32],
+    lower_ranks: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
+    lower_begin: int,
+    begin: int,
+    end: int,
+    links: NDArray[np.uint32],
+    threads: int,
+) -> None:
+    """Write for each n-gram the node of its longest suffix that has children."""
+
+def assemble_level(
+    words: NDArray[np.uint32],
+    log_probs: NDArray[np.float32],
+    backoffs: NDArray[np.float32],
+    first_child: NDArray[np.uint32],
+    links: NDArray[np.uint32],
+    ranks: NDArray[np.uint32],
+    next_ranks: NDArray[np.uint32],
+    next_begin: int,
+    begin: int,
+    end: int,
+    words_out: NDArray[np.uint32],
+    rows_out: NDArray[np.uint32],
+    threads: int,
+) -> None:
+    """Write the n-grams of one length to the arrays of a model."""
+
 def count_bigrams(
     ids: NDArray[np.uint32], first: int, types: int, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:

@@ -192,7 +192,7 @@ def good_turing_discounts(n: Sequence[int], gt_max: int) -> list[float]:
     Where that is not defined, or not within (0, 1], counts of r are not discounted.
     """
     discounts = [1.0] * (gt_max + 1)
-    if gt_max == 0 or n[1] == 0 or (gt_max + 1) * n[gt_max + 1] == n[1]:
+    if gt_max == 0 or (gt_max + 1) * n[gt_max + 1] >= n[1]:
         return discounts
     a = (gt_max + 1) * n[gt_max + 1] / n[1]
     for r in range(1, gt_max + 1):

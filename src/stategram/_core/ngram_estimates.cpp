@@ -182,7 +182,8 @@ void register_ngram_estimates(nb::module_& m) {
           "Interpolated probabilities after the histories `begin` to `end` - 1, and their back-off weights.");
     m.def("discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
-          nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(), nb::arg("threads"),
+          nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
+          nb::arg("threads"),
           "Relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
     m.def("normalise_ngrams", &normalise_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(), nb::arg("keep").noconvert(),

@@ -92,9 +92,7 @@ class NgramCounts:
         """The number of different n-grams of 1, 2, ..., `order` words."""
         return tuple(len(level) for level in self.levels[1:])
 
-    def ngrams(
-        self, n_words: int
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+    def ngrams(self, n_words: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """Give the n-grams of one length as rows of ids, their counts and their continuation counts."""
         if not 1 <= n_words <= self.order:
             raise UsageError(f"there are n-grams of 1 to {self.order} words, not of {n_words}")
@@ -186,7 +184,7 @@ def _count_levels(
             found, growing, [*growing[1:], None], strict=True
         ):
             if following is not None:
-                first_child += np.uint32(following[0].size)
+                np.add(first_child, np.uint32(following[0].size), out=first_child)
             for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
                 array.append(part)
         if tell:
@@ -204,13 +202,13 @@ def _count_levels(
 def _places_at_a_time(workspace: Workspace) -> int:
     if workspace.memory is None:
         return _MOST_PLACES
-    left = workspace.memory - memory_in_use()
-    if left < _LEAST_PLACES * _BYTES_PER_PLACE:
+    in_use, least = memory_in_use(), _LEAST_PLACES * _BYTES_PER_PLACE
+    if in_use + least > workspace.memory:
         raise UsageError(
-            f"--memory {say_size(workspace.memory)} is too little: {say_size(memory_in_use())} are in use for the "
-            f"text; give {say_size(memory_in_use() + 2 * _LEAST_PLACES * _BYTES_PER_PLACE)} or more"
+            f"{say_size(workspace.memory)} of memory are too little: {say_size(in_use)} are in use already; "
+            f"give {say_size(in_use + 2 * least)} or more"
         )
-    return min(_MOST_PLACES, left // _BYTES_PER_PLACE)
+    return min(_MOST_PLACES, (workspace.memory - in_use) // _BYTES_PER_PLACE)
 
 
 def _ranges(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
@@ -226,7 +224,7 @@ def _ranges(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
 
 
 def _plan(workspace: Workspace, found: int, times: float, is_first: bool) -> None:
-    """Once the first words are counted, foresee what all will take; words are shuffled, so they are typical."""
+    """Foresee what all n-grams will take from those of the first words: shuffled, they are typical."""
     if is_first and workspace.memory is not None:
         needed = int(found * times * _BYTES_PER_NGRAM)
         if memory_in_use() + needed > workspace.memory:

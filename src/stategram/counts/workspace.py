@@ -106,7 +106,7 @@ class Workspace:
         return GrowingArray(self, dtype)
 
     def chunks(self, size: int) -> Iterator[tuple[int, int]]:
-        """Divide the work on `size` elements: all at once, or in pieces between which memory is given back."""
+        """Divide work on `size` elements: all at once, or in pieces between which memory is given back."""
         step = _CHUNK if self.spilling else max(size, 1)
         for begin in range(0, size, step):
             yield begin, min(begin + step, size)
@@ -114,7 +114,7 @@ class Workspace:
 
     def file(self) -> IO[bytes]:
         """Open a temporary file without a name."""
-        return tempfile.TemporaryFile(dir=self.tmp)  # noqa: SIM115
+        return tempfile.TemporaryFile(dir=self.tmp)
 
     def map(self, file: IO[bytes], dtype: DTypeLike) -> NDArray[Any]:
         """Open a file as an array."""

@@ -1,0 +1,109 @@
+"""The models that are estimated are those of the plain twins, to the last n-gram."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive.ngram_models as naive
+from stategram.counts import Workspace, count_ngrams
+from stategram.models.assembly import assemble
+from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
+from stategram.models.trie import NgramTrie
+from stategram.text import Corpus, Vocabulary
+
+TWINS: dict[str, Callable[..., naive.NaiveNgramModel]] = {
+    "kneser-ney": naive.kneser_ney,
+    "katz": naive.katz,
+    "absolute": naive.absolute,
+    "witten-bell": naive.witten_bell,
+}
+Sentences = list[list[int]]
+Text = tuple[Sentences, int]
+
+
+def make_corpus(sentences: Sentences, n_words: int) -> Corpus:
+    ids = np.array([id for sentence in sentences for id in sentence], np.uint32)
+    starts = np.concatenate(([0], np.cumsum([len(sentence) for sentence in sentences]))).astype(np.int64)
+    return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> Text:
+    n_words = draw(st.integers(3, 12))
+    words = st.sampled_from([id for id in range(n_words) if id not in (1, 2)])
+    sentences = draw(st.lists(st.lists(words, min_size=1, max_size=12), min_size=1, max_size=25))
+    return [[*sentence, 2] for sentence in sentences], n_words
+
+
+def long_text(n_events: int = 4000, n_words: int = 30) -> Text:
+    """A text with enough rare n-grams for all discounts: each word depends on the last but one."""
+    random = np.random.default_rng(5)
+    sentences, sentence = [], [3]
+    for step in random.zipf(1.5, n_events):
+        word = 3 + (sentence[-2 if len(sentence) > 1 else -1] + int(step)) % (n_words - 3)
+        sentence.append(word)
+        if step % 7 == 0:
+            sentences.append([*sentence, 2])
+            sentence = [3 + int(step) % 5]
+    return [*sentences, [*sentence, 2]], n_words
+
+
+def ngrams_of(trie: NgramTrie) -> tuple[dict[naive.Ngram, float], dict[naive.Ngram, float]]:
+    """Probabilities and back-off weights, by n-grams of ids."""
+    ids = np.argsort(trie.numbers)
+    names: list[naive.Ngram] = [()]
+    probs, backoffs = {}, {}
+    parents = np.searchsorted(trie.nodes[:, 2], np.arange(1, len(trie.words)), "right") - 1
+    for node, parent in enumerate(parents.tolist(), 1):
+        names.append((*names[parent], int(ids[trie.words[node]])))
+    floats = trie.nodes.view(np.float32)
+    for node, name in enumerate(names[1:], 1):
+        leaf = node - int(trie.begins[trie.order])
+        log_prob = trie.leaves.view(np.float32)[leaf, 0] if leaf >= 0 else floats[node, 0]
+        probs[name] = 10.0 ** float(log_prob)
+        if leaf < 0 and trie.nodes[node, 2] < trie.nodes[node + 1, 2]:
+            backoffs[name] = 10.0 ** float(floats[node, 1])
+    return probs, backoffs
+
+
+def make(
+    text: Text, order: int, smoothing: str, min_counts: list[int], threads: int = 1, **room: object
+) -> tuple[Estimates, NgramTrie]:
+    workspace = Workspace(**room)  # type: ignore[arg-type]
+    counts = count_ngrams(make_corpus(*text), order, workspace=workspace, threads=threads)
+    estimates = estimate(counts, smoothing, min_counts, workspace=workspace, threads=threads)
+    return estimates, assemble(estimates, workspace=workspace, threads=threads)
+
+
+def assert_same(trie: NgramTrie, expected: naive.NaiveNgramModel) -> None:
+    # Half a unit in the last place of a float32 near 8, times the slope of 10**x.
+    tolerance = 2.0**-22 * math.log(10)
+    probs, backoffs = ngrams_of(trie)
+    assert probs.pop((naive.BEGIN,)) == 0.0
+    assert probs == pytest.approx(expected.probs, rel=tolerance, abs=0.0)
+    assert backoffs == pytest.approx(expected.backoffs, rel=tolerance, abs=0.0)
+
+
+@given(texts(), st.integers(1, 5), st.sampled_from(SMOOTHINGS), st.data())
+def test_every_smoothing_is_its_twin(text: Text, order: int, smoothing: str, data: st.DataObject) -> None:
+    above = data.draw(st.lists(st.integers(1, 3), min_size=order - 1, max_size=order - 1))
+    min_counts = [1, *sorted(above)]
+    expected = TWINS[smoothing](text[0], text[1], order, min_counts)
+    threads = data.draw(st.integers(1, 3))
+    _, trie = make(text, order, smoothing, min_counts, threads)
+    assert_same(trie, expected)
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+@pytest.mark.parametrize("min_counts", [[1, 1, 1, 1], [1, 1, 2, 3]])
+def test_a_text_with_all_discounts_is_its_twin(smoothing: str, min_counts: list[int]) -> None:
+    text = long_text()
+    estimates, trie = make(text, 4, smoothing, min_counts)
+    assert estimates.notes == [] or smoothing == "katz" or "1 word:" in estimates.notes[0]
+    assert_same(trie, TWINS[smoothing](text[0], text[1], 4, min_counts))
