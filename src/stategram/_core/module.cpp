@@ -13,6 +13,7 @@ void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
+void register_ngrams(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -27,4 +28,5 @@ NB_MODULE(_core, m) {
     stategram::register_two_sided_exchange(m);
     stategram::register_text(m);
     stategram::register_hierarchy(m);
+    stategram::register_ngrams(m);
 }

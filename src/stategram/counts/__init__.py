@@ -1,7 +1,7 @@
 """Ids to sorted counts."""
 
 from stategram.counts.bigrams import BigramCounts, CompressedCounts, cluster_bigrams, count_bigrams
-from stategram.counts.ngrams import NgramCounts, NgramLevel, count_ngrams, trie_numbers
+from stategram.counts.ngrams import NgramCounts, NgramLevel, Tell, count_ngrams, trie_numbers
 from stategram.counts.workspace import Workspace, parse_size
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "CompressedCounts",
     "NgramCounts",
     "NgramLevel",
+    "Tell",
     "Workspace",
     "cluster_bigrams",
     "count_bigrams",

@@ -1,6 +1,9 @@
 """Models that give p(w | history), all with one protocol."""
 
 from stategram.counts import trie_numbers
+from stategram.models.loading import load_model
+from stategram.models.ngram import EventScores, NgramModel
+from stategram.models.smoothing import SMOOTHINGS
 from stategram.models.trie import NgramTrie
 
-__all__ = ["NgramTrie", "trie_numbers"]
+__all__ = ["SMOOTHINGS", "EventScores", "NgramModel", "NgramTrie", "load_model", "trie_numbers"]

@@ -13,7 +13,7 @@ USUAL_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
 def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
-    """Give the discounts of counts of 1, 2 and more (Chen and Goodman 1998), and a note if they are the usual.
+    """Give the discounts of counts of 1, 2 and more (Chen and Goodman 1998); a note on usual ones.
 
     Y = n1 / (n1 + 2 n2),  D1 = 1 - 2 Y n2 / n1,  D2 = 2 - 3 Y n3 / n2,  D3 = 3 - 4 Y n4 / n3
     """
