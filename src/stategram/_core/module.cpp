@@ -9,6 +9,8 @@ void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
+void register_arpa_reader(nanobind::module_& m);
+void register_arpa_writer(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -19,4 +21,6 @@ NB_MODULE(_core, m) {
     stategram::register_two_sided_exchange(m);
     stategram::register_text(m);
     stategram::register_hierarchy(m);
+    stategram::register_arpa_reader(m);
+    stategram::register_arpa_writer(m);
 }
