@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors import SafetensorError
+from safetensors.numpy import load_file
 
 from stategram.errors import BadDataError, StategramError
 from stategram.storage import open_folder, write_folder
@@ -83,6 +83,31 @@ def test_damage_is_refused_with_the_name(folder: Path, name: str, damage: str) -
         Corpus.load(folder)
 
 
+def test_any_flipped_bit_of_the_manifest_is_refused(folder: Path) -> None:
+    file = folder / "manifest.json"
+    data = file.read_bytes()
+    for place in range(len(data)):
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        with pytest.raises(BadDataError, match=r"manifest\.json|missing"):
+            Corpus.load(folder)
+
+
+def test_others_can_read_the_arrays(tmp_path: Path) -> None:
+    arrays = {
+        "words": np.arange(5, dtype=np.uint8),
+        "rows": np.arange(6, dtype=np.float32).reshape(2, 3).T,
+        "none": np.empty((0, 2), np.int64),
+        "big_endian": np.arange(3, dtype=">i4"),
+    }
+    write_folder(tmp_path / "folder", kind="example", arrays={"a": arrays})
+    found = load_file(tmp_path / "folder" / "a.safetensors")
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(found[name], array)
+
+
 @pytest.mark.parametrize("keep", [0, 5, 20, -1])
 def test_cut_arrays_are_refused_even_unverified(folder: Path, keep: int) -> None:
     file = folder / "corpus.safetensors"
@@ -129,7 +154,7 @@ def test_a_failed_write_leaves_the_old_folder(
     renamed = Path.rename
 
     def save(*_: object) -> None:
-        raise SafetensorError("disk full")
+        raise OSError("disk full")
 
     def rename(old: Path, new: Path) -> Path:
         if old.name.endswith(".partial"):

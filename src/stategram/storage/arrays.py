@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import mmap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors.numpy import save_file
 
 from stategram.errors import BadDataError
 
@@ -32,13 +32,49 @@ _TYPES = {
     "I64": "<i8",
     "F64": "<f8",
 }
+_NAMES = {code: name for name, code in _TYPES.items()}
+_BLOCK = 2**24
 
 
-def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write named arrays to a safetensors file."""
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, path)
-    # It is made for its owner alone; who may read the folder may read it too.
-    path.chmod(path.parent.stat().st_mode & 0o666)
+def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Write named arrays to a safetensors file; give its SHA-256."""
+    whole = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
+    # The largest elements first: then every array begins where its elements may.
+    names = sorted(whole, key=lambda name: (-whole[name].itemsize, name))
+    header: dict[str, Any] = {}
+    end = 0
+    for name in names:
+        begin, end = end, end + whole[name].nbytes
+        header[name] = {
+            "dtype": _NAMES[whole[name].dtype.str],
+            "shape": whole[name].shape,
+            "data_offsets": (begin, end),
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    digest = hashlib.sha256()
+    with path.open("wb") as file:
+        for part in (len(text).to_bytes(8, "little"), text):
+            file.write(part)
+            digest.update(part)
+        for name in names:
+            for block in _blocks(whole[name]):
+                file.write(block)
+                digest.update(block)
+    return digest.hexdigest()
+
+
+def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
+    """Give the bytes of an array; if it is a window on a file, never much of it in memory."""
+    source: Any = array
+    while isinstance(source, np.ndarray):
+        source = source.base
+    window = source if isinstance(source, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
+    data = memoryview(array.reshape(-1).view(np.uint8))
+    for begin in range(0, len(data), _BLOCK):
+        yield data[begin : begin + _BLOCK]
+        if window is not None:
+            window.madvise(mmap.MADV_DONTNEED)
 
 
 def map_arrays(path: Path, *, in_memory: bool = False) -> dict[str, NDArray[Any]]:

@@ -6,6 +6,7 @@ every other file. It is written as `name.partial`, synced and renamed: it is the
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 
 import stategram
 from stategram.errors import BadDataError, StategramError
@@ -98,9 +98,9 @@ def write_folder(
             path.rename(replaced)
         partial.rename(path)
         _sync(path.parent)
-    except (OSError, SafetensorError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise StategramError(f"cannot write the folder {path}: {reason}") from error
+    except OSError as error:
+        advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""
+        raise StategramError(f"cannot write the folder {path}: {error.strerror or error}{advice}") from error
     finally:
         if replaced.exists() and not path.exists():
             replaced.rename(path)
@@ -115,11 +115,12 @@ def _fill(
     texts: Mapping[str, bytes],
     manifest: Mapping[str, Any],
 ) -> None:
+    files = {}
     for name, group in arrays.items():
-        save_arrays(folder / f"{name}.safetensors", group)
+        files[f"{name}.safetensors"] = save_arrays(folder / f"{name}.safetensors", group)
     for name, data in texts.items():
         (folder / name).write_bytes(data)
-    files = {file.name: _sha256(file) for file in sorted(folder.iterdir())}
+        files[name] = hashlib.sha256(data).hexdigest()
     for name in files:
         _sync(folder / name)
     whole = {
@@ -129,7 +130,7 @@ def _fill(
         "stategram_version": stategram.__version__,
         "files": files,
     }
-    (folder / MANIFEST).write_text(json.dumps(whole, indent=2, sort_keys=True) + "\n", encoding="utf-8")
+    (folder / MANIFEST).write_bytes(_manifest_bytes(whole))
     _sync(folder / MANIFEST)
     _sync(folder)
 
@@ -149,7 +150,8 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
     """
     path = Path(path)
     try:
-        manifest = json.loads((path / MANIFEST).read_bytes())
+        data = (path / MANIFEST).read_bytes()
+        manifest = json.loads(data)
         files = dict(manifest["files"])
         found_kind, found_version = manifest["kind"], manifest["format_version"]
     except FileNotFoundError as error:
@@ -163,6 +165,8 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
             f"{path / MANIFEST}: format version {found_version}, this stategram reads {FORMAT_VERSION}; "
             "write the folder again or use another version of stategram"
         )
+    if _manifest_bytes(manifest) != data:
+        raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit it; write the folder again")
     if found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
     for name, expected in files.items():
@@ -172,6 +176,13 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
         if verify and _sha256(file) != expected:
             raise BadDataError(f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again")
     return Folder(path, manifest)
+
+
+def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
+    """Give the one way to write a manifest, with a checksum of all else in it."""
+    rest = {name: value for name, value in manifest.items() if name != "checksum"}
+    checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return (json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n").encode()
 
 
 def _sha256(file: Path) -> str:
