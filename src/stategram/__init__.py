@@ -5,9 +5,14 @@
 >>> words.predict(["cat"]) == words.predict(["dog"])
 array([ True])
 
-Where to start: `WordClasses` finds word classes, `read_corpus` reads text files, `read_classes` and
-`write_classes` class files, `class_bigram_perplexity` says what classes are worth. `load_model` opens
-a language model.
+>>> model = stategram.NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=2)
+>>> model.predict("the", top=1)[0][0]
+'dog'
+
+Where to start: `WordClasses` finds word classes, `NgramModel.train` trains a language model, `read_corpus`
+reads text files. `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA
+files; `open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are worth,
+`evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
@@ -22,8 +27,15 @@ if TYPE_CHECKING:
     from stategram.clustering import ClassHierarchy, Progress, SweepRecord, WordClasses, build_hierarchy
     from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
     from stategram.errors import BadDataError, StategramError, UsageError
-    from stategram.evaluation import ClassBigramFigures, average_mutual_information, class_bigram_perplexity
-    from stategram.formats import read_classes, write_classes
+    from stategram.evaluation import (
+        ClassBigramFigures,
+        OrderFigures,
+        PerplexityFigures,
+        average_mutual_information,
+        class_bigram_perplexity,
+        evaluate,
+    )
+    from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
@@ -41,10 +53,13 @@ _HOMES = {
     "stategram.errors": ("BadDataError", "StategramError", "UsageError"),
     "stategram.evaluation": (
         "ClassBigramFigures",
+        "OrderFigures",
+        "PerplexityFigures",
         "average_mutual_information",
         "class_bigram_perplexity",
+        "evaluate",
     ),
-    "stategram.formats": ("read_classes", "write_classes"),
+    "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
     "stategram.models": ("NgramModel", "load_model"),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
@@ -58,6 +73,8 @@ __all__ = [
     "CompressedCounts",
     "Corpus",
     "NgramModel",
+    "OrderFigures",
+    "PerplexityFigures",
     "Progress",
     "ReadingReport",
     "StategramError",
@@ -70,9 +87,13 @@ __all__ = [
     "class_bigram_perplexity",
     "corpus_from_sentences",
     "count_bigrams",
+    "evaluate",
     "load_model",
+    "open_model",
+    "read_arpa",
     "read_classes",
     "read_corpus",
+    "write_arpa",
     "write_classes",
 ]
 

@@ -331,6 +331,24 @@ class ArpaWriter:
     def lines(self, level: int, begin: int, end: int) -> bytes:
         """Give the lines of some n-grams of `level` words; words themselves are in the order of their ids."""
 
+def score_lines(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    numbers: NDArray[np.int64],
+    letters: NDArray[np.uint8],
+    offsets: NDArray[np.int64],
+    log10_probs: NDArray[np.float64],
+    orders: NDArray[np.uint8],
+    unknown: NDArray[np.uint8],
+    sentences: bool,
+    threads: int,
+) -> bytes:
+    """Give lines of tab-separated columns: for each word, or each sentence, what a model says of it.
+
+    Words: number of the sentence, position, word, log10 probability, surprisal in bits, length of the n-gram,
+    whether it is unknown. Sentences: number, words, unknown words, log10 probability, perplexity.
+    """
+
 class TrieReader:
     """Reads the arrays of a back-off model; their shapes are checked."""
 

@@ -13,11 +13,12 @@ from stategram.cli.classes_options import check_options
 from stategram.cli.console import Console, many
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import common_options, text_options
+from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
-from stategram.text import SPECIAL_WORDS, Corpus, Vocabulary, read_corpus
+from stategram.text import Corpus, read_corpus
 
 __all__ = ["classes"]
 
@@ -124,7 +125,7 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         verbose=options["verbose"],
         steps=2 + _wants_hierarchy(options) + bool(options["evaluate"]),
     )
-    corpus = _read(texts, options, console)
+    corpus = read_text(texts, options, console)
     estimator = WordClasses(
         options["n_classes"],
         criterion=options["criterion"],
@@ -160,32 +161,6 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
             corpus, dict(zip(estimator.words_, labels.tolist(), strict=True)), options, console
         )
         click.echo(_as_json(figures) if options["as_json"] else _as_table(figures))
-
-
-def _read(texts: tuple[str, ...], options: dict[str, Any], console: Console) -> Corpus:
-    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
-    with console.step("reading") as report:
-        corpus = read_corpus(
-            list(texts),
-            vocabulary=vocabulary,
-            vocabulary_size=options["vocab"],
-            lowercase=options["lowercase"],
-            digits=options["digits"],
-            encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
-            progress=lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB"),
-        )
-    words = many(corpus.n_events - corpus.n_sentences, "word")
-    known = many(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
-    console.say(
-        f"      {words} in {many(corpus.n_sentences, 'sentence')}, a vocabulary of {known}, "
-        f"{corpus.n_unknown:,} unknown"
-    )
-    if corpus.report.n_replaced:
-        console.say(f"      {many(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
-    if corpus.report.n_dropped:
-        console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
-    return corpus
 
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:

@@ -17,6 +17,12 @@ __all__ = ["cli", "run"]
 # A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",
+    "train": "Train an n-gram model on a text.",
+    "eval": "Measure the perplexity of a model on a text.",
+    "score": "Give the surprisal of each word of a text.",
+    "predict": "Give the most likely next words.",
+    "export": "Write a model as an ARPA file.",
+    "verify": "Check that a model is whole and makes sense.",
     "demo": "See it all work on the State of the Union addresses.",
 }
 _INTERRUPTED = 130  # 128 + SIGINT, as shells have it
@@ -45,11 +51,13 @@ class _LazyGroup(click.Group):
 Examples:
   stategram demo
   stategram classes text.txt -k 500 > classes.tsv
-  stategram classes --help""",
+  stategram train text.txt -o model
+  stategram eval model test.txt
+  stategram train --help""",
 )
 @click.version_option(stategram.__version__, prog_name="stategram")
 def cli() -> None:
-    """Find word classes in plain text."""
+    """Word classes and language models from plain text."""
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -94,7 +102,11 @@ def _explain(error: BaseException) -> tuple[str, int]:
     if isinstance(error, StategramError):
         return f"error: {error}", error.exit_code
     if isinstance(error, MemoryError):
-        return "error: out of memory; ask for fewer classes or a smaller vocabulary, or give less text", 1
+        return (
+            "error: out of memory; ask for fewer classes, shorter n-grams or a smaller vocabulary, "
+            "give less text, or train with --memory",
+            1,
+        )
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""

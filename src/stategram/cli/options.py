@@ -7,7 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["common_options", "text_options"]
+__all__ = [
+    "common_options",
+    "model_options",
+    "no_verify_option",
+    "quiet_option",
+    "text_options",
+    "threads_option",
+    "word_options",
+    "work_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,23 +47,81 @@ def text_options(command: F) -> F:
 
 def common_options(command: F) -> F:
     """Add threads, seed and how much to say."""
+    return threads_option(_seed(_loudness(command)))
+
+
+def work_options(command: F) -> F:
+    """Add threads and how much to say."""
+    return threads_option(_loudness(command))
+
+
+def model_options(command: F) -> F:
+    """Add how a model is opened, and what is done with the words that it is given."""
     for option in (
-        click.option("-v", "--verbose", is_flag=True, help="Say more."),
-        click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors."),
         click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
+            "--encoding-errors",
+            type=click.Choice(["strict", "replace"]),
+            default="strict",
             show_default=True,
-            metavar="N",
-            help="Seed of the annealing.",
+            help="What to do with bytes that are not UTF-8.",
+        ),
+        word_options,
+        no_verify_option,
+    ):
+        command = option(command)
+    return command
+
+
+def word_options(command: F) -> F:
+    """Add what is done with the words that a model is given."""
+    for option in (
+        click.option(
+            "--digits",
+            metavar="WORD",
+            help='Replace each number by this word; "" keeps numbers.  [default: as in training]',
         ),
         click.option(
-            "--threads",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Threads; all processors by default. The result is always the same.",
+            "--lowercase/--no-lowercase",
+            default=None,
+            help="Take all words in lower case, or as they are.  [default: as in training]",
         ),
     ):
         command = option(command)
     return command
+
+
+def no_verify_option(command: F) -> F:
+    """Add the way to open a large model at once."""
+    return click.option(
+        "--no-verify", is_flag=True, help="Open a model folder at once, without reading it for damage."
+    )(command)
+
+
+def quiet_option(command: F) -> F:
+    """Add a way to have it say nothing."""
+    return click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(command)
+
+
+def _loudness(command: F) -> F:
+    return quiet_option(click.option("-v", "--verbose", is_flag=True, help="Say more.")(command))
+
+
+def _seed(command: F) -> F:
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed of the annealing.",
+    )(command)
+
+
+def threads_option(command: F) -> F:
+    """Add the number of threads."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Threads; all processors by default. The result is always the same.",
+    )(command)

@@ -5,5 +5,16 @@ from stategram.evaluation.class_bigram import (
     average_mutual_information,
     class_bigram_perplexity,
 )
+from stategram.evaluation.normalisation import HistorySum, history_sums
+from stategram.evaluation.perplexity import OrderFigures, PerplexityFigures, evaluate
 
-__all__ = ["ClassBigramFigures", "average_mutual_information", "class_bigram_perplexity"]
+__all__ = [
+    "ClassBigramFigures",
+    "HistorySum",
+    "OrderFigures",
+    "PerplexityFigures",
+    "average_mutual_information",
+    "class_bigram_perplexity",
+    "evaluate",
+    "history_sums",
+]

@@ -28,18 +28,57 @@ it is added, with the probability that backing off gives it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramTrie, trie_numbers
+from stategram.models import NgramModel, NgramTrie, trie_numbers
 from stategram.processors import thread_count
 from stategram.storage import Place, open_whole
 from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
 
-__all__ = ["read_arpa_trie", "write_arpa_trie"]
+__all__ = ["read_arpa", "read_arpa_trie", "write_arpa", "write_arpa_trie"]
 
 _NGRAMS_A_BLOCK = 1 << 18
+
+
+def read_arpa(
+    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
+) -> NgramModel:
+    r"""Read a model from an ARPA file; the parameters are those of `read_arpa_trie`.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
+    >>> read_arpa(io.BytesIO(text)).score("cat", eos=False)
+    -1.0
+
+    """
+    vocabulary, trie, report = read_arpa_trie(place, threads=threads, progress=progress)
+    return NgramModel(vocabulary, trie, report=report)
+
+
+def write_arpa(
+    place: Place,
+    model: NgramModel,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    r"""Write a model as an ARPA file; the other parameters are those of `write_arpa_trie`.
+
+    Examples
+    --------
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> write_arpa(file, NgramModel.train(["the cat sat", "the dog sat"], order=2))
+    >>> file.getvalue().splitlines()[:3]
+    [b'\\data\\', b'ngram 1=7', b'ngram 2=6']
+
+    """
+    write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
 
 
 def read_arpa_trie(
@@ -104,9 +143,7 @@ def read_arpa_trie(
     report = {
         "ngrams": reader.counts,
         "inserted_starts": reader.inserted,
-        "added_words": [
-            word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added
-        ],
+        "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
     return vocabulary, trie, report
@@ -119,7 +156,12 @@ def _number_words(reader: ArpaReader) -> Vocabulary:
 
 
 def write_arpa_trie(
-    place: Place, vocabulary: Vocabulary, trie: NgramTrie, *, threads: int | None = None
+    place: Place,
+    vocabulary: Vocabulary,
+    trie: NgramTrie,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> None:
     r"""Write an ARPA file, numbers with seven significant digits, -inf as -99.
 
@@ -132,6 +174,8 @@ def write_arpa_trie(
         The words and the n-grams.
     threads
         How many threads to use; by default one for each processor. The file is the same for any number.
+    progress
+        Called with the number of n-grams written so far and of all.
 
     Examples
     --------
@@ -174,5 +218,8 @@ def write_arpa_trie(
         for level, count in enumerate(trie.sizes, 1):
             file.write(f"\n\\{level}-grams:\n".encode())
             for begin in range(0, count, _NGRAMS_A_BLOCK):
-                file.write(writer.lines(level, begin, min(begin + _NGRAMS_A_BLOCK, count)))
+                end = min(begin + _NGRAMS_A_BLOCK, count)
+                file.write(writer.lines(level, begin, end))
+                if progress:
+                    progress(sum(trie.sizes[: level - 1]) + end, sum(trie.sizes))
         file.write(b"\n\\end\\\n")

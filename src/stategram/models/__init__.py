@@ -3,7 +3,15 @@
 from stategram.counts import trie_numbers
 from stategram.models.loading import load_model
 from stategram.models.ngram import EventScores, NgramModel
-from stategram.models.smoothing import SMOOTHINGS
+from stategram.models.smoothing import SMOOTHINGS, check_min_counts
 from stategram.models.trie import NgramTrie
 
-__all__ = ["SMOOTHINGS", "EventScores", "NgramModel", "NgramTrie", "load_model", "trie_numbers"]
+__all__ = [
+    "SMOOTHINGS",
+    "EventScores",
+    "NgramModel",
+    "NgramTrie",
+    "check_min_counts",
+    "load_model",
+    "trie_numbers",
+]

@@ -51,6 +51,8 @@ class NgramModel:
         The name of the way in which its probabilities were estimated.
     report
         How it was trained: anything that JSON can hold.
+    recipe
+        What it was trained with, as far as it is known; `lowercase` and `digits`: what was done with words.
 
     Notes
     -----
@@ -63,6 +65,7 @@ class NgramModel:
     trie: NgramTrie
     smoothing: str = "unknown"
     report: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def train(
@@ -121,11 +124,14 @@ class NgramModel:
         check_min_counts(min_counts, order)
         if not isinstance(corpus, Corpus):
             corpus = corpus_from_sentences(corpus)
+        vocabulary = corpus.vocabulary
+        facts = {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
         n_threads = thread_count(threads)
         workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
         counts = count_ngrams(
             corpus, order, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.6)
         )
+        del corpus  # where nobody else holds it, its memory is free for the estimates
         estimates = estimate(
             counts,
             smoothing,
@@ -136,16 +142,14 @@ class NgramModel:
         )
         trie = assemble(estimates, workspace=workspace, threads=n_threads)
         report = {
-            "events": corpus.n_events,
-            "sentences": corpus.n_sentences,
-            "unknown": corpus.n_unknown,
+            **facts,
             "min_counts": list(min_counts),
             "prune": prune,
             "discounts": estimates.discounts,
             "notes": estimates.notes,
             "spilled": workspace.spilling,
         }
-        return cls(corpus.vocabulary, trie, smoothing, report)
+        return cls(vocabulary, trie, smoothing, report)
 
     def __repr__(self) -> str:
         sizes = " + ".join(map(str, self.trie.sizes))
@@ -187,11 +191,18 @@ class NgramModel:
             Whether the history begins a sentence.
 
         """
+        return self.distribution_after(self.history_state(history, sentence_start=sentence_start))
+
+    def history_state(self, history: str | Sequence[str], *, sentence_start: bool = True) -> int:
+        """Give the state after a history, which is that of its longest end that the model knows."""
         numbers = self._numbers_in(history)
         begin = self.trie.numbers[BEGIN]
         if sentence_start and numbers[:1] != [begin]:
             numbers = [begin, *numbers]
-        state = self._reader.history_state(np.array(numbers, np.uint32))
+        return self._reader.history_state(np.array(numbers, np.uint32))
+
+    def distribution_after(self, state: int) -> NDArray[np.float64]:
+        """Give the probability of each word of the vocabulary after a state, by its id."""
         probabilities = self._reader.distribution(state)
         probabilities[BEGIN] = 0.0
         return probabilities
@@ -248,18 +259,29 @@ class NgramModel:
         """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
         return self._reader.advance(state, int(self.trie.numbers[self.vocabulary.id(word)]))
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the model to a folder; `load_model` opens it."""
+    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
+        """Write the model to a folder; `load_model` opens it.
+
+        Parameters
+        ----------
+        folder
+            The folder; a model that is there already is replaced.
+        manifest
+            What else the manifest should say.
+
+        """
         write_folder(
             folder,
             kind="model",
             arrays={"trie": {name: getattr(self.trie, name) for name in _ARRAYS}},
             texts={"vocabulary.txt": self.vocabulary.to_bytes()},
             manifest={
+                **(manifest or {}),
                 "model": "ngram",
                 "order": self.order,
                 "smoothing": self.smoothing,
                 "report": dict(self.report),
+                "recipe": dict(self.recipe),
             },
         )
 
@@ -272,6 +294,7 @@ class NgramModel:
                 NgramTrie(*(arrays[name] for name in _ARRAYS)),
                 str(folder.manifest["smoothing"]),
                 dict(folder.manifest["report"]),
+                dict(folder.manifest.get("recipe", {})),
             )
             if len(model.vocabulary) != len(model.trie.numbers):
                 raise ValueError("its vocabulary is not that of its n-grams")

@@ -2,8 +2,10 @@
 
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.encoding import corpus_from_sentences, read_corpus
+from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import Progress as ReadingProgress
 from stategram.text.reading import display_name, read_all, read_blocks, total_size
+from stategram.text.treatment import Treatment
 from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
 __all__ = [
@@ -12,13 +14,16 @@ __all__ = [
     "SPECIAL_WORDS",
     "UNKNOWN",
     "Corpus",
+    "LineBlock",
     "ReadingProgress",
     "ReadingReport",
+    "Treatment",
     "Vocabulary",
     "corpus_from_sentences",
     "display_name",
     "read_all",
     "read_blocks",
     "read_corpus",
+    "read_line_blocks",
     "total_size",
 ]

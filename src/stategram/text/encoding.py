@@ -14,7 +14,7 @@ from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
-__all__ = ["corpus_from_sentences", "read_corpus"]
+__all__ = ["EncodingOptions", "corpus_from_sentences", "read_corpus", "refuse_bad"]
 
 _NO_LIMIT = 2**63
 _SENTENCES_A_BLOCK = 10_000
@@ -76,7 +76,9 @@ def read_corpus(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    options = _Options(vocabulary, vocabulary_size, min_count, lowercase, digits, encoding_errors, threads)
+    options = EncodingOptions(
+        vocabulary, vocabulary_size, min_count, lowercase, digits, encoding_errors, threads
+    )
     encoder = options.encoder()
     total = total_size(names)
     done = n_bytes = 0
@@ -84,10 +86,10 @@ def read_corpus(
         taken = 0
         for block, taken in read_blocks(name):
             n_bytes += len(block)
-            _refuse_bad(encoder.feed(block), display_name(name))
+            refuse_bad(encoder.feed(block), display_name(name))
             if progress:
                 progress(done + taken, total)
-        _refuse_bad(encoder.end_file(), display_name(name))
+        refuse_bad(encoder.end_file(), display_name(name))
         done += taken
     corpus = options.corpus(encoder, tuple(names), n_bytes)
     if corpus.n_events == 0:
@@ -123,7 +125,7 @@ def corpus_from_sentences(
         raise UsageError(
             "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
         )
-    options = _Options(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
     encoder = options.encoder()
     # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
     # with it, line 2 is sentence 1.
@@ -163,7 +165,7 @@ def _line(number: int, sentence: str | Iterable[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Options:
+class EncodingOptions:
     """What is done with the words, checked once for both ways of reading."""
 
     vocabulary: Vocabulary | None
@@ -187,9 +189,11 @@ class _Options:
             raise UsageError(f"encoding_errors is {self.encoding_errors!r}; it must be 'strict' or 'replace'")
 
     def encoder(self) -> TextEncoder:
+        """Make what reads the bytes."""
         return TextEncoder(self.lowercase, self.encoding_errors == "replace", thread_count(self.threads))
 
     def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
+        """Make a corpus of all that was read."""
         # Lower case outside ASCII is a matter of tables that Python has: all distinct words at once. A line
         # end is no letter, so that each word is lowered as if it stood alone.
         lowered = encoder.wide_words().decode().lower().encode() if self.lowercase else b""
@@ -209,7 +213,8 @@ def _is_plain_word(word: str) -> bool:
     return word.split() == [word] and "\0" not in word and word not in SPECIAL_WORDS
 
 
-def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
+def refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
+    """Raise the error of a bad byte, given its line, offset and value."""
     if bad is None:
         return
     line, offset, byte = bad

@@ -1,0 +1,87 @@
+"""`stategram eval`: the perplexity of a model on a text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+import msgspec
+
+from stategram.cli.checks import check_inputs, check_shared_options
+from stategram.cli.console import Console
+from stategram.cli.options import model_options, work_options
+from stategram.cli.reading import bytes_done, read_model, say_what_was_met, treatment_of
+from stategram.evaluation import PerplexityFigures, evaluate
+from stategram.text import read_corpus
+
+__all__ = ["eval"]
+
+
+@click.command(
+    short_help="Measure the perplexity of a model on a text.",
+    epilog="""\b
+Examples:
+  stategram eval model test.txt
+  stategram eval model test.txt.gz --json
+  stategram eval other.arpa.gz test.txt --lowercase
+  zcat test.gz | stategram eval model -""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.argument("tests", nargs=-1, required=True, metavar="TEST...")
+@click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
+@model_options
+@work_options
+def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
+    """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
+
+    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. Words are treated as in the
+    training of the model.
+    """
+    check_shared_options(options)
+    check_inputs([*tests, *([model_name] if model_name == "-" else [])])
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
+    model = read_model(model_name, options, console)
+    treatment = treatment_of(model, options, console)
+    with console.step("reading") as report:
+        corpus = read_corpus(
+            list(tests),
+            vocabulary=model.vocabulary,
+            lowercase=treatment.lowercase,
+            digits=treatment.digits,
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=bytes_done(report),
+        )
+    say_what_was_met(corpus, console)
+    with console.step("evaluating"):
+        figures = evaluate(model, corpus, threads=options["threads"])
+    click.echo(msgspec.json.encode(asdict(figures)).decode() if options["as_json"] else _as_table(figures))
+
+
+def _as_table(figures: PerplexityFigures) -> str:
+    words = figures.events - figures.sentences
+    lines = [
+        f"events                    {figures.events:>12,}   words and sentence ends",
+        f"sentences                 {figures.sentences:>12,}",
+        f"unknown words             {figures.unknown:>12,}   {figures.unknown / words:.2%} of the words",
+        f"perplexity                {_number(figures.perplexity)}   <unk> counted as a word",
+        f"  without unknown words   {_number(figures.perplexity_known)}",
+        f"bits per event            {_number(figures.bits)}",
+    ]
+    if figures.zero_probability:
+        lines.insert(
+            4, f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
+        )
+    if figures.orders:
+        lines.append("\nn-gram of       events     share   perplexity")
+        lines += [
+            f"{one.order} {'word ' if one.order == 1 else 'words'} {one.events:>14,} {one.share:>9.2%} "
+            f"{_number(one.perplexity) if one.events else '-':>12}"
+            for one in reversed(figures.orders)
+        ]
+    return "\n".join(lines)
+
+
+def _number(value: float) -> str:
+    return f"{value:>12,.4f}" if value < 1e9 else f"{value:>12.4g}"

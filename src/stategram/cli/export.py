@@ -1,0 +1,51 @@
+"""`stategram export`: a model for other tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from stategram.cli.checks import check_shared_options, is_same_file
+from stategram.cli.console import Console, many
+from stategram.cli.options import no_verify_option, work_options
+from stategram.cli.reading import read_model
+from stategram.formats import write_arpa
+from stategram.storage import check_place
+
+__all__ = ["export"]
+
+
+@click.command(
+    short_help="Write a model as an ARPA file.",
+    epilog="""\b
+Examples:
+  stategram export model --arpa model.arpa
+  stategram export model --arpa model.arpa.gz
+  stategram export model --arpa - | build_binary /dev/stdin model.binary""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.option(
+    "--arpa",
+    required=True,
+    metavar="OUT",
+    help="The ARPA file to write; - is stdout. .gz .xz .bz2 .zst are compressed.",
+)
+@no_verify_option
+@work_options
+def export(model_name: str, arpa: str, **options: Any) -> None:
+    """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read."""
+    check_shared_options(options)
+    if is_same_file(arpa, model_name):
+        raise click.UsageError(f"the output {arpa} is an input too; choose another name")
+    check_place(arpa)
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
+    model = read_model(model_name, options, console)
+    with console.step(f"writing {'to stdout' if arpa == '-' else arpa}") as report:
+        write_arpa(
+            arpa,
+            model,
+            threads=options["threads"],
+            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} n-grams"),
+        )
+    console.say(f"      {many(sum(model.trie.sizes), 'n-gram')}")

@@ -1,0 +1,122 @@
+"""`stategram predict`: the most likely next words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import click
+import msgspec
+import numpy as np
+
+from stategram.cli.console import Console
+from stategram.cli.options import no_verify_option, quiet_option, word_options
+from stategram.cli.reading import read_model, takes_time, treatment_of
+from stategram.errors import BadDataError
+from stategram.models import NgramModel
+from stategram.text import BEGIN, read_all
+
+__all__ = ["predict"]
+
+
+@dataclass(frozen=True)
+class _NextWord:
+    word: str
+    probability: float
+    cumulative: float
+    order: int
+
+
+@dataclass(frozen=True)
+class _Prediction:
+    history: list[str]
+    unknown: list[str]
+    matched: int
+    words: list[_NextWord]
+
+
+@click.command(
+    short_help="Give the most likely next words.",
+    epilog="""\b
+Examples:
+  stategram predict model "the united"
+  stategram predict model "of the" --no-start --top 3
+  stategram predict model "" --json
+  stategram predict model - < histories.txt""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.argument("history")
+@click.option(
+    "--top",
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="How many words to give.",
+)
+@click.option("--no-start", is_flag=True, help="The words so far do not begin a sentence.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, a line for each history.")
+@word_options
+@no_verify_option
+@quiet_option
+def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bool, **options: Any) -> None:
+    """Give the most likely words after HISTORY, the words so far, by MODEL, a folder or an ARPA file.
+
+    A HISTORY of - reads histories from stdin, one a line, and writes tab-separated columns: line, word,
+    probability, sum of the probabilities so far, length of the n-gram that gave the probability.
+    """
+    if model_name == "-" and history == "-":
+        raise click.UsageError("stdin (-) can be read only once; give a file for the model")
+    console = Console(quiet=options["quiet"] or not takes_time(model_name))
+    model = read_model(model_name, options, console)
+    treatment = treatment_of(model, options, console)
+    histories = _histories() if history == "-" else iter([history])
+    for number, line in enumerate(histories, 1):
+        found = _predict(model, treatment.of(line.split()), top, not no_start)
+        if as_json:
+            click.echo(msgspec.json.encode(asdict(found)))
+        elif history == "-":
+            for one in found.words:
+                click.echo(f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order}")
+        else:
+            click.echo(_as_table(found))
+        if found.unknown and not options["quiet"]:
+            click.echo(f"not in the vocabulary: {' '.join(found.unknown)}", err=True)
+
+
+def _histories() -> Iterator[str]:
+    for number, line in enumerate(read_all("-").removesuffix(b"\n").split(b"\n"), 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError as error:
+            raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
+
+
+def _predict(model: NgramModel, history: list[str], top: int, sentence_start: bool) -> _Prediction:
+    state = model.history_state(history, sentence_start=sentence_start)
+    probabilities = model.distribution_after(state)
+    best = np.argsort(-probabilities, kind="stable")
+    best = best[best != BEGIN][:top]
+    words = [model.vocabulary.word(id) for id in best.tolist()]
+    chosen = probabilities[best]
+    return _Prediction(
+        history=history,
+        unknown=[word for word in history if word not in model],
+        matched=int(np.searchsorted(model.trie.begins, state, "right")) - 1,
+        words=[
+            _NextWord(word, probability, cumulative, model.advance(state, word)[2])
+            for word, probability, cumulative in zip(
+                words, chosen.tolist(), np.cumsum(chosen).tolist(), strict=True
+            )
+        ],
+    )
+
+
+def _as_table(found: _Prediction) -> str:
+    lines = ["probability  cumulative  n-gram  word"]
+    lines += [
+        f"{one.probability:>11.6f}  {one.cumulative:>10.6f}  {one.order:>6}  {one.word}"
+        for one in found.words
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,91 @@
+"""Texts and models, read as a step of a command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stategram.cli.console import Console, Report, many
+from stategram.formats import open_model
+from stategram.models import NgramModel
+from stategram.text import SPECIAL_WORDS, Corpus, ReadingProgress, Treatment, Vocabulary, read_corpus
+
+__all__ = ["bytes_done", "read_model", "read_text", "say_what_was_met", "takes_time", "treatment_of"]
+
+_MUCH_OF_A_FOLDER = 500_000_000
+_MUCH_OF_A_FILE = 20_000_000
+
+
+def bytes_done(report: Report) -> ReadingProgress:
+    """Take the bytes that were read for the share of a step."""
+    return lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB")
+
+
+def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
+    """Read texts as the options of `text_options` say, as the next step of the console."""
+    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
+    with console.step("reading") as report:
+        corpus = read_corpus(
+            list(texts),
+            vocabulary=vocabulary,
+            vocabulary_size=options["vocab"],
+            lowercase=options["lowercase"],
+            digits=options["digits"],
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=bytes_done(report),
+        )
+    words = many(corpus.n_events - corpus.n_sentences, "word")
+    known = many(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
+    console.say(
+        f"      {words} in {many(corpus.n_sentences, 'sentence')}, a vocabulary of {known}, "
+        f"{corpus.n_unknown:,} unknown"
+    )
+    say_what_was_met(corpus, console)
+    return corpus
+
+
+def say_what_was_met(corpus: Corpus, console: Console) -> None:
+    """Say what was replaced and dropped while a text was read."""
+    if corpus.report.n_replaced:
+        console.say(f"      {many(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
+    if corpus.report.n_dropped:
+        console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
+
+
+def read_model(name: str, options: dict[str, Any], console: Console) -> NgramModel:
+    """Open a model folder or an ARPA file, as the next step of the console."""
+    with console.step(f"opening {name}") as report:
+        model = open_model(
+            name,
+            verify=not options.get("no_verify"),
+            threads=options.get("threads"),
+            progress=bytes_done(report),
+        )
+    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
+    console.detail(f"      {sizes} n-grams, {model.smoothing}")
+    return model
+
+
+def takes_time(name: str) -> bool:
+    """Whether a model may take more than a second or two to open."""
+    path = Path(name)
+    if path.is_dir():
+        return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+    return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
+
+
+def treatment_of(model: NgramModel, options: dict[str, Any], console: Console) -> Treatment:
+    """Give what is done with words: as in the training of the model, unless options say otherwise."""
+    treatment = Treatment.from_recipe(model.recipe)
+    if treatment.lowercase and options["lowercase"] is None:
+        console.say("      words in lower case, as in training")
+    if treatment.digits and options["digits"] is None:
+        console.say(f"      {treatment.digits} for numbers, as in training")
+    if options["lowercase"] is not None:
+        treatment = replace(treatment, lowercase=options["lowercase"])
+    if options["digits"] is not None:
+        treatment = replace(treatment, digits=options["digits"] or None)
+    return treatment

@@ -1,0 +1,107 @@
+"""`stategram score`: what a model says of each word of a text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+from stategram import _core
+from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
+from stategram.cli.console import Console
+from stategram.cli.options import model_options, work_options
+from stategram.cli.reading import bytes_done, read_model, treatment_of
+from stategram.models import NgramModel
+from stategram.processors import thread_count
+from stategram.storage import check_place, open_whole
+from stategram.text import LineBlock, read_line_blocks
+
+__all__ = ["score"]
+
+_WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
+_SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
+_INTERRUPTED = 130
+
+
+@click.command(
+    short_help="Give the surprisal of each word of a text.",
+    epilog="""\b
+Examples:
+  stategram score model text.txt > surprisal.tsv
+  stategram score model text.txt --sentences -o scores.tsv.gz
+  echo "the cat sat" | stategram score model""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.argument("text", default="-", metavar="[TEXT]")
+@click.option("--sentences", is_flag=True, help="A line for each sentence instead of each word.")
+@click.option("--no-header", is_flag=True, help="Leave the line with the names of the columns out.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+)
+@model_options
+@work_options
+def score(model_name: str, text: str, **options: Any) -> None:
+    """Give what MODEL, a model folder or an ARPA file, says of each word of TEXT; stdin by default.
+
+    Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position of
+    the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits; the
+    length of the n-gram that gave the probability; whether the word is unknown (1) or not (0). The end of a
+    sentence has a line of its own, with the word </s>. Lines without words are left out, but counted.
+
+    With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
+    """
+    check_shared_options(options)
+    check_inputs([text, *([model_name] if model_name == "-" else [])])
+    output = options["output"]
+    if is_same_file(output, text) or is_same_file(output, model_name):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    check_place(output)
+    # On a terminal the lines themselves show the progress.
+    shown = output != "-" or not sys.stdout or not sys.stdout.isatty()
+    console = Console(quiet=options["quiet"] or not shown, verbose=options["verbose"], steps=2)
+    model = read_model(model_name, options, console)
+    treatment = treatment_of(model, options, console)
+    with console.step("scoring") as report, open_whole(output) as file:
+        blocks = read_line_blocks(
+            text,
+            treatment,
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=bytes_done(report),
+        )
+        try:
+            for i, lines in enumerate(_lines(model, blocks, options)):
+                if i == 0 and not options["no_header"]:
+                    file.write((_SENTENCE_COLUMNS if options["sentences"] else _WORD_COLUMNS).encode())
+                file.write(lines)
+                if output == "-":
+                    sys.stdout.buffer.flush()
+        except KeyboardInterrupt:
+            if output != "-":
+                raise
+            click.echo("stategram: interrupted; the output is not complete", err=True)
+            raise click.exceptions.Exit(_INTERRUPTED) from None
+
+
+def _lines(model: NgramModel, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
+    for block in blocks:
+        scores = model.events(block.corpus, threads=options["threads"])
+        yield _core.score_lines(
+            block.corpus.ids,
+            block.corpus.sentence_starts,
+            block.lines,
+            block.spelling.letters,
+            block.spelling.offsets,
+            scores.log10_probs,
+            scores.orders,
+            scores.unknown.view(np.uint8),
+            options["sentences"],
+            thread_count(options["threads"]),
+        )

@@ -1,0 +1,117 @@
+"""`stategram train`: an n-gram model from text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stategram.cli.console import Console
+from stategram.cli.options import text_options, work_options
+from stategram.cli.reading import read_text
+from stategram.cli.train_options import check_options, min_counts_of
+from stategram.cli.train_record import inputs_of, recipe_of
+from stategram.models import SMOOTHINGS, NgramModel
+
+__all__ = ["train"]
+
+
+@click.command(
+    short_help="Train an n-gram model on a text.",
+    epilog="""\b
+Examples:
+  stategram train text.txt -o model
+  stategram train *.txt.gz -o model --order 5 --memory 2G --tmp /scratch
+  stategram train text.txt -o model --vocab 50000 --lowercase --digits N
+  stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
+  zcat big.gz | stategram train - -o model --prune 1e-8""",
+)
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="The model folder to write.")
+@click.option("--force", is_flag=True, help="Replace the model if there is one already.")
+@click.option(
+    "--order",
+    type=click.IntRange(1, 9),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Number of words of the longest n-grams.",
+)
+@click.option(
+    "--smoothing",
+    type=click.Choice(SMOOTHINGS),
+    default="kneser-ney",
+    show_default=True,
+    help="How probabilities are estimated: kneser-ney is modified and interpolated, katz backs off with "
+    "Good-Turing discounts.",
+)
+@click.option(
+    "--min-count",
+    metavar="COUNTS",
+    help='How often an n-gram must occur: a number for each length, such as "1 1 2", or one for those of 3 '
+    "and more words.  [default: 1; katz: 2]",
+)
+@click.option(
+    "--prune",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SHARE",
+    help="Drop n-grams without which the perplexity rises by less than this share, such as 1e-8.",
+)
+@click.option(
+    "--memory", metavar="SIZE", help="Memory to use at most, such as 2G; the rest goes to files of --tmp."
+)
+@click.option("--tmp", metavar="FOLDER", help="Where temporary files go.  [default: the system's folder]")
+@text_options
+@work_options
+def train(texts: tuple[str, ...], **options: Any) -> None:
+    """Train an n-gram model on TEXT: files with a sentence a line, words separated by white space.
+
+    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. The model appears in its place when all of it is
+    written; nothing is left of an interrupted run.
+    """
+    check_options(texts, options)
+    min_counts = min_counts_of(options)
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
+    model = _train(texts, min_counts, options, console)
+    with console.step(f"writing {options['output']}") as report:
+        inputs = inputs_of(texts, report)
+        model = replace(model, recipe=recipe_of(model, options))
+        figures = {
+            **{name: model.report[name] for name in ("events", "sentences", "unknown")},
+            "ngrams": list(model.trie.sizes),
+            "parameters": model.parameters,
+        }
+        model.save(Path(options["output"]).absolute(), manifest={"inputs": inputs, "figures": figures})
+    console.say(f"      try: stategram eval {options['output']} test.txt")
+
+
+def _train(
+    texts: tuple[str, ...], min_counts: tuple[int, ...] | None, options: dict[str, Any], console: Console
+) -> NgramModel:
+    waiting = [read_text(texts, options, console)]
+    with console.step(f"counting and estimating ({options['smoothing']})") as report:
+        model = NgramModel.train(
+            waiting.pop(),  # no name holds the text here: its memory is needed
+            options["order"],
+            smoothing=options["smoothing"],
+            min_counts=min_counts,
+            prune=options["prune"],
+            memory=options["memory"],
+            tmp=options["tmp"],
+            threads=options["threads"],
+            tell=report,
+        )
+    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
+    lengths = ", ".join(map(str, range(1, model.order + 1)))
+    console.say(f"      n-grams of {lengths} words: {sizes}")
+    for note in model.report["notes"]:
+        console.say(f"      note: {note}")
+    for length, discounts in enumerate(model.report["discounts"], 1):
+        shown = " ".join(f"{discount:.4f}" for discount in discounts)
+        console.detail(f"      discounts of n-grams of {length} words: {shown}")
+    if model.report["spilled"]:
+        console.detail("      temporary files were used")
+    return model

@@ -1,0 +1,78 @@
+"""What the options of `stategram train` must not say; found before any work is done."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stategram.cli.checks import check_inputs, check_shared_options
+from stategram.counts import Workspace, parse_size
+from stategram.errors import StategramError
+from stategram.models import check_min_counts
+
+__all__ = ["check_options", "min_counts_of"]
+
+
+def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
+    """Raise an error for options that cannot be used, and for an output that cannot be written."""
+    check_shared_options(options)
+    if not math.isfinite(options["prune"]):
+        raise click.UsageError("--prune must be a number, such as 1e-8")
+    min_counts_of(options)
+    inputs = [*texts, *([options["vocab_file"]] if options["vocab_file"] else [])]
+    check_inputs(inputs)
+    _check_output(options["output"], inputs, options["force"])
+    Workspace(parse_size(options["memory"]) if options["memory"] else None, options["tmp"])
+
+
+def min_counts_of(options: dict[str, Any]) -> tuple[int, ...] | None:
+    """Give the number for each length of n-grams that --min-count means; None without it."""
+    given, order = options["min_count"], options["order"]
+    if given is None:
+        return None
+    parts = given.replace(",", " ").split()
+    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
+        raise click.UsageError(f'--min-count {given!r}: expected numbers, such as 2 or "1 1 2"')
+    numbers = tuple(map(int, parts))
+    if len(numbers) == 1 and order > 1:
+        if order == 2 and numbers[0] > 1:
+            raise click.UsageError(
+                f"--min-count {given} is for n-grams of 3 and more words, with --order 2 there are none; "
+                f'give a number for each length: --min-count "1 {given}"'
+            )
+        numbers = tuple(1 if length < 3 else numbers[0] for length in range(1, order + 1))
+    check_min_counts(numbers, order)
+    return numbers
+
+
+def _check_output(output: str, inputs: list[str], force: bool) -> None:
+    if not output.strip():
+        raise click.UsageError("the name of the model is empty; give a folder")
+    path = Path(output).absolute()
+    for name in inputs:
+        if name != "-" and Path(name).resolve().is_relative_to(path.resolve()):
+            raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
+    if not path.parent.is_dir():
+        raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise StategramError(f"cannot write {output}: permission denied; choose another place")
+    if path.exists() or path.is_symlink():
+        if _kind_of(path) != "model":
+            raise StategramError(f"{output} exists and is not a model folder; choose another name")
+        if not force:
+            raise click.UsageError(f"there is a model in {output} already; --force replaces it")
+
+
+def _kind_of(path: Path) -> str | None:
+    """Give what a folder says that it holds; None if it says nothing."""
+    try:
+        manifest = json.loads((path / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    return kind if isinstance(kind, str) else None

@@ -1,0 +1,83 @@
+"""`stategram verify`: whether a model is whole and makes sense."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stategram.cli.checks import check_shared_options
+from stategram.cli.console import Console
+from stategram.cli.options import work_options
+from stategram.cli.reading import read_model
+from stategram.errors import BadDataError
+from stategram.evaluation import HistorySum, history_sums
+from stategram.models import NgramModel
+from stategram.storage import open_folder
+
+__all__ = ["verify"]
+
+_TOLERANCE = 1e-6  # logarithms of 24 bits
+_TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
+
+
+@click.command(
+    short_help="Check that a model is whole and makes sense.",
+    epilog="""\b
+Examples:
+  stategram verify model
+  stategram verify model --samples 1000
+  stategram verify other.arpa.gz""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.option(
+    "--samples",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="After how many histories probabilities are summed.",
+)
+@work_options
+def verify(model_name: str, samples: int, **options: Any) -> None:
+    """Check MODEL, a model folder or an ARPA file: checksums, structure, and probabilities that sum to one.
+
+    Histories are drawn by lot, always the same ones; half of them are n-grams of the model. Sums may be off
+    by 0.000001, those of an ARPA file by 0.0001. The exit code is 3 if something is wrong.
+    """
+    check_shared_options(options)
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
+    is_folder = Path(model_name).is_dir()
+    model = read_model(model_name, options, console)
+    if is_folder:
+        for name in ("manifest.json", *open_folder(model_name, kind="model", verify=False).manifest["files"]):
+            click.echo(f"OK  {name}: whole")
+    else:
+        click.echo(f"OK  {model_name}: an ARPA file")
+    with console.step("checking the structure"):
+        try:
+            model.check(threads=options["threads"])
+        except BadDataError as error:
+            raise BadDataError(f"{model_name}: {error}") from error
+    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
+    click.echo(f"OK  structure: {sizes} n-grams")
+    worst = _worst_sum(model, samples, console)
+    tolerance = _TOLERANCE if is_folder else _TOLERANCE_OF_TEXT
+    if not worst.error <= tolerance:
+        raise BadDataError(
+            f"{model_name}: the probabilities after {' '.join(worst.history) or 'no words'!r} sum to "
+            f"{worst.total:.8g}, which is off by {worst.error:.2g}; at most {tolerance:g} was expected: "
+            "train the model again, or ask its maker"
+        )
+    click.echo(f"OK  sums: after {samples:,} histories, the worst is off by {worst.error:.1e}")
+
+
+def _worst_sum(model: NgramModel, samples: int, console: Console) -> HistorySum:
+    with console.step("summing probabilities") as report:
+        sums = history_sums(
+            model,
+            samples,
+            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} histories"),
+        )
+    return max(sums, key=lambda one: one.error)

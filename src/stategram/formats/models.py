@@ -1,0 +1,51 @@
+"""Models on disk, whatever they are: a model folder or an ARPA file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from stategram.errors import StategramError
+from stategram.formats.arpa import read_arpa
+from stategram.models import NgramModel, load_model
+from stategram.text import ReadingProgress
+
+__all__ = ["open_model"]
+
+
+def open_model(
+    path: str | os.PathLike[str],
+    *,
+    verify: bool = True,
+    threads: int | None = None,
+    progress: ReadingProgress | None = None,
+) -> NgramModel:
+    """Open a model: a folder that `save` wrote, or else an ARPA file, plain or compressed.
+
+    Parameters
+    ----------
+    path
+        The folder or the file; ``-`` is an ARPA file on stdin.
+    verify
+        Compare the SHA-256 of each file of a folder with its manifest. Without it a folder is open at once.
+    threads
+        How many threads read an ARPA file; all processors by default.
+    progress
+        Called with the bytes of an ARPA file read so far, and the bytes in all (None for stdin).
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     NgramModel.train(["the cat sat"], order=2).save(f"{place}/model")
+    ...     open_model(f"{place}/model").order
+    2
+
+    """
+    if os.fspath(path) != "-" and not Path(path).exists():
+        raise StategramError(
+            f"{path}: no such model; expected a model folder or an ARPA file: check the name"
+        )
+    if Path(path).is_dir():
+        return load_model(path, verify=verify)
+    return read_arpa(path, threads=threads, progress=progress)

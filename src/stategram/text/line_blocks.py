@@ -1,0 +1,147 @@
+"""A text piece by piece, with the numbers of its lines: for what is written while it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError
+from stategram.text.corpus import Corpus
+from stategram.text.encoding import EncodingOptions, refuse_bad
+from stategram.text.reading import Progress, display_name, read_blocks, total_size
+from stategram.text.treatment import Treatment
+from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
+
+__all__ = ["LineBlock", "read_line_blocks"]
+
+_BLOCK_SIZE = 1 << 22
+_MARKERS = frozenset(SPECIAL_WORDS[1:])
+
+
+@dataclass(frozen=True, eq=False)
+class LineBlock:
+    """Some lines of a text.
+
+    Parameters
+    ----------
+    corpus
+        Their sentences, with a vocabulary of their words as a model is to see them; different words may be
+        the same there.
+    spelling
+        The words as they are in the text, with the same ids.
+    lines
+        The number of the line of each sentence, from 1.
+
+    """
+
+    corpus: Corpus
+    spelling: Vocabulary
+    lines: NDArray[np.int64]
+
+
+def read_line_blocks(
+    name: str,
+    treatment: Treatment,
+    *,
+    encoding_errors: Literal["strict", "replace"] = "strict",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    block_size: int = _BLOCK_SIZE,
+) -> Iterator[LineBlock]:
+    """Read a file, a sentence a line, as `read_corpus` does, but in blocks of whole lines.
+
+    Parameters
+    ----------
+    name
+        The file; ``-`` is stdin.
+    treatment
+        How words become those that a model may know.
+    encoding_errors, threads, progress
+        As in `read_corpus`.
+    block_size
+        How many bytes make a block.
+
+    Raises
+    ------
+    BadDataError
+        After the last block, if there was no word in any.
+
+    """
+    options = EncodingOptions(None, None, 1, False, None, encoding_errors, threads)
+    total = total_size([name])
+    line = 1
+    offset = 0
+    has_words = False
+    for data, taken in _whole_lines(name, block_size):
+        block = _encode(data, options, treatment, display_name(name), line, offset)
+        line += data.count(b"\n")
+        offset += len(data)
+        if block.corpus.n_events:
+            has_words = True
+            yield block
+        if progress:
+            progress(taken, total)
+    if not has_words:
+        raise BadDataError(
+            f"no words in {display_name(name)} ({offset} bytes of text); "
+            "expected a sentence a line, words separated by white space"
+        )
+
+
+def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
+    """Give blocks that end where lines do, and the bytes taken so far."""
+    waiting: list[bytes] = []
+    size = taken = 0
+    for block, taken in read_blocks(name):
+        waiting.append(block)
+        size += len(block)
+        if size < block_size or (end := block.rfind(b"\n") + 1) == 0:
+            continue
+        waiting[-1] = block[:end]
+        yield b"".join(waiting), taken
+        waiting = [block[end:]]
+        size = len(waiting[0])
+    if size:
+        yield b"".join(waiting), taken
+
+
+def _encode(
+    data: bytes, options: EncodingOptions, treatment: Treatment, name: str, line: int, offset: int
+) -> LineBlock:
+    encoder = options.encoder()
+    # A byte order mark is one at the beginning of the file only; an empty line hides what looks like one.
+    hidden = b"" if offset == 0 else b"\n"
+    bad = encoder.feed(hidden + data) or encoder.end_file()
+    if bad:
+        n = len(hidden)
+        refuse_bad((bad[0] + line - 1 - n, bad[1] + offset - n, bad[2]), name)
+    corpus = options.corpus(encoder, (name,), len(data))
+    words = treatment.of(corpus.vocabulary.words)
+    letters = [word.encode() for word in words]
+    offsets = np.zeros(len(letters) + 1, np.int64)
+    np.cumsum([len(word) for word in letters], out=offsets[1:])
+    treated = Vocabulary.from_letters(np.frombuffer(b"".join(letters), np.uint8), offsets)
+    lines = _sentence_lines(data, corpus.n_sentences, line, offset == 0)
+    return LineBlock(replace(corpus, vocabulary=treated), corpus.vocabulary, lines)
+
+
+def _sentence_lines(data: bytes, n_sentences: int, line: int, is_first: bool) -> NDArray[np.int64]:
+    """Give the numbers of the lines that are sentences, that is, have words."""
+    if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
+        return np.arange(line, line + n_sentences, dtype=np.int64)
+    lines = data.split(b"\n")
+    found = [number for number, text in enumerate(lines, line) if text.strip()]
+    if len(found) != n_sentences:
+        # White space of other scripts, sentence markers, a byte order mark.
+        if is_first:
+            lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+        found = [
+            number
+            for number, text in enumerate(lines, line)
+            if not _MARKERS.issuperset(text.decode(errors="replace").split())
+        ]
+    return np.array(found, np.int64)
