@@ -6,7 +6,8 @@
 array([ True])
 
 Where to start: `WordClasses` finds word classes, `read_corpus` reads text files, `read_classes` and
-`write_classes` class files, `class_bigram_perplexity` says what classes are worth.
+`write_classes` class files, `class_bigram_perplexity` says what classes are worth. `load_model` opens
+a language model.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from stategram.errors import BadDataError, StategramError, UsageError
     from stategram.evaluation import ClassBigramFigures, average_mutual_information, class_bigram_perplexity
     from stategram.formats import read_classes, write_classes
+    from stategram.models import NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
 __version__ = "0.1.0"
@@ -43,6 +45,7 @@ _HOMES = {
         "class_bigram_perplexity",
     ),
     "stategram.formats": ("read_classes", "write_classes"),
+    "stategram.models": ("NgramModel", "load_model"),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -54,6 +57,7 @@ __all__ = [
     "ClassHierarchy",
     "CompressedCounts",
     "Corpus",
+    "NgramModel",
     "Progress",
     "ReadingReport",
     "StategramError",
@@ -66,6 +70,7 @@ __all__ = [
     "class_bigram_perplexity",
     "corpus_from_sentences",
     "count_bigrams",
+    "load_model",
     "read_classes",
     "read_corpus",
     "write_classes",

@@ -220,3 +220,39 @@ class ArpaWriter:
     ) -> None: ...
     def lines(self, level: int, begin: int, end: int) -> bytes:
         """Give the lines of some n-grams of `level` words; words themselves are in the order of their ids."""
+
+class TrieReader:
+    """Reads the arrays of a back-off model; their shapes are checked."""
+
+    def __init__(
+        self,
+        numbers: NDArray[np.uint32],
+        begins: NDArray[np.int64],
+        words: NDArray[np.uint32],
+        nodes: NDArray[np.uint32],
+        leaves: NDArray[np.uint32],
+    ) -> None: ...
+    def check(self, threads: int) -> None:
+        """Check every n-gram; ValueError says what is wrong."""
+
+    def score_events(
+        self,
+        ids: NDArray[np.uint32],
+        sentence_starts: NDArray[np.int64],
+        id_map: NDArray[np.uint32],
+        begin_number: int,
+        threads: int,
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Give the log10 probability and the length of the n-gram of each event.
+
+        `id_map` gives the trie's number of each id; each sentence begins after the word `begin_number`.
+        """
+
+    def advance(self, node: int, number: int) -> tuple[float, int, int]:
+        """Give the log10 probability of a word, the next state, the length of the n-gram."""
+
+    def history_state(self, numbers: NDArray[np.uint32]) -> int:
+        """Give the longest suffix of a history that can be continued."""
+
+    def distribution(self, node: int) -> NDArray[np.float64]:
+        """Give the probability of each word after a state, by its id."""

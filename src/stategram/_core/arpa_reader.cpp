@@ -23,7 +23,9 @@ std::string_view trimmed(std::string_view line) {
     return line;
 }
 
-std::string section_name(std::size_t order) { return std::string("\\").append(std::to_string(order)).append("-grams:"); }
+std::string section_name(std::size_t order) {
+    return std::string("\\").append(std::to_string(order)).append("-grams:");
+}
 
 const char* line_end(const char* p, const char* end) {
     return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));

@@ -11,6 +11,7 @@ void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
+void register_ngrams(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -23,4 +24,5 @@ NB_MODULE(_core, m) {
     stategram::register_hierarchy(m);
     stategram::register_arpa_reader(m);
     stategram::register_arpa_writer(m);
+    stategram::register_ngrams(m);
 }

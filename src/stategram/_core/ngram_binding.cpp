@@ -1,0 +1,155 @@
+// Back-off models for Python: the arrays are checked once, then read.
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "ngram_check.hpp"
+#include "ngram_scoring.hpp"
+#include "ngram_trie.hpp"
+
+namespace stategram {
+namespace {
+
+template <int Columns>
+using Rows = nb::ndarray<const std::uint32_t, nb::shape<-1, Columns>, nb::c_contig, nb::device::cpu>;
+
+class TrieReader {
+ public:
+    TrieReader(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words, Rows<4> nodes,
+               Rows<2> leaves)
+        : numbers_(std::move(numbers)),
+          begins_(std::move(begins)),
+          words_(std::move(words)),
+          nodes_(std::move(nodes)),
+          leaves_(std::move(leaves)),
+          trie_(checked_view()) {}
+
+    void check(int threads) const {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        check_ngrams(arrays(), pool);
+    }
+
+    auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
+                      std::uint32_t begin_number, int threads) const {
+        const std::int64_t* const starts_end = sentence_starts.data() + sentence_starts.size();
+        if (sentence_starts.size() == 0 || sentence_starts(0) != 0 ||
+            starts_end[-1] != static_cast<std::int64_t>(ids.size()) ||
+            !std::is_sorted(sentence_starts.data(), starts_end))
+            throw std::invalid_argument("the sentences do not cover the events");
+        for (std::size_t i = 0; i < id_map.size(); ++i) check_number(id_map(i));
+        const std::size_t size = ids.size();
+        std::unique_ptr<double[]> log10_probs(new double[size]);
+        std::unique_ptr<std::uint8_t[]> orders(new std::uint8_t[size]);
+        const std::uint32_t begin = advance(0, begin_number).next;
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const ScoredText text{
+                ids.data(),    size,         sentence_starts.data(), sentence_starts.size() - 1,
+                id_map.data(), id_map.size()};
+            score_text(trie_, text, begin, log10_probs.get(), orders.get(), pool);
+        }
+        return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size));
+    }
+
+    auto advance_state(std::uint32_t node, std::uint32_t number) const {
+        check_state(node);
+        const NgramStep step = advance(node, number);
+        return std::tuple(step.log10_prob, step.next, step.order);
+    }
+
+    std::uint32_t history_state(In<std::uint32_t> numbers) const {
+        std::uint32_t node = 0;
+        for (std::size_t i = 0; i < numbers.size(); ++i) node = advance(node, numbers(i)).next;
+        return node;
+    }
+
+    // From the root to the node: the probabilities of a shorter history times the back-off weight, but for
+    // the words that the longer one has itself.
+    Out<double> distribution(std::uint32_t node) const {
+        check_state(node);
+        const std::size_t size = trie_.vocabulary();
+        std::vector<double> by_number(size), probabilities(size);
+        {
+            nb::gil_scoped_release release;
+            std::vector<std::pair<std::uint32_t, int>> chain;
+            for (int words = trie_.order_of(node); words > 0; words = trie_.order_of(node)) {
+                chain.emplace_back(node, words);
+                node = trie_.link(node, words);
+            }
+            for (std::uint32_t number = 0; number < trie_.vocabulary(); ++number)
+                by_number[number] = std::pow(10.0, double{trie_.log_prob(1 + number, 1)});
+            for (; !chain.empty(); chain.pop_back()) {
+                const auto [longer, words] = chain.back();
+                const double weight = std::pow(10.0, double{trie_.backoff(longer)});
+                for (double& probability : by_number) probability *= weight;
+                const ChildRange range = trie_.children(longer, words);
+                for (std::uint32_t child = range.begin; child < range.end; ++child) {
+                    if (trie_.word(child) >= size)
+                        throw_damaged("the number of a word is not below the vocabulary");
+                    by_number[trie_.word(child)] = std::pow(10.0, double{trie_.log_prob(child, words + 1)});
+                }
+            }
+            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[trie_.number(id)];
+        }
+        return to_numpy(std::move(probabilities));
+    }
+
+ private:
+    TrieArrays arrays() const {
+        return {numbers_.data(), numbers_.size(), begins_.data(),  begins_.size(), words_.data(),
+                words_.size(),   nodes_.data(),   nodes_.shape(0), leaves_.data(), leaves_.shape(0)};
+    }
+    TrieView checked_view() const {
+        check_shape(arrays());
+        return TrieView(numbers_.data(), numbers_.size(), begins_.data(),
+                        static_cast<int>(begins_.size()) - 2, words_.data(), nodes_.data(), leaves_.data());
+    }
+    void check_number(std::uint32_t number) const {
+        if (number >= trie_.vocabulary()) throw std::invalid_argument("a number is not below the vocabulary");
+    }
+    void check_state(std::uint32_t node) const {
+        if (node >= trie_.begin(trie_.order())) throw std::invalid_argument("no such state");
+    }
+    NgramStep advance(std::uint32_t node, std::uint32_t number) const {
+        check_number(number);
+        return trie_.advance(node, number);
+    }
+
+    In<std::uint32_t> numbers_;
+    In<std::int64_t> begins_;
+    In<std::uint32_t> words_;
+    Rows<4> nodes_;
+    Rows<2> leaves_;
+    TrieView trie_;
+};
+
+}  // namespace
+
+void register_ngrams(nb::module_& m) {
+    nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
+        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
+             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
+             nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert())
+        .def("check", &TrieReader::check, nb::arg("threads"), "Checks every n-gram.")
+        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
+             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_number"),
+             nb::arg("threads"), "The log10 probability and the length of the n-gram of each event.")
+        .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
+             "The log10 probability of a word, the next state, the length of the n-gram.")
+        .def("history_state", &TrieReader::history_state, nb::arg("numbers").noconvert(),
+             "The longest suffix of a history that can be continued.")
+        .def("distribution", &TrieReader::distribution, nb::arg("node"),
+             "The probability of each word after a state, by its id.");
+}
+
+}  // namespace stategram

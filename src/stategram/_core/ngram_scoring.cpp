@@ -1,0 +1,157 @@
+// A search in a large trie is a chain of reads that miss the cache. A thread therefore keeps many pieces of
+// text, its lanes, under way at once: each step of a lane ends by asking for the memory that its next step
+// reads, and by the time all other lanes have done theirs it is there.
+#include "ngram_scoring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace stategram {
+namespace {
+
+constexpr std::size_t lanes = 16;
+constexpr std::size_t events_a_block = std::size_t{1} << 15;
+constexpr std::size_t events_a_piece = 256;
+
+struct Lane {
+    std::size_t at, end;  // the event to be scored, the end of the piece
+    std::size_t kept;     // events before this one only lead to the right state
+    double backoffs;      // sum over the nodes that had no such child
+    std::uint32_t node, number;
+    std::uint32_t child;  // none: not found in this round
+    std::uint32_t link, place;
+    ChildRange range;
+    float backoff;
+    int words;  // of the node; once a child was found, of the child
+};
+
+class BlockScorer {
+ public:
+    BlockScorer(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
+                std::uint8_t* orders)
+        : trie_(trie), text_(text), begin_state_(begin_state), log10_probs_(log10_probs), orders_(orders) {}
+
+    void run(std::size_t from, std::size_t to) {
+        next_ = from;
+        end_ = to;
+        const std::int64_t* starts = text_.sentence_starts;
+        sentence_ = static_cast<std::size_t>(
+            std::upper_bound(starts, starts + text_.n_sentences + 1, static_cast<std::int64_t>(from)) -
+            starts - 1);
+        std::size_t active = 0;
+        while (active < lanes && take_piece(lane_[active])) ++active;
+        while (active > 0) {
+            for (std::size_t i = 0; i < active; ++i) read_node(lane_[i]);
+            for (std::size_t i = 0; i < active; ++i) search(lane_[i]);
+            for (std::size_t i = 0; i < active;) {
+                if (lane_[i].child == TrieView::none || finish_event(lane_[i]))
+                    ++i;
+                else
+                    lane_[i] = lane_[--active];
+            }
+        }
+    }
+
+ private:
+    // The state before an event depends on the order - 1 words before it and on nothing else, so that a long
+    // sentence can be cut anywhere: a piece begins with those words.
+    bool take_piece(Lane& lane) {
+        if (next_ >= end_) return false;
+        while (text_.sentence_starts[sentence_ + 1] <= static_cast<std::int64_t>(next_)) ++sentence_;
+        const auto start = static_cast<std::size_t>(text_.sentence_starts[sentence_]);
+        const auto stop = static_cast<std::size_t>(text_.sentence_starts[sentence_ + 1]);
+        lane.kept = next_;
+        next_ = lane.end = std::min({stop, end_, next_ + events_a_piece});
+        const auto words = static_cast<std::size_t>(trie_.order() - 1);
+        lane.at = lane.kept - start > words ? lane.kept - words : start;
+        lane.node = lane.at == start ? begin_state_ : 0;
+        lane.words = trie_.order_of(lane.node);
+        lane.backoffs = 0;
+        read_word(lane);
+        return true;
+    }
+
+    void read_word(Lane& lane) {
+        const std::uint32_t id = text_.ids[lane.at];
+        if (id >= text_.n_ids) throw std::invalid_argument("an id is not below the size of the vocabulary");
+        lane.number = text_.numbers[id];
+    }
+
+    void read_node(Lane& lane) {
+        if (lane.node == 0) {
+            found(lane, 1 + lane.number, 1);
+            return;
+        }
+        lane.child = TrieView::none;
+        lane.range = trie_.children(lane.node, lane.words);
+        lane.link = trie_.link(lane.node, lane.words);
+        lane.backoff = trie_.backoff(lane.node);
+        lane.place = trie_.guess(lane.range, lane.number);
+        trie_.prefetch_word(lane.place);
+        if (lane.link == 0)
+            trie_.prefetch_row(1 + lane.number, 1);
+        else
+            trie_.prefetch_node(lane.link);
+    }
+
+    void search(Lane& lane) {
+        if (lane.child != TrieView::none) return;
+        const std::uint32_t child = lane.range.begin == lane.range.end
+                                        ? TrieView::none
+                                        : trie_.find(lane.range, lane.number, lane.place);
+        if (child != TrieView::none) {
+            found(lane, child, lane.words + 1);
+            return;
+        }
+        lane.backoffs += lane.backoff;
+        if (lane.link == 0) {
+            lane.child = 1 + lane.number;
+            lane.words = 1;
+        } else {
+            lane.node = lane.link;
+            lane.words = trie_.order_of(lane.node);
+        }
+    }
+
+    void found(Lane& lane, std::uint32_t child, int words) {
+        lane.child = child;
+        lane.words = words;
+        trie_.prefetch_row(child, words);
+    }
+
+    // Whether the lane has more to do.
+    bool finish_event(Lane& lane) {
+        if (lane.at >= lane.kept) {
+            log10_probs_[lane.at] = trie_.log_prob(lane.child, lane.words) + lane.backoffs;
+            orders_[lane.at] = static_cast<std::uint8_t>(lane.words);
+        }
+        if (++lane.at == lane.end) return take_piece(lane);
+        lane.node = trie_.state_after(lane.child, lane.words);
+        lane.words = trie_.order_of(lane.node);
+        lane.backoffs = 0;
+        trie_.prefetch_node(lane.node);
+        read_word(lane);
+        return true;
+    }
+
+    const TrieView& trie_;
+    const ScoredText& text_;
+    std::uint32_t begin_state_;
+    double* log10_probs_;
+    std::uint8_t* orders_;
+    std::array<Lane, lanes> lane_;
+    std::size_t next_ = 0, end_ = 0, sentence_ = 0;
+};
+
+}  // namespace
+
+void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
+                std::uint8_t* orders, ThreadPool& pool) {
+    pool.run((text.size + events_a_block - 1) / events_a_block, [&](std::size_t i, int) {
+        BlockScorer scorer(trie, text, begin_state, log10_probs, orders);
+        scorer.run(i * events_a_block, std::min(text.size, (i + 1) * events_a_block));
+    });
+}
+
+}  // namespace stategram

@@ -1,0 +1,25 @@
+// The log10 probability of each event of a text, many sentences at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "ngram_trie.hpp"
+#include "threads.hpp"
+
+namespace stategram {
+
+struct ScoredText {
+    const std::uint32_t* ids;
+    std::size_t size;
+    const std::int64_t* sentence_starts;  // one more than sentences, the last is `size`
+    std::size_t n_sentences;
+    const std::uint32_t* numbers;  // the trie's number of each id
+    std::size_t n_ids;
+};
+
+// Writes one value for each event: the log10 probability and the length of the n-gram that gave it.
+void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
+                std::uint8_t* orders, ThreadPool& pool);
+
+}  // namespace stategram

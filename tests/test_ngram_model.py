@@ -1,0 +1,264 @@
+"""An n-gram model: saved, opened, asked; its kenlm-like interface beside PyPI's kenlm."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import random
+from pathlib import Path
+
+import kenlm as pypi_kenlm
+import numpy as np
+import pytest
+
+from naive.trie import Ngram, Ngrams
+from stategram import NgramModel, kenlm, load_model
+from stategram.errors import BadDataError, UsageError
+from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
+
+VOCABULARY = Vocabulary.from_words("the cat sat on a mat été".split())
+SENTENCES = [
+    "the cat sat on the mat",
+    "a cat",
+    "the dog sat on été",
+    "mat mat mat mat mat mat the the cat cat sat",
+    "dog dog",
+    "",
+]
+
+
+def ngrams() -> Ngrams:
+    """A trigram model whose every history has probabilities that sum to 1."""
+    chance = random.Random(2)
+    n_words = len(VOCABULARY)
+    words = [id for id in range(n_words) if id != BEGIN]
+    masses = {word: chance.uniform(0.2, 1) for word in words}
+    probs: dict[Ngram, float] = {(word,): mass / sum(masses.values()) for word, mass in masses.items()}
+    probs[BEGIN,] = 1e-99
+    weights: dict[Ngram, float] = {}
+
+    def prob(history: Ngram, word: int) -> float:
+        if (*history, word) in probs:
+            return probs[*history, word]
+        return weights.get(history, 1.0) * prob(history[1:], word)
+
+    bigrams: list[Ngram] = []
+    for histories in ([(id,) for id in range(n_words) if id != END], bigrams):
+        for history in histories:
+            # KenLM makes no room for many n-grams whose suffixes are missing.
+            known = [word for word in words if (*history[1:], word) in probs]
+            chosen = chance.sample(known, 3 if len(history) == 1 else 2)
+            shorter = {word: prob(history[1:], word) for word in chosen}
+            for word in chosen:
+                probs[*history, word] = 0.5 * shorter[word] + 0.1
+            weights[history] = (1 - sum(probs[*history, word] for word in chosen)) / (1 - sum(shorter.values()))
+            # The end of a sentence is no history.
+            if len(history) == 1:
+                bigrams += [(*history, word) for word in chosen[:2] if word != END]
+    return Ngrams(
+        n_words,
+        3,
+        {ngram: float(np.log10(np.float32(p))) if p > 1e-30 else -99.0 for ngram, p in probs.items()},
+        {ngram: float(np.log10(np.float32(p))) for ngram, p in weights.items()},
+    )
+
+
+def write_arpa(model: Ngrams, path: Path) -> None:
+    lines = ["\\data\\"]
+    by_length = [[n for n in model.log_probs if len(n) == k] for k in range(1, model.order + 1)]
+    lines += [f"ngram {k}={len(of)}" for k, of in enumerate(by_length, 1)]
+    for k, of in enumerate(by_length, 1):
+        lines += ["", f"\\{k}-grams:"]
+        for ngram in of:
+            words = " ".join(VOCABULARY.word(id) for id in ngram)
+            backoff = "" if k == model.order else f"\t{model.backoffs.get(ngram, 0.0):.9g}"
+            lines.append(f"{model.log_probs[ngram]:.9g}\t{words}{backoff}")
+    path.write_text("\n".join([*lines, "", "\\end\\", ""]), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def model() -> NgramModel:
+    return NgramModel(VOCABULARY, ngrams().trie(), "made up", {"seed": 2})
+
+
+@pytest.fixture
+def folder(model: NgramModel, tmp_path: Path) -> Path:
+    model.save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_saved_model_is_the_same(model: NgramModel, folder: Path, verify: bool) -> None:
+    loaded = load_model(folder, verify=verify)
+    assert (loaded.order, loaded.smoothing, loaded.report) == (3, "made up", {"seed": 2})
+    assert loaded.vocabulary == model.vocabulary
+    assert loaded.parameters == model.parameters
+    assert repr(loaded) == repr(model)
+    corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    assert loaded.log_probs(corpus).tobytes() == model.log_probs(corpus).tobytes()
+    assert not loaded.trie.nodes.flags.writeable
+
+
+def test_parameters_are_probabilities_and_weights(model: NgramModel) -> None:
+    twin = ngrams()
+    shorter = sum(len(ngram) < 3 for ngram in twin.log_probs)
+    assert model.parameters == len(twin.log_probs) + shorter
+
+
+@pytest.mark.parametrize("name", ["trie.safetensors", "vocabulary.txt"])
+def test_a_flipped_byte_is_refused_with_the_name(folder: Path, name: str) -> None:
+    data = bytearray((folder / name).read_bytes())
+    data[-1] ^= 1
+    (folder / name).write_bytes(data)
+    with pytest.raises(BadDataError, match=name.replace(".", r"\.")):
+        load_model(folder)
+
+
+def test_arrays_that_do_not_fit_are_refused_even_unverified(model: NgramModel, tmp_path: Path) -> None:
+    other = Vocabulary.from_words(["one"])
+    NgramModel(other, model.trie).save(tmp_path / "model")
+    with pytest.raises(BadDataError, match="model: not an n-gram model .*vocabulary.*write it again"):
+        load_model(tmp_path / "model", verify=False)
+    trie = copy.deepcopy(model.trie)
+    trie.nodes[0, 2] = 0
+    NgramModel(VOCABULARY, trie).save(tmp_path / "model")
+    with pytest.raises(BadDataError, match="model: not an n-gram model .*damaged.*write it again"):
+        load_model(tmp_path / "model", verify=False)
+
+
+def test_unsound_ngrams_with_a_sound_checksum_are_refused(model: NgramModel, tmp_path: Path) -> None:
+    trie = copy.deepcopy(model.trie)
+    trie.leaves[0, 1] = 2**32 - 1
+    NgramModel(VOCABULARY, trie).save(tmp_path / "model")
+    with pytest.raises(BadDataError, match="a link leads to"):
+        load_model(tmp_path / "model")
+
+
+def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "model": "crystal ball"}))
+    with pytest.raises(BadDataError, match="'crystal ball', this stategram knows ngram"):
+        load_model(folder)
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "smoothing": None, "report": 3}))
+    with pytest.raises(BadDataError, match="not an n-gram model"):
+        load_model(folder)
+
+
+def test_events_equal_the_twin(model: NgramModel) -> None:
+    corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    events = model.events(corpus, threads=2)
+    twin = [
+        event
+        for i in range(corpus.n_sentences)
+        for event in ngrams().score(corpus.sentence(i).tolist(), BEGIN)
+    ]
+    # The twin's values are float64, the trie's float32: four of them in a sum.
+    np.testing.assert_allclose(events.log10_probs, [p for p, _ in twin], rtol=4 * np.finfo(np.float32).eps)
+    assert events.orders.tolist() == [length for _, length in twin]
+    assert events.unknown.tolist() == (corpus.ids == 0).tolist()
+    np.testing.assert_array_equal(model.log_probs(corpus), events.log10_probs * np.log(10))
+
+
+def test_another_vocabulary_is_mapped_by_its_words(model: NgramModel) -> None:
+    ours = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    theirs = corpus_from_sentences(SENTENCES)
+    assert theirs.vocabulary != VOCABULARY
+    assert "dog" in theirs.vocabulary
+    ours_events, theirs_events = model.events(ours), model.events(theirs)
+    assert theirs_events.log10_probs.tolist() == ours_events.log10_probs.tolist()
+    assert theirs_events.unknown.tolist() == ours_events.unknown.tolist()
+
+
+@pytest.mark.parametrize("history", ["", "the", "the cat", "a dog sat", "mat mat on the", "été été"])
+@pytest.mark.parametrize("sentence_start", [True, False])
+def test_a_distribution_sums_to_one_and_agrees_with_the_score(
+    model: NgramModel, history: str, sentence_start: bool
+) -> None:
+    distribution = model.distribution(history, sentence_start=sentence_start)
+    # Each probability is the product of at most three values known to the precision of float32 logarithms.
+    assert distribution.sum() == pytest.approx(1, abs=1e-5)
+    assert distribution[BEGIN] == 0
+    before = model.score(history, bos=sentence_start, eos=False)
+    for id, word in enumerate(VOCABULARY.words):
+        if id != BEGIN:
+            after = model.score([*history.split(), word], bos=sentence_start, eos=False)
+            assert distribution[id] == pytest.approx(10 ** (after - before), rel=1e-12)
+    assert model.distribution(history.split(), sentence_start=sentence_start).tolist() == distribution.tolist()
+    best = model.predict(history, 3, sentence_start=sentence_start)
+    assert [p for _, p in best] == sorted(distribution, reverse=True)[:3]
+    assert all(distribution[VOCABULARY.id(word)] == p for word, p in best)
+
+
+def test_a_sentence_begins_once(model: NgramModel) -> None:
+    assert model.distribution("<s> the").tolist() == model.distribution("the").tolist()
+    assert len(model.predict("the", 100)) == len(VOCABULARY)
+    with pytest.raises(UsageError, match="top is 0"):
+        model.predict("the", 0)
+
+
+@pytest.fixture
+def both(folder: Path, tmp_path: Path) -> tuple[kenlm.Model, pypi_kenlm.Model]:
+    write_arpa(ngrams(), tmp_path / "model.arpa")
+    config = pypi_kenlm.Config()
+    config.show_progress = False
+    return kenlm.Model(str(folder)), pypi_kenlm.Model(str(tmp_path / "model.arpa"), config)
+
+
+# KenLM adds float32: a rounding for each word and for each back-off weight.
+CLOSE = {"rel": 1e-5}
+
+
+@pytest.mark.parametrize("bos", [True, False])
+@pytest.mark.parametrize("eos", [True, False])
+def test_scores_equal_those_of_kenlm(
+    both: tuple[kenlm.Model, pypi_kenlm.Model], bos: bool, eos: bool
+) -> None:
+    ours, theirs = both
+    assert ours.order == theirs.order
+    for sentence in [*SENTENCES, "the </s> cat", "<unk> the\u00a0cat\tcat", "été".encode(), b"the \xff cat"]:
+        expected = list(theirs.full_scores(sentence, bos=bos, eos=eos))
+        found = list(ours.full_scores(sentence, bos=bos, eos=eos))
+        assert [event[1:] for event in found] == [event[1:] for event in expected]
+        assert [event[0] for event in found] == pytest.approx([event[0] for event in expected], **CLOSE)
+        assert ours.score(sentence, bos, eos) == pytest.approx(theirs.score(sentence, bos, eos), **CLOSE)
+        assert ours.perplexity(sentence) == pytest.approx(theirs.perplexity(sentence), rel=1e-4)
+
+
+def test_states_equal_those_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model]) -> None:
+    ours, theirs = both
+    for begin in ("BeginSentenceWrite", "NullContextWrite"):
+        state, their_state = kenlm.State(), pypi_kenlm.State()
+        getattr(ours, begin)(state)
+        getattr(theirs, begin)(their_state)
+        seen, their_seen = [copy.copy(state)], [copy.copy(their_state)]
+        for word in ["the", "cat", b"sat", "dog", "the", "cat", "sat", "</s>", "mat"]:
+            out, their_out = kenlm.State(), pypi_kenlm.State()
+            full = ours.BaseFullScore(state, word, out)
+            their_full = theirs.BaseFullScore(their_state, word, their_out)
+            assert full.log_prob == pytest.approx(their_full.log_prob, **CLOSE)
+            assert (full.ngram_length, full.oov) == (their_full.ngram_length, their_full.oov)
+            again = kenlm.State()
+            assert ours.BaseScore(state, word, again) == full.log_prob
+            assert again == out
+            assert hash(again) == hash(out)
+            state, their_state = out, their_out
+            seen.append(copy.deepcopy(state))
+            their_seen.append(copy.copy(their_state))
+        # Where KenLM sees one state, so do we.
+        for i, one in enumerate(their_seen):
+            for j, other in enumerate(their_seen):
+                assert one != other or seen[i] == seen[j]
+
+
+def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], folder: Path) -> None:
+    ours, theirs = both
+    for word in ("the", "dog", b"cat", "<unk>", "<s>", "</s>"):
+        assert (word in ours) == (word in theirs)
+    assert ours.path == str(folder)
+    assert repr(ours) == "<Model from model>"
+    assert pickle.loads(pickle.dumps(ours)).score("the cat") == ours.score("the cat")
+    assert isinstance(kenlm.LanguageModel(str(folder), kenlm.Config()), kenlm.Model)
+    for model in both:
+        with pytest.raises(TypeError, match="Cannot convert"):
+            model.score(3)  # type: ignore[arg-type]
