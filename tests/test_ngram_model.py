@@ -52,7 +52,9 @@ def ngrams() -> Ngrams:
             shorter = {word: prob(history[1:], word) for word in chosen}
             for word in chosen:
                 probs[*history, word] = 0.5 * shorter[word] + 0.1
-            weights[history] = (1 - sum(probs[*history, word] for word in chosen)) / (1 - sum(shorter.values()))
+            weights[history] = (1 - sum(probs[*history, word] for word in chosen)) / (
+                1 - sum(shorter.values())
+            )
             # The end of a sentence is no history.
             if len(history) == 1:
                 bigrams += [(*history, word) for word in chosen[:2] if word != END]
@@ -184,7 +186,9 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
         if id != BEGIN:
             after = model.score([*history.split(), word], bos=sentence_start, eos=False)
             assert distribution[id] == pytest.approx(10 ** (after - before), rel=1e-12)
-    assert model.distribution(history.split(), sentence_start=sentence_start).tolist() == distribution.tolist()
+    assert (
+        model.distribution(history.split(), sentence_start=sentence_start).tolist() == distribution.tolist()
+    )
     best = model.predict(history, 3, sentence_start=sentence_start)
     assert [p for _, p in best] == sorted(distribution, reverse=True)[:3]
     assert all(distribution[VOCABULARY.id(word)] == p for word, p in best)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ngram_problems import models, random_model, reader_of
 from naive.trie import Ngrams
+from ngram_problems import models, random_model, reader_of
 from stategram.models import NgramTrie
 
 ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")

@@ -39,6 +39,12 @@ bool starts_with(std::string_view text, std::string_view start) {
     return text.substr(0, start.size()) == start;
 }
 
+// <s> is never predicted. <unk> may have less than 1e-99: a stand-in for one that was missing.
+float log_prob_of(float written, bool is_begin, bool is_unknown) {
+    if (is_begin) return zero_log_prob;
+    return is_unknown && written < stands_for_zero ? written : as_zero(written);
+}
+
 }  // namespace
 
 // Lines whose words are looked up together, so that the table's memory has time to come.
@@ -72,6 +78,7 @@ bool ArpaReader::feed(std::string_view block) {
 bool ArpaReader::finish() {
     if (at_ < end_ && text_[end_ - 1] != '\n' && feed("\n")) return true;
     if (state_ == State::numbering) return true;
+    if (state_ != State::ended) line_ = std::max<std::int64_t>(line_ - 1, 1);  // the last one
     const std::string again = "; the file is cut off, or was never finished: make or fetch it again";
     if (state_ == State::before && skipped_ == 0) fail("the file is empty; expected an ARPA file");
     if (state_ == State::before) fail("the file ends without \\data\\; an ARPA file was expected");
@@ -198,13 +205,7 @@ void ArpaReader::read_word(const char* line, const char* end) {
     } else if (place < special_words) {
         seen_[place] = true;
     }
-    word_log_probs_[place] = place == sentence_begin ? zero_log_prob : ngram.log_prob;
-    // A stand-in for an <unk> that was missing is no impossible word.
-    if (ngram.log_prob == zero_log_prob && (place == unknown || word == "<UNK>")) {
-        const double value = read_number(line).value;
-        if (value < as_good_as_zero && value > -std::numeric_limits<float>::max())
-            word_log_probs_[place] = static_cast<float>(value);
-    }
+    word_log_probs_[place] = ngram.log_prob;
     word_backoffs_[place] = ngram.backoff;
     ++count_;
 }
@@ -221,8 +222,11 @@ void ArpaReader::close_words() {
             word_backoffs_[unknown] = word_backoffs_[upper_unknown_];
         }
     }
-    for (std::uint32_t place = 0; place < table_.size(); ++place)
+    for (std::uint32_t place = 0; place < table_.size(); ++place) {
+        word_log_probs_[place] =
+            log_prob_of(word_log_probs_[place], place == sentence_begin, place == unknown);
         if (place != upper_unknown_) word_ids_.push_back(place);
+    }
     state_ = State::numbering;
 }
 
@@ -343,7 +347,6 @@ void ArpaReader::add_batch(Part& part, const Batch& batch) const {
         }
     }
     trie_->find_many(words, batch.size, order_ - 1, parents);
-    const std::uint32_t begin_number = numbers_[sentence_begin];
     for (std::size_t i = 0; i < batch.size; ++i) {
         const std::size_t ngram = part.ngrams.size();
         if (i == 0 || batch.numbers[i] != batch.numbers[i - 1] + 1)
@@ -351,7 +354,8 @@ void ArpaReader::add_batch(Part& part, const Batch& batch) const {
         if (parents[i] == no_node) part.orphans.emplace_back(ngram, words[i]);
         const std::uint32_t last = words[i][order_ - 1];
         part.ngrams.push_back({parents[i], last,
-                               last == begin_number ? zero_log_prob : batch.lines[i].log_prob,
+                               log_prob_of(batch.lines[i].log_prob, last == numbers_[sentence_begin],
+                                           last == numbers_[unknown]),
                                batch.lines[i].backoff});
     }
 }

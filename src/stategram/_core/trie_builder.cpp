@@ -203,7 +203,8 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
         here.erase(std::unique(here.begin(), here.end(),
                                [](const Start& a, const Start& b) { return a.words == b.words; }),
                    here.end());
-        for (Start& start : here) start.log_prob = backed_off(start.words.data(), length);
+        // Weights above 1 may give more than a probability can be.
+        for (Start& start : here) start.log_prob = std::min(backed_off(start.words.data(), length), 0.0f);
         inserted += here.size();
     }
 

@@ -104,9 +104,7 @@ def read_arpa_trie(
     report = {
         "ngrams": reader.counts,
         "inserted_starts": reader.inserted,
-        "added_words": [
-            word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added
-        ],
+        "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
     return vocabulary, trie, report
