@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def read(blocks: Iterable[bytes], threads: int = 1) -> tuple[list[str], NgramTri
         trie_numbers(len(offsets) - 1), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
     )
     text = letters.tobytes()
-    return [text[a:b].decode() for a, b in zip(offsets, offsets[1:], strict=False)], trie, reader
+    return [text[a:b].decode() for a, b in pairwise(offsets)], trie, reader
 
 
 def cut(text: bytes, size: int) -> list[bytes]:
@@ -123,7 +124,9 @@ def write(words: list[str], trie: NgramTrie, step: int, threads: int = 1) -> str
     writer = ArpaWriter(
         np.frombuffer(b"".join(encoded), np.uint8),
         np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-        *arrays(trie)[:3],  # type: ignore[arg-type]
+        trie.numbers,
+        trie.begins,
+        trie.words,
         trie.nodes.reshape(-1),
         trie.leaves.reshape(-1),
         threads,

@@ -53,13 +53,13 @@ def read(text: str) -> tuple[int, Model]:
 
 
 def completed(order: int, model: Model) -> tuple[Model, int]:
-    """Add what the model of a file has to have: special words, and the starts of n-grams; give their number."""
+    """Add special words and the starts of n-grams that are missing; give the number of these."""
     rename = ("<unk>",) not in model.log_probs
 
     def named(ngram: Ngram) -> Ngram:
         return tuple("<unk>" if rename and word == "<UNK>" else word for word in ngram)
 
-    log_probs = {("<unk>",): -100.0, ("<s>",): -inf, ("</s>",): -inf}
+    log_probs: dict[Ngram, float] = {("<unk>",): -100.0, ("<s>",): -inf, ("</s>",): -inf}
     for ngram, p in model.log_probs.items():
         last = named(ngram)[-1]
         stand_in = last == "<unk>" and p < -99

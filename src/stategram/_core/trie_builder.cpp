@@ -142,7 +142,7 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
                             std::uint32_t* found) const {
     struct Search {
         ChildRange range;
-        std::uint32_t place;
+        std::uint32_t window;
     };
     constexpr std::size_t batch = 64;
     Search searches[batch];
@@ -158,13 +158,12 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
                 search = {{0, 0}, 0};
                 if (found[i] == no_node) continue;
                 search.range = view_->children(found[i], static_cast<int>(at));
-                if (search.range.begin == search.range.end) continue;
-                search.place = view_->guess(search.range, words[i][at]);
-                view_->prefetch_word(search.place);
+                search.window = view_->first_window(search.range, words[i][at]);
+                view_->prefetch_window(search.window);
             }
             for (std::size_t i = first; i < last; ++i) {
-                const auto& [range, place] = searches[i - first];
-                found[i] = range.begin == range.end ? no_node : view_->find(range, words[i][at], place);
+                const auto& [range, window] = searches[i - first];
+                found[i] = view_->find(range, words[i][at], window);
                 if (found[i] != no_node && at + 1 < length) view_->prefetch_node(found[i]);
             }
         }
@@ -244,7 +243,7 @@ std::uint32_t TrieBuilder::link_of_child(std::uint32_t parent, int words, std::u
         suffix = view_->link(suffix, words);
         words = view_->order_of(suffix);
         const std::uint32_t node = view_->find_child(suffix, words, word);
-        if (node != no_node && view_->has_children(node, words + 1)) return node;
+        if (node != no_node && first_child(node) != first_child(node + 1)) return node;
     }
     return 0;
 }
