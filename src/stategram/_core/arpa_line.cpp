@@ -170,6 +170,10 @@ std::string what_is_wrong(std::string_view line, std::size_t order) {
            " and at most a back-off weight: mend the line, or make the file again";
 }
 
+std::string section_name(std::size_t order) {
+    return std::string("\\").append(std::to_string(order)).append("-grams:");
+}
+
 std::string quoted(std::string_view text) {
     const std::string_view start = text.substr(0, std::min(text.size(), 4 * longest_quote));
     std::string clean;

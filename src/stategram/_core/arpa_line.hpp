@@ -32,6 +32,12 @@ inline const char* skip_blanks(const char* p) {
     return p;
 }
 
+inline std::string_view trimmed(std::string_view line) {
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    return line;
+}
+
 // The end of the word at `p`: white space, a line end or NUL.
 inline const char* word_end(const char* p) {
     for (;;) {
@@ -84,6 +90,9 @@ NgramLine read_ngram(const char* p, std::size_t order);
 
 // Says what is wrong with a line that read_ngram does not take.
 std::string what_is_wrong(std::string_view line, std::size_t order);
+
+// The line before the n-grams of `order` words.
+std::string section_name(std::size_t order);
 
 // A part of the file as a message shows it: short, on one line, in valid UTF-8.
 std::string quoted(std::string_view text);

@@ -18,11 +18,12 @@ its log10 back-off weight::
 
     \end\
 
-What is read: fields separated by ASCII tabs or spaces, in lines that end with LF or CRLF; n-grams in any order;
-any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than -99
-stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is taken for
-``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in KenLM. N-grams
-may lack their start (their words but the last): it is added, with the probability that backing off gives it.
+What is read: fields separated by ASCII tabs or spaces, in lines that end with LF or CRLF; n-grams in any
+order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
+-99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
+taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in KenLM.
+N-grams may lack their start (their words but the last): it is added, with the probability that backing off
+gives it.
 """
 
 from __future__ import annotations
@@ -96,15 +97,15 @@ def write_arpa(place: Place, model: NgramModel, *, threads: int | None = None) -
     >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
     >>> file = io.BytesIO()
     >>> write_arpa(file, read_arpa(io.BytesIO(text)))
-    >>> print(file.getvalue().decode().expandtabs(8), end="")
+    >>> print(file.getvalue().decode().replace("\t", " "), end="")
     \data\
     ngram 1=4
     <BLANKLINE>
     \1-grams:
-    -2	<unk>
-    -99	<s>
-    -99	</s>
-    -1	cat
+    -2 <unk>
+    -99 <s>
+    -99 </s>
+    -1 cat
     <BLANKLINE>
     \end\
 
