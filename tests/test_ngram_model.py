@@ -236,7 +236,7 @@ def test_states_equal_those_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model])
         getattr(ours, begin)(state)
         getattr(theirs, begin)(their_state)
         seen, their_seen = [copy.copy(state)], [copy.copy(their_state)]
-        for word in ["the", "cat", b"sat", "dog", "the", "cat", "sat", "</s>", "mat"]:
+        for word in ["the", "cat", "sat", "dog", "the", "cat", "sat", "</s>", "mat"]:
             out, their_out = kenlm.State(), pypi_kenlm.State()
             full = ours.BaseFullScore(state, word, out)
             their_full = theirs.BaseFullScore(their_state, word, their_out)

@@ -69,10 +69,10 @@ std::string wrong_number(std::string_view field, const std::string& meaning, boo
     return "";
 }
 
-float finite_or_zero(double value) {
-    // -0 becomes 0.
-    return value <= as_good_as_zero ? -std::numeric_limits<float>::infinity()
-                                    : static_cast<float>(value + 0.0);
+// -0 becomes 0.
+float as_float(double value) {
+    return value < -std::numeric_limits<float>::max() ? -std::numeric_limits<float>::infinity()
+                                                      : static_cast<float>(value + 0.0);
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ NgramLine read_ngram(const char* p, std::size_t order) {
     line.end = nullptr;
     const Number log_prob = read_number(p);
     if (log_prob.end == nullptr || log_prob.value > rounding) return line;
-    line.log_prob = log_prob.value > 0 ? 0 : finite_or_zero(log_prob.value);
+    line.log_prob = as_float(std::min(log_prob.value, 0.0));
     p = log_prob.end;
     for (std::size_t i = 0; i < order; ++i) {
         p = skip_blanks(p);
@@ -135,7 +135,7 @@ NgramLine read_ngram(const char* p, std::size_t order) {
     if (*p != '\n') {
         const Number backoff = read_number(p);
         if (backoff.end == nullptr || backoff.value > std::numeric_limits<float>::max()) return line;
-        line.backoff = finite_or_zero(backoff.value);
+        line.backoff = as_zero(as_float(backoff.value));
         p = skip_blanks(backoff.end);
         if (*p != '\n') return line;
     }
@@ -168,6 +168,10 @@ std::string what_is_wrong(std::string_view line, std::size_t order) {
            " after the log10 probability; a " + ngram + " has " + std::to_string(order) +
            (order == 1 ? " word" : " words") +
            " and at most a back-off weight: mend the line, or make the file again";
+}
+
+std::string section_name(std::size_t order) {
+    return std::string("\\").append(std::to_string(order)).append("-grams:");
 }
 
 std::string quoted(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,6 +30,12 @@ inline bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c ==
 inline const char* skip_blanks(const char* p) {
     while (is_blank(*p)) ++p;
     return p;
+}
+
+inline std::string_view trimmed(std::string_view line) {
+    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    return line;
 }
 
 // The end of the word at `p`: white space, a line end or NUL.
@@ -63,22 +70,29 @@ struct Number {
 };
 Number read_number(const char* p);
 
-// Zero probability, or no way to back off: what other tools write for -inf.
-constexpr double as_good_as_zero = -99;
+// What other tools write for -inf: zero probability, or no way to back off.
+constexpr float stands_for_zero = -99;
+inline float as_zero(float log) {
+    return log <= stands_for_zero ? -std::numeric_limits<float>::infinity() : log;
+}
 // A log probability above 0 by no more than this was rounded.
 constexpr double rounding = 1e-6;
 
 struct NgramLine {
-    float log_prob, backoff;
+    float log_prob;  // as it is written
+    float backoff;   // -inf where it is written as -99 or less
     std::string_view words[9];
     const char* end;  // of the line; nullptr if it is no line of an n-gram
 };
 
-// Reads the line of an n-gram of `order` words. Numbers at or below -99 are -inf.
+// Reads the line of an n-gram of `order` words.
 NgramLine read_ngram(const char* p, std::size_t order);
 
 // Says what is wrong with a line that read_ngram does not take.
 std::string what_is_wrong(std::string_view line, std::size_t order);
+
+// The line before the n-grams of `order` words.
+std::string section_name(std::size_t order);
 
 // A part of the file as a message shows it: short, on one line, in valid UTF-8.
 std::string quoted(std::string_view text);

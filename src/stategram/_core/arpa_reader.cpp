@@ -10,20 +10,11 @@ namespace stategram {
 namespace {
 
 constexpr std::size_t longest_line = std::size_t{1} << 20;
-constexpr std::size_t most_skipped = std::size_t{1} << 20;
 constexpr std::ptrdiff_t smallest_part = 1 << 13;
 constexpr std::size_t batch_size = 64;
 constexpr float unknown_log_prob = -100;  // what KenLM gives to unknown words where <unk> is missing
 constexpr float zero_log_prob = -std::numeric_limits<float>::infinity();
 constexpr std::uint32_t unknown = 0, sentence_begin = 1;  // places of the special words
-
-std::string_view trimmed(std::string_view line) {
-    while (!line.empty() && is_blank(line.front())) line.remove_prefix(1);
-    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
-    return line;
-}
-
-std::string section_name(std::size_t order) { return std::string("\\").append(std::to_string(order)).append("-grams:"); }
 
 const char* line_end(const char* p, const char* end) {
     return static_cast<const char*>(std::memchr(p, '\n', static_cast<std::size_t>(end - p)));
@@ -33,8 +24,10 @@ std::string_view between(const char* begin, const char* end) {
     return {begin, static_cast<std::size_t>(end - begin)};
 }
 
-bool starts_with(std::string_view text, std::string_view start) {
-    return text.substr(0, start.size()) == start;
+// <s> is never predicted. <unk> may have less than 1e-99: a stand-in for one that was missing.
+float log_prob_of(float written, bool is_begin, bool is_unknown) {
+    if (is_begin) return zero_log_prob;
+    return is_unknown && written < stands_for_zero ? written : as_zero(written);
 }
 
 }  // namespace
@@ -70,6 +63,7 @@ bool ArpaReader::feed(std::string_view block) {
 bool ArpaReader::finish() {
     if (at_ < end_ && text_[end_ - 1] != '\n' && feed("\n")) return true;
     if (state_ == State::numbering) return true;
+    if (state_ != State::ended) line_ = std::max<std::int64_t>(line_ - 1, 1);  // the last one
     const std::string again = "; the file is cut off, or was never finished: make or fetch it again";
     if (state_ == State::before && skipped_ == 0) fail("the file is empty; expected an ARPA file");
     if (state_ == State::before) fail("the file ends without \\data\\; an ARPA file was expected");
@@ -121,66 +115,6 @@ void ArpaReader::read_lines() {
     }
 }
 
-void ArpaReader::read_before(std::string_view line) {
-    if (line_ == 1 && starts_with(line, "\xef\xbb\xbf")) line.remove_prefix(3);
-    if (line == "\\data\\") {
-        state_ = State::header;
-        return;
-    }
-    if (line_ == 1 && (line == "iARPA" || line == "qARPA"))
-        fail("found " + quoted(line) +
-             ", a format of IRSTLM's own; expected \\data\\: convert it with IRSTLM's compile-lm --text=yes");
-    if (line_ == 1 && starts_with(line, "mmap lm"))
-        fail("found a binary file of KenLM; expected \\data\\: give the ARPA file that it was made from");
-    if (line.find('\0') != line.npos)
-        fail("found a NUL byte before \\data\\; expected an ARPA file, as text");
-    if (skipped_ + line.size() > most_skipped)
-        fail("no \\data\\ in the first " + std::to_string(most_skipped) +
-             " bytes; expected an ARPA file: check that it is one");
-}
-
-void ArpaReader::read_header(std::string_view line) {
-    if (line.front() == '\\') {
-        if (counts_.empty())
-            fail("found " + quoted(line) +
-                 " before any count; expected a line such as ngram 1=1000 after \\data\\");
-        if (line != section_name(1)) fail("found " + quoted(line) + "; expected " + section_name(1));
-        state_ = State::words;
-        order_ = 1;
-        return;
-    }
-    const std::string advice = "; expected a line such as ngram " + std::to_string(counts_.size() + 1) +
-                               "=1000, or " + section_name(1);
-    std::string_view rest = line;
-    const auto number = [&]() -> std::optional<std::uint64_t> {
-        rest = trimmed(rest);
-        std::size_t digits = 0;
-        std::uint64_t value = 0;
-        for (; digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9'; ++digits)
-            value =
-                std::min<std::uint64_t>(10 * value + static_cast<std::uint64_t>(rest[digits] - '0'), no_node);
-        rest = trimmed(rest.substr(digits));
-        return digits == 0 ? std::nullopt : std::optional(value);
-    };
-    if (!starts_with(rest, "ngram")) fail("found " + quoted(line) + " in the header" + advice);
-    rest.remove_prefix(5);
-    const auto order = number();
-    if (!order || rest.empty() || rest.front() != '=')
-        fail("found " + quoted(line) + " in the header" + advice);
-    rest.remove_prefix(1);
-    const auto count = number();
-    if (!count || !rest.empty()) fail("found " + quoted(line) + " in the header" + advice);
-    if (*order != counts_.size() + 1) fail("found the count of " + quoted(line) + advice);
-    if (*order > most_words)
-        fail("found n-grams of " + std::to_string(*order) + " words; stategram reads up to " +
-             std::to_string(most_words) + ": make the model again with a lower order");
-    counts_.push_back(*count);
-    std::uint64_t total = 0;
-    for (const std::uint64_t each : counts_) total += each;
-    if (total >= no_node - 4)
-        fail("found " + quoted(line) + "; stategram holds up to 4294967290 n-grams: check the header");
-}
-
 void ArpaReader::read_word(const char* line, const char* end) {
     const NgramLine ngram = read_ngram(line, 1);
     if (ngram.end == nullptr || find_bad(line, end) != end) fail(what_is_wrong(between(line, end), 1));
@@ -196,13 +130,7 @@ void ArpaReader::read_word(const char* line, const char* end) {
     } else if (place < special_words) {
         seen_[place] = true;
     }
-    word_log_probs_[place] = place == sentence_begin ? zero_log_prob : ngram.log_prob;
-    // A stand-in for an <unk> that was missing is no impossible word.
-    if (ngram.log_prob == zero_log_prob && (place == unknown || word == "<UNK>")) {
-        const double value = read_number(line).value;
-        if (value < as_good_as_zero && value > -std::numeric_limits<float>::max())
-            word_log_probs_[place] = static_cast<float>(value);
-    }
+    word_log_probs_[place] = ngram.log_prob;
     word_backoffs_[place] = ngram.backoff;
     ++count_;
 }
@@ -219,8 +147,11 @@ void ArpaReader::close_words() {
             word_backoffs_[unknown] = word_backoffs_[upper_unknown_];
         }
     }
-    for (std::uint32_t place = 0; place < table_.size(); ++place)
+    for (std::uint32_t place = 0; place < table_.size(); ++place) {
+        word_log_probs_[place] =
+            log_prob_of(word_log_probs_[place], place == sentence_begin, place == unknown);
         if (place != upper_unknown_) word_ids_.push_back(place);
+    }
     state_ = State::numbering;
 }
 
@@ -243,21 +174,6 @@ void ArpaReader::number_words(const std::uint32_t* numbers, std::size_t count) {
     state_ = State::ngrams;
     closed_ = true;
     read_lines();
-}
-
-// A line with a \ where a section has ended.
-void ArpaReader::read_control(std::string_view line) {
-    const std::string expected = order_ == counts_.size() ? "\\end\\" : section_name(order_ + 1);
-    if (line != expected)
-        fail("found " + quoted(line) + "; expected " + expected + " after the " + std::to_string(order_) +
-             "-grams, as the header says: make or fetch the file again");
-    if (order_ == counts_.size()) {
-        state_ = State::ended;
-        return;
-    }
-    ++order_;
-    count_ = 0;
-    closed_ = false;
 }
 
 // Reads lines of n-grams up to `end` or the end of the section, a part of them on each thread.
@@ -341,7 +257,6 @@ void ArpaReader::add_batch(Part& part, const Batch& batch) const {
         }
     }
     trie_->find_many(words, batch.size, order_ - 1, parents);
-    const std::uint32_t begin_number = numbers_[sentence_begin];
     for (std::size_t i = 0; i < batch.size; ++i) {
         const std::size_t ngram = part.ngrams.size();
         if (i == 0 || batch.numbers[i] != batch.numbers[i - 1] + 1)
@@ -349,7 +264,8 @@ void ArpaReader::add_batch(Part& part, const Batch& batch) const {
         if (parents[i] == no_node) part.orphans.emplace_back(ngram, words[i]);
         const std::uint32_t last = words[i][order_ - 1];
         part.ngrams.push_back({parents[i], last,
-                               last == begin_number ? zero_log_prob : batch.lines[i].log_prob,
+                               log_prob_of(batch.lines[i].log_prob, last == numbers_[sentence_begin],
+                                           last == numbers_[unknown]),
                                batch.lines[i].backoff});
     }
 }

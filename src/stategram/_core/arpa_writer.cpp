@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "ngram_check.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -125,35 +126,18 @@ class ArpaWriter {
     }
 
  private:
-    void check() const {
-        const auto fits = [](bool holds) {
-            if (!holds) throw std::invalid_argument("the arrays of the trie do not fit together");
-        };
+    void check() {
         const Trie& t = trie_;
-        const std::size_t n_words = t.numbers.size();
-        fits(t.offsets.size() == n_words + 1 && t.begins.size() >= 3 && t.begins(0) == 0 && t.begins(1) == 1);
-        fits(t.begins(2) == static_cast<std::int64_t>(n_words) + 1);
-        fits(t.offsets(0) == 0 && t.offsets(n_words) == static_cast<std::int64_t>(t.letters.size()));
-        for (std::size_t i = 0; i < n_words; ++i) fits(t.offsets(i) <= t.offsets(i + 1));
-        for (std::size_t i = 2; i + 1 < t.begins.size(); ++i) fits(t.begins(i) <= t.begins(i + 1));
-        const auto inner = static_cast<std::size_t>(t.begins(t.order()));
-        const auto total = static_cast<std::size_t>(t.begins(t.order() + 1));
-        fits(t.words.size() == total && t.nodes.size() == 4 * (inner + 1) &&
-             t.leaves.size() == 2 * (total - inner));
-        std::vector<bool> taken(n_words);
-        for (std::size_t i = 0; i < n_words; ++i) {
-            fits(t.numbers(i) < n_words && !taken[t.numbers(i)]);
-            taken[t.numbers(i)] = true;
-        }
-        for (std::size_t node = 0; node < total; ++node) fits(t.words(node) < n_words);
-        for (std::size_t level = 0; level < t.order(); ++level) {
-            // The children of a level are the next level.
-            fits(t.first_child(static_cast<std::size_t>(t.begins(level))) == t.begins(level + 1));
-            for (auto node = static_cast<std::size_t>(t.begins(level));
-                 node < static_cast<std::size_t>(t.begins(level + 1)); ++node)
-                fits(t.first_child(node) <= t.first_child(node + 1));
-        }
-        fits(t.first_child(inner) == total);
+        const TrieArrays arrays{t.numbers.data(), t.numbers.size(),   t.begins.data(), t.begins.size(),
+                                t.words.data(),   t.words.size(),     t.nodes.data(),  t.nodes.size() / 4,
+                                t.leaves.data(),  t.leaves.size() / 2};
+        nb::gil_scoped_release release;
+        check_ngrams(arrays, pool_);
+        const std::int64_t* const offsets = t.offsets.data();
+        if (t.offsets.size() != t.numbers.size() + 1 || offsets[0] != 0 ||
+            offsets[t.numbers.size()] != static_cast<std::int64_t>(t.letters.size()) ||
+            !std::is_sorted(offsets, offsets + t.offsets.size()))
+            throw std::invalid_argument("the words and the trie do not fit together");
     }
 
     // The lines of the n-grams begin .. end - 1 of a level; those of the first are in the order of the ids.

@@ -19,11 +19,12 @@ struct Lane {
     std::size_t kept;     // events before this one only lead to the right state
     double backoffs;      // sum over the nodes that had no such child
     std::uint32_t node, number;
-    std::uint32_t child;  // none: not found in this round
-    std::uint32_t link, place;
+    int words;  // of the node
+    std::uint32_t link, window;
     ChildRange range;
     float backoff;
-    int words;  // of the node; once a child was found, of the child
+    std::uint32_t child;
+    int child_words;
 };
 
 class BlockScorer {
@@ -41,14 +42,19 @@ class BlockScorer {
             starts - 1);
         std::size_t active = 0;
         while (active < lanes && take_piece(lane_[active])) ++active;
+        std::array<std::uint8_t, lanes> done;
         while (active > 0) {
             for (std::size_t i = 0; i < active; ++i) read_node(lane_[i]);
-            for (std::size_t i = 0; i < active; ++i) search(lane_[i]);
-            for (std::size_t i = 0; i < active;) {
-                if (lane_[i].child == TrieView::none || finish_event(lane_[i]))
-                    ++i;
-                else
-                    lane_[i] = lane_[--active];
+            // Whether a child is there can not be guessed; a list of those that have one needs no guess.
+            std::size_t n_done = 0;
+            for (std::size_t i = 0; i < active; ++i) {
+                done[n_done] = static_cast<std::uint8_t>(i);
+                n_done += search(lane_[i]);
+            }
+            // From the last on: a lane that takes the place of one without work has had its turn.
+            while (n_done > 0) {
+                Lane& lane = lane_[done[--n_done]];
+                if (!finish_event(lane)) lane = lane_[--active];
             }
         }
     }
@@ -79,55 +85,36 @@ class BlockScorer {
     }
 
     void read_node(Lane& lane) {
-        if (lane.node == 0) {
-            found(lane, 1 + lane.number, 1);
-            return;
-        }
-        lane.child = TrieView::none;
         lane.range = trie_.children(lane.node, lane.words);
         lane.link = trie_.link(lane.node, lane.words);
         lane.backoff = trie_.backoff(lane.node);
-        lane.place = trie_.guess(lane.range, lane.number);
-        trie_.prefetch_word(lane.place);
-        if (lane.link == 0)
-            trie_.prefetch_row(1 + lane.number, 1);
-        else
-            trie_.prefetch_node(lane.link);
+        lane.window = trie_.first_window(lane.range, lane.number);
+        trie_.prefetch_window(lane.window);
+        trie_.prefetch_node(lane.link == 0 ? 1 + lane.number : lane.link);
     }
 
-    void search(Lane& lane) {
-        if (lane.child != TrieView::none) return;
-        const std::uint32_t child = lane.range.begin == lane.range.end
-                                        ? TrieView::none
-                                        : trie_.find(lane.range, lane.number, lane.place);
-        if (child != TrieView::none) {
-            found(lane, child, lane.words + 1);
-            return;
-        }
-        lane.backoffs += lane.backoff;
-        if (lane.link == 0) {
-            lane.child = 1 + lane.number;
-            lane.words = 1;
-        } else {
-            lane.node = lane.link;
-            lane.words = trie_.order_of(lane.node);
-        }
-    }
-
-    void found(Lane& lane, std::uint32_t child, int words) {
-        lane.child = child;
-        lane.words = words;
-        trie_.prefetch_row(child, words);
+    // Whether the n-gram was found.
+    bool search(Lane& lane) {
+        const std::uint32_t child = trie_.find(lane.range, lane.number, lane.window);
+        const bool hit = child != TrieView::none, at_root = lane.link == 0;
+        lane.backoffs += hit ? 0.0 : double{lane.backoff};
+        lane.child = hit ? child : 1 + lane.number;
+        lane.child_words = hit ? lane.words + 1 : 1;
+        lane.node = lane.link;
+        lane.words = trie_.order_of(lane.link);
+        trie_.prefetch_child(lane.child, lane.child_words);
+        return hit | at_root;
     }
 
     // Whether the lane has more to do.
     bool finish_event(Lane& lane) {
+        const TrieView::Found ngram = trie_.found(lane.child, lane.child_words);
         if (lane.at >= lane.kept) {
-            log10_probs_[lane.at] = trie_.log_prob(lane.child, lane.words) + lane.backoffs;
-            orders_[lane.at] = static_cast<std::uint8_t>(lane.words);
+            log10_probs_[lane.at] = ngram.log_prob + lane.backoffs;
+            orders_[lane.at] = static_cast<std::uint8_t>(lane.child_words);
         }
         if (++lane.at == lane.end) return take_piece(lane);
-        lane.node = trie_.state_after(lane.child, lane.words);
+        lane.node = ngram.next;
         lane.words = trie_.order_of(lane.node);
         lane.backoffs = 0;
         trie_.prefetch_node(lane.node);

@@ -4,8 +4,6 @@
 #include <bit>
 #include <stdexcept>
 
-#include "word_table.hpp"
-
 namespace stategram {
 namespace {
 
@@ -19,7 +17,6 @@ TrieBuilder::TrieBuilder(std::size_t order, const std::vector<float>& log_probs,
                          const std::vector<float>& backoffs)
     : order_(order),
       n_words_(static_cast<std::uint32_t>(log_probs.size())),
-      guess_(n_words_),
       begins_{0, 1},
       words_(1, 0),
       nodes_{0, 0, 1, 0, 0, 0, 1, 0} {
@@ -38,11 +35,13 @@ void TrieBuilder::open_level(std::size_t count) {
     if (level() == order_) {
         leaves_.resize(2 * count);
         nodes_[nodes_.size() - 2] = end;
-        return;
+    } else {
+        const std::size_t old = nodes_.size() - 4;  // the closing row moves
+        nodes_.resize(4 * (total + 1));
+        for (std::size_t at = old; at < nodes_.size(); at += 4) nodes_[at + 2] = end;
     }
-    const std::size_t old = nodes_.size() - 4;  // the closing row moves
-    nodes_.resize(4 * (total + 1));
-    for (std::size_t at = old; at < nodes_.size(); at += 4) nodes_[at + 2] = end;
+    view_.emplace(nullptr, n_words_, begins_.data(), static_cast<int>(level()), words_.data(), nodes_.data(),
+                  leaves_.data());
 }
 
 void TrieBuilder::put(std::uint32_t node, const NewNgram& ngram) {
@@ -55,15 +54,10 @@ void TrieBuilder::put(std::uint32_t node, const NewNgram& ngram) {
     }
 }
 
-float TrieBuilder::log_prob(std::uint32_t node) const {
-    if (level() == order_ && node >= begin(order_))
-        return std::bit_cast<float>(leaves_[2 * std::size_t{node - begin(order_)}]);
-    return std::bit_cast<float>(nodes_[4 * std::size_t{node}]);
-}
-
-float TrieBuilder::backoff(std::uint32_t node) const {
-    if (level() == order_ && node >= begin(order_)) return 0;
-    return std::bit_cast<float>(nodes_[4 * std::size_t{node} + 1]);
+NewNgram TrieBuilder::ngram(std::uint32_t node) const {
+    if (level() < order_ || node < begin(order_))
+        return {0, words_[node], std::bit_cast<float>(nodes_[4 * std::size_t{node}]), view_->backoff(node)};
+    return {0, words_[node], std::bit_cast<float>(leaves_[2 * std::size_t{node - begin(order_)}]), 0};
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::add_level(const NgramChunks& chunks,
@@ -122,8 +116,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::sort_childre
             };
             if (high - low < 2 || rising()) continue;
             group.clear();
-            for (std::uint32_t node = low; node < high; ++node)
-                group.push_back({0, words_[node], log_prob(node), backoff(node)});
+            for (std::uint32_t node = low; node < high; ++node) group.push_back(ngram(node));
             std::sort(group.begin(), group.end(),
                       [](const NewNgram& a, const NewNgram& b) { return a.word < b.word; });
             for (std::uint32_t node = low; node < high; ++node) {
@@ -138,22 +131,18 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::sort_childre
     return std::nullopt;
 }
 
-std::uint32_t TrieBuilder::child(std::uint32_t node, std::uint32_t word) const {
-    if (node == 0) return 1 + word;
-    const std::uint32_t low = first_child(node), high = first_child(node + 1);
-    return low == high ? no_node : find_from(words_.data(), low, high, guess_(low, high, word), word);
-}
-
 std::uint32_t TrieBuilder::find(const std::uint32_t* words, std::size_t length) const {
     std::uint32_t node = 0;
-    for (std::size_t i = 0; i < length && node != no_node; ++i) node = child(node, words[i]);
+    for (std::size_t i = 0; i < length && node != no_node; ++i)
+        node = view_->find_child(node, static_cast<int>(i), words[i]);
     return node;
 }
 
 void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::size_t length,
                             std::uint32_t* found) const {
     struct Search {
-        std::uint32_t low, high, at;
+        ChildRange range;
+        std::uint32_t window;
     };
     constexpr std::size_t batch = 64;
     Search searches[batch];
@@ -161,26 +150,21 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
         const std::size_t last = std::min(first + batch, count);
         for (std::size_t i = first; i < last; ++i) {
             found[i] = 1 + words[i][0];
-            if (length > 1) fetch_early(&nodes_[4 * std::size_t{found[i]}]);
+            if (length > 1) view_->prefetch_node(found[i]);
         }
-        for (std::size_t place = 1; place < length; ++place) {
+        for (std::size_t at = 1; at < length; ++at) {
             for (std::size_t i = first; i < last; ++i) {
                 Search& search = searches[i - first];
-                search = {0, 0, 0};
+                search = {{0, 0}, 0};
                 if (found[i] == no_node) continue;
-                search.low = first_child(found[i]);
-                search.high = first_child(found[i] + 1);
-                if (search.low == search.high) continue;
-                search.at = guess_(search.low, search.high, words[i][place]);
-                fetch_early(&words_[search.at]);
+                search.range = view_->children(found[i], static_cast<int>(at));
+                search.window = view_->first_window(search.range, words[i][at]);
+                view_->prefetch_window(search.window);
             }
             for (std::size_t i = first; i < last; ++i) {
-                const Search& search = searches[i - first];
-                found[i] = search.low == search.high ? no_node
-                                                     : find_from(words_.data(), search.low, search.high,
-                                                                 search.at, words[i][place]);
-                if (found[i] != no_node && place + 1 < length)
-                    fetch_early(&nodes_[4 * std::size_t{found[i]}]);
+                const auto& [range, window] = searches[i - first];
+                found[i] = view_->find(range, words[i][at], window);
+                if (found[i] != no_node && at + 1 < length) view_->prefetch_node(found[i]);
             }
         }
     }
@@ -191,11 +175,11 @@ float TrieBuilder::backed_off(const std::uint32_t* words, std::size_t length) co
     double weight = 0;
     for (; length > 1; ++words, --length) {
         const std::uint32_t node = find(words, length);
-        if (node != no_node) return static_cast<float>(weight + log_prob(node));
+        if (node != no_node) return static_cast<float>(weight + ngram(node).log_prob);
         const std::uint32_t context = find(words, length - 1);
-        if (context != no_node) weight += backoff(context);
+        if (context != no_node) weight += ngram(context).backoff;
     }
-    return static_cast<float>(weight + log_prob(1 + words[0]));
+    return static_cast<float>(weight + ngram(1 + words[0]).log_prob);
 }
 
 std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
@@ -218,7 +202,8 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
         here.erase(std::unique(here.begin(), here.end(),
                                [](const Start& a, const Start& b) { return a.words == b.words; }),
                    here.end());
-        for (Start& start : here) start.log_prob = backed_off(start.words.data(), length);
+        // Weights above 1 may give more than a probability can be.
+        for (Start& start : here) start.log_prob = std::min(backed_off(start.words.data(), length), 0.0f);
         inserted += here.size();
     }
 
@@ -226,8 +211,8 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
     const TrieBuilder old = std::move(*this);
     std::vector<float> log_probs(n_words_), backoffs(n_words_);
     for (std::uint32_t word = 0; word < n_words_; ++word) {
-        log_probs[word] = old.log_prob(1 + word);
-        backoffs[word] = old.backoff(1 + word);
+        log_probs[word] = old.ngram(1 + word).log_prob;
+        backoffs[word] = old.ngram(1 + word).backoff;
     }
     *this = TrieBuilder(order_, log_probs, backoffs);
     std::vector<std::uint32_t> moved(n_words_);
@@ -235,26 +220,29 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
     for (std::size_t length = 2; length <= levels; ++length) {
         NgramChunks chunks(1);
         for (std::uint32_t parent = old.begin(length - 1); parent < old.begin(length); ++parent)
-            for (std::uint32_t node = old.first_child(parent); node < old.first_child(parent + 1); ++node)
-                chunks[0].push_back({moved[parent - old.begin(length - 1)], old.words_[node],
-                                     old.log_prob(node), old.backoff(node)});
+            for (std::uint32_t node = old.first_child(parent); node < old.first_child(parent + 1); ++node) {
+                chunks[0].push_back(old.ngram(node));
+                chunks[0].back().parent = moved[parent - old.begin(length - 1)];
+            }
         const std::vector<NewNgram> kept = chunks[0];
         for (const Start& start : starts[length])
             chunks[0].push_back(
                 {find(start.words.data(), length - 1), start.words[length - 1], start.log_prob, 0});
         add_level(chunks, pool);
         moved.resize(kept.size());
-        for (std::size_t i = 0; i < kept.size(); ++i) moved[i] = child(kept[i].parent, kept[i].word);
+        for (std::size_t i = 0; i < kept.size(); ++i)
+            moved[i] = view_->find_child(kept[i].parent, static_cast<int>(length - 1), kept[i].word);
     }
     return {inserted, std::move(moved)};
 }
 
 // The longest proper suffix, with children, of the parent's child. Without its last word it is a suffix of
 // the parent that has children, and so one of the links from there on.
-std::uint32_t TrieBuilder::link_of_child(std::uint32_t parent, std::uint32_t word) const {
+std::uint32_t TrieBuilder::link_of_child(std::uint32_t parent, int words, std::uint32_t word) const {
     for (std::uint32_t suffix = parent; suffix != 0;) {
-        suffix = link(suffix);
-        const std::uint32_t node = child(suffix, word);
+        suffix = view_->link(suffix, words);
+        words = view_->order_of(suffix);
+        const std::uint32_t node = view_->find_child(suffix, words, word);
         if (node != no_node && first_child(node) != first_child(node + 1)) return node;
     }
     return 0;
@@ -269,7 +257,8 @@ void TrieBuilder::set_links(ThreadPool& pool) {
             for (auto parent = static_cast<std::uint32_t>(parents + task * parents_a_task); parent < last;
                  ++parent) {
                 for (std::uint32_t node = first_child(parent); node < first_child(parent + 1); ++node) {
-                    const std::uint32_t found = link_of_child(parent, words_[node]);
+                    const std::uint32_t found =
+                        link_of_child(parent, static_cast<int>(length - 1), words_[node]);
                     if (length == order_)
                         leaves_[2 * std::size_t{node - children} + 1] = found;
                     else

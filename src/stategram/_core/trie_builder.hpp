@@ -8,11 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "ngram_trie.hpp"
 #include "threads.hpp"
-#include "trie_search.hpp"
 
 namespace stategram {
 
+constexpr std::uint32_t no_node = TrieView::none;
 constexpr std::size_t most_words = 9;  // in an n-gram
 
 // An n-gram as the node of all its words but the last, and that word.
@@ -60,13 +61,10 @@ class TrieBuilder {
     std::vector<std::uint32_t> take_leaves() { return std::move(leaves_); }
 
  private:
-    std::uint32_t begin(std::size_t level) const { return static_cast<std::uint32_t>(begins_[level]); }
+    std::uint32_t begin(std::size_t words) const { return static_cast<std::uint32_t>(begins_[words]); }
     std::uint32_t first_child(std::uint32_t node) const { return nodes_[4 * std::size_t{node} + 2]; }
-    std::uint32_t link(std::uint32_t node) const { return nodes_[4 * std::size_t{node} + 3]; }
-    float log_prob(std::uint32_t node) const;
-    float backoff(std::uint32_t node) const;
-    std::uint32_t child(std::uint32_t node, std::uint32_t word) const;
-    std::uint32_t link_of_child(std::uint32_t parent, std::uint32_t word) const;
+    NewNgram ngram(std::uint32_t node) const;  // without its parent
+    std::uint32_t link_of_child(std::uint32_t parent, int words, std::uint32_t word) const;
     float backed_off(const std::uint32_t* words, std::size_t length) const;
 
     void open_level(std::size_t count);
@@ -77,9 +75,9 @@ class TrieBuilder {
 
     std::size_t order_;
     std::uint32_t n_words_;
-    PlaceGuess guess_;
     std::vector<std::int64_t> begins_;
     std::vector<std::uint32_t> words_, nodes_, leaves_;
+    std::optional<TrieView> view_;  // of the levels so far
 };
 
 }  // namespace stategram

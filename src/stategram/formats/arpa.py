@@ -18,11 +18,12 @@ its log10 back-off weight::
 
     \end\
 
-What is read: fields separated by tabs or spaces, in lines that end with LF or CRLF; n-grams in any order;
-any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf, and ``<s>`` is never
-predicted, whatever its probability. ``<UNK>`` is taken for ``<unk>`` if there is none; without both, unknown
-words have the log10 probability -100, as in KenLM. N-grams may lack their start (their words but the last):
-it is added, with the probability that backing off gives it.
+What is read: fields separated by ASCII tabs or spaces, in lines that end with LF or CRLF; n-grams in any
+order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
+-99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
+taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in KenLM.
+N-grams may lack their start (their words but the last): it is added, with the probability that backing off
+gives it.
 """
 
 from __future__ import annotations
@@ -46,45 +47,7 @@ _NGRAMS_A_BLOCK = 1 << 18
 def read_arpa(
     place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
 ) -> NgramModel:
-    r"""Read a model from an ARPA file; the parameters are those of `read_arpa_trie`.
-
-    Examples
-    --------
-    >>> import io
-    >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
-    >>> read_arpa(io.BytesIO(text)).score("cat", eos=False)
-    -1.0
-
-    """
-    vocabulary, trie, report = read_arpa_trie(place, threads=threads, progress=progress)
-    return NgramModel(vocabulary, trie, report=report)
-
-
-def write_arpa(
-    place: Place,
-    model: NgramModel,
-    *,
-    threads: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> None:
-    r"""Write a model as an ARPA file; the other parameters are those of `write_arpa_trie`.
-
-    Examples
-    --------
-    >>> import io
-    >>> file = io.BytesIO()
-    >>> write_arpa(file, NgramModel.train(["the cat sat", "the dog sat"], order=2))
-    >>> file.getvalue().splitlines()[:3]
-    [b'\\data\\', b'ngram 1=7', b'ngram 2=6']
-
-    """
-    write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
-
-
-def read_arpa_trie(
-    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
-) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
-    r"""Read an ARPA file.
+    r"""Read a back-off n-gram model from an ARPA file.
 
     Parameters
     ----------
@@ -97,14 +60,8 @@ def read_arpa_trie(
 
     Returns
     -------
-    vocabulary
-        The special words, then the other 1-grams in the order of the file.
-    trie
-        The n-grams.
-    report
-        ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many n-grams were added
-        because longer ones start with them; ``added_words``: special words that were missing;
-        ``unknown_word``: how the file spells ``<unk>``, None if it has none.
+    NgramModel
+        Its ``report`` says what the file holds and what had to be added; see `read_arpa_trie`.
 
     Raises
     ------
@@ -114,10 +71,72 @@ def read_arpa_trie(
     Examples
     --------
     >>> import io
+    >>> read_arpa(io.BytesIO(b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"))
+    NgramModel(order 1, 4 n-grams, unknown)
+
+    """
+    vocabulary, trie, report = read_arpa_trie(place, threads=threads, progress=progress)
+    return NgramModel(vocabulary=vocabulary, trie=trie, smoothing="unknown", report=report)
+
+
+def write_arpa(
+    place: Place,
+    model: NgramModel,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
+
+    Parameters
+    ----------
+    place
+        A path, ``-`` for standard output, or a binary stream. A file is written beside its place and then
+        renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
+    model
+        The model.
+    threads
+        How many threads to use; by default one for each processor. The file is the same for any number.
+    progress
+        Called with the number of n-grams written so far and of all.
+
+    Examples
+    --------
+    >>> import io
     >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
-    >>> vocabulary, trie, report = read_arpa_trie(io.BytesIO(text))
-    >>> vocabulary.words, trie.sizes, report["added_words"]
-    (('<unk>', '<s>', '</s>', 'cat'), (4,), ['<s>', '</s>'])
+    >>> file = io.BytesIO()
+    >>> write_arpa(file, read_arpa(io.BytesIO(text)))
+    >>> print(file.getvalue().decode().replace("\t", " "), end="")
+    \data\
+    ngram 1=4
+    <BLANKLINE>
+    \1-grams:
+    -2 <unk>
+    -99 <s>
+    -99 </s>
+    -1 cat
+    <BLANKLINE>
+    \end\
+
+    """
+    write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
+
+
+def read_arpa_trie(
+    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
+) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
+    """Read an ARPA file as `read_arpa` does, to the parts of a model.
+
+    Returns
+    -------
+    vocabulary
+        The special words, then the other 1-grams in the order of the file.
+    trie
+        The n-grams.
+    report
+        ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many n-grams were added
+        because longer ones start with them; ``added_words``: special words that were missing;
+        ``unknown_word``: how the file spells ``<unk>``, None if it has none.
 
     """
     source = os.fspath(place) if isinstance(place, os.PathLike) else place
@@ -163,40 +182,7 @@ def write_arpa_trie(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
-    r"""Write an ARPA file, numbers with seven significant digits, -inf as -99.
-
-    Parameters
-    ----------
-    place
-        A path, ``-`` for standard output, or a binary stream. A file is written beside its place and then
-        renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
-    vocabulary, trie
-        The words and the n-grams.
-    threads
-        How many threads to use; by default one for each processor. The file is the same for any number.
-    progress
-        Called with the number of n-grams written so far and of all.
-
-    Examples
-    --------
-    >>> import io
-    >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
-    >>> vocabulary, trie, _ = read_arpa_trie(io.BytesIO(text))
-    >>> file = io.BytesIO()
-    >>> write_arpa_trie(file, vocabulary, trie)
-    >>> print(file.getvalue().decode(), end="")
-    \data\
-    ngram 1=4
-    <BLANKLINE>
-    \1-grams:
-    -2	<unk>
-    -99	<s>
-    -99	</s>
-    -1	cat
-    <BLANKLINE>
-    \end\
-
-    """
+    """Write the parts of a model as `write_arpa` does."""
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
             f"the vocabulary has {len(vocabulary)} words and the trie {len(trie.numbers)}; "
