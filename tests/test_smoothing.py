@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive.ngram_models as naive
+from naive.entropy_pruning import entropy_prune
 from stategram.counts import Workspace, count_ngrams
 from stategram.models.assembly import assemble
+from stategram.models.pruning import prune
 from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
 from stategram.models.trie import NgramTrie
 from stategram.text import Corpus, Vocabulary
@@ -81,13 +83,25 @@ def make(
     return estimates, assemble(estimates, workspace=workspace, threads=threads)
 
 
-def assert_same(trie: NgramTrie, expected: naive.NaiveNgramModel) -> None:
+def make_pruned(
+    text: Text, order: int, smoothing: str, min_counts: list[int], threshold: float, threads: int = 1
+) -> NgramTrie:
+    workspace = Workspace()
+    counts = count_ngrams(make_corpus(*text), order, workspace=workspace, threads=threads)
+    estimates = estimate(counts, smoothing, min_counts, workspace=workspace, threads=threads)
+    prune(estimates, threshold, workspace=workspace, threads=threads)
+    return assemble(estimates, workspace=workspace, threads=threads)
+
+
+def assert_same(trie: NgramTrie, expected: naive.NaiveNgramModel, *, of_rounded: bool = False) -> None:
     # Half a unit in the last place of a float32 near 8, times the slope of 10**x.
     tolerance = 2.0**-22 * math.log(10)
+    # A weight made of rounded probabilities: their error, divided by what is left of 1, here at least 1/1000.
+    weights = 1000 * tolerance if of_rounded else tolerance
     probs, backoffs = ngrams_of(trie)
     assert probs.pop((naive.BEGIN,)) == 0.0
     assert probs == pytest.approx(expected.probs, rel=tolerance, abs=0.0)
-    assert backoffs == pytest.approx(expected.backoffs, rel=tolerance, abs=0.0)
+    assert backoffs == pytest.approx(expected.backoffs, rel=weights, abs=0.0)
 
 
 @given(texts(), st.integers(1, 5), st.sampled_from(SMOOTHINGS), st.data())
@@ -107,3 +121,16 @@ def test_a_text_with_all_discounts_is_its_twin(smoothing: str, min_counts: list[
     estimates, trie = make(text, 4, smoothing, min_counts)
     assert estimates.notes == [] or smoothing == "katz" or "1 word:" in estimates.notes[0]
     assert_same(trie, TWINS[smoothing](text[0], text[1], 4, min_counts))
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+@pytest.mark.parametrize("min_counts", [[1, 1, 1, 1], [1, 1, 2, 3]])
+@pytest.mark.parametrize("threshold", [1e-3, 1e-4, 1e-5])
+def test_pruning_is_its_twin(smoothing: str, min_counts: list[int], threshold: float) -> None:
+    text = long_text(1500)
+    whole = TWINS[smoothing](text[0], text[1], 4, min_counts)
+    expected = entropy_prune(whole, threshold)
+    assert len(expected.probs) < len(whole.probs)
+    for threads in (1, 3):
+        trie = make_pruned(text, 4, smoothing, min_counts, threshold, threads)
+        assert_same(trie, expected, of_rounded=True)

@@ -85,6 +85,37 @@ def counts_of_counts(counts: NDArray[np.uint32], most: int) -> NDArray[np.int64]
 def log10_floats(values: NDArray[np.float64], logs: NDArray[np.float32], threads: int) -> None:
     """Write logarithms to the base of 10."""
 
+def history_probs(
+    first_child: NDArray[np.uint32],
+    parents: NDArray[np.float64],
+    log_probs: NDArray[np.float32],
+    probs: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Write probabilities of n-grams as histories, from those one word shorter."""
+
+def prune_ngrams(
+    first_child: NDArray[np.uint32],
+    history_prob: NDArray[np.float64],
+    backoffs: NDArray[np.float32],
+    suffixes: NDArray[np.uint32],
+    log_probs: NDArray[np.float32],
+    lower_log_probs: NDArray[np.float32],
+    needed: NDArray[np.uint8],
+    threshold: float,
+    keep: NDArray[np.uint8],
+    threads: int,
+) -> None:
+    """Take the mark `keep` from n-grams without which the perplexity rises by less than the threshold."""
+
+def have_kept_children(
+    first_child: NDArray[np.uint32],
+    children_keep: NDArray[np.uint8],
+    have: NDArray[np.uint8],
+    threads: int,
+) -> None:
+    """Mark the n-grams with children that are kept."""
+
 def link_level(
     suffixes: NDArray[np.uint32],
     lower_first_child: NDArray[np.uint32],

@@ -89,7 +89,11 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
         for (std::size_t parent = first; parent < last; ++parent) {
             // Suffixes lie anywhere in memory: they are asked for some parents ahead.
             if (parent + 24 < last) prefetch(lower.first_child + parent_suffix[parent + 24]);
-            if (parent + 12 < last) prefetch(lower.words + lower.first_child[parent_suffix[parent + 12]]);
+            if (parent + 12 < last) {
+                const std::size_t at = lower.first_child[parent_suffix[parent + 12]];
+                prefetch(lower.words + at);
+                prefetch(continuation + at);
+            }
             const std::size_t child = first_child[parent], child_end = first_child[parent + 1];
             const std::size_t q = parent_suffix[parent];
             link_children(lower, words.data(), child, child_end, lower.first_child[q],

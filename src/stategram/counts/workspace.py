@@ -151,6 +151,8 @@ class GrowingArray:
 
     def append(self, part: NDArray[Any]) -> None:
         """Add values at the end."""
+        if len(part) == 0:
+            return
         self._parts.append(part)
         self.size += len(part)
         if self._workspace.spilling:
@@ -164,8 +166,7 @@ class GrowingArray:
 
     def finish(self) -> NDArray[Any]:
         """Give the whole array; nothing can be added after that."""
-        if self._file is not None and self.size:
-            self.append(np.empty(0, self._dtype))
+        if self._file is not None:
             with self._file as file:
                 try:
                     file.flush()

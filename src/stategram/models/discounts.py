@@ -49,7 +49,7 @@ def good_turing_ratios(n: Sequence[int], most: int) -> tuple[list[float], str | 
     """
     ratios = [0.0] + [1.0] * (most + 1)
     wrong = []
-    share = (most + 1) * n[most + 1] / n[1] if n[1] > 0 else 0.0
+    share = (most + 1) * n[most + 1] / n[1] if n[1] > 0 else 1.0
     for r in range(1, most + 1):
         if n[r] > 0 and n[r + 1] > 0 and share < 1:
             ratio = ((r + 1) * n[r + 1] / (r * n[r]) - share) / (1 - share)

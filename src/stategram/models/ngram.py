@@ -15,6 +15,7 @@ from stategram import _core
 from stategram.counts import Tell, Workspace, count_ngrams, parse_size
 from stategram.errors import BadDataError, UsageError
 from stategram.models.assembly import assemble
+from stategram.models.pruning import prune as prune_estimates
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, estimate, usual_min_counts
 from stategram.models.trie import NgramTrie
 from stategram.processors import thread_count
@@ -140,6 +141,8 @@ class NgramModel:
             threads=n_threads,
             tell=_part(tell, 0.6, 0.85),
         )
+        if prune > 0:
+            prune_estimates(estimates, prune, workspace=workspace, threads=n_threads)
         trie = assemble(estimates, workspace=workspace, threads=n_threads)
         report = {
             **facts,

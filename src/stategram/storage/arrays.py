@@ -38,7 +38,9 @@ _BLOCK = 2**24
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Write named arrays to a safetensors file; give its SHA-256."""
-    whole = {name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()}
+    whole = {
+        name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()
+    }
     # The largest elements first: then every array begins where its elements may.
     names = sorted(whole, key=lambda name: (-whole[name].itemsize, name))
     header: dict[str, Any] = {}

@@ -166,7 +166,7 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
             "write the folder again or use another version of stategram"
         )
     if _manifest_bytes(manifest) != data:
-        raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit it; write the folder again")
+        raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
     if found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
     for name, expected in files.items():

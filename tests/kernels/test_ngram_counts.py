@@ -1,0 +1,170 @@
+"""N-gram counts, their suffixes and continuation counts against plain dictionaries."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from naive.ngram_models import adjusted_counts, raw_counts
+from stategram import _core
+from stategram.counts import NgramCounts, Workspace, count_ngrams, trie_numbers
+from stategram.counts import ngrams as counting
+from stategram.errors import UsageError
+from stategram.text import BEGIN, Corpus, Vocabulary
+
+Sentences = list[list[int]]
+Counts = dict[tuple[int, ...], int]
+
+
+def make_corpus(sentences: Sentences, n_words: int) -> Corpus:
+    ids = np.array([id for sentence in sentences for id in sentence], np.uint32)
+    starts = np.concatenate(([0], np.cumsum([len(sentence) for sentence in sentences]))).astype(np.int64)
+    return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
+
+
+@st.composite
+def texts(draw: st.DrawFn, most_words: int = 40) -> tuple[Sentences, int]:
+    n_words = draw(st.integers(3, most_words))
+    words = st.sampled_from([id for id in range(n_words) if id not in (1, 2)])
+    sentences = draw(st.lists(st.lists(words, max_size=15), max_size=20))
+    return [[*sentence, 2] for sentence in sentences], n_words
+
+
+def as_dicts(
+    counts: NgramCounts, length: int
+) -> tuple[dict[tuple[int, ...], int], dict[tuple[int, ...], int]]:
+    ngrams, counted, continuations = counts.ngrams(length)
+    names = [tuple(row) for row in ngrams.tolist()]
+    assert len(set(names)) == len(names)
+    return (
+        dict(zip(names, counted.tolist(), strict=True)),
+        dict(zip(names, continuations.tolist(), strict=True)),
+    )
+
+
+def everything(counts: NgramCounts) -> list[bytes]:
+    return [
+        array.tobytes()
+        for level in counts.levels
+        for array in (level.words, level.counts, level.first_child, level.suffixes, level.continuations)
+    ]
+
+
+@given(texts(), st.integers(1, 9), st.integers(1, 3))
+def test_counts_are_those_of_the_twin(text: tuple[Sentences, int], order: int, threads: int) -> None:
+    sentences, n_words = text
+    counts = count_ngrams(make_corpus(sentences, n_words), order, threads=threads)
+    raw = raw_counts(sentences, order)
+    adjusted = adjusted_counts(raw)
+    for length in range(1, order + 1):
+        found, continuations = as_dicts(counts, length)
+        if length == 1 and sentences:
+            assert found.pop((BEGIN,)) == len(sentences)
+        assert found == raw[length - 1]
+        if length < order:
+            for ngram, count in raw[length - 1].items():
+                assert (continuations[ngram] or count) == adjusted[length - 1][ngram]
+
+
+@given(texts(), st.integers(2, 6))
+def test_suffixes_lack_the_first_word(text: tuple[Sentences, int], order: int) -> None:
+    counts = count_ngrams(make_corpus(*text), order)
+    names: list[list[tuple[int, ...]]] = [[()]]
+    for level, parents in zip(counts.levels[1:], counts.levels, strict=False):
+        parent_of = np.searchsorted(parents.first_child, np.arange(len(level)), "right") - 1
+        names.append([(*names[-1][p], w) for p, w in zip(parent_of, level.words.tolist(), strict=True)])
+        assert names[-1] == sorted(names[-1])
+        for name, suffix in zip(names[-1], level.suffixes.tolist(), strict=True):
+            assert names[-2][suffix] == name[1:]
+
+
+@given(texts(), st.integers(1, 5), st.data())
+def test_ranges_of_first_words_are_the_whole(
+    text: tuple[Sentences, int], order: int, data: st.DataObject
+) -> None:
+    corpus = make_corpus(*text)
+    numbers = trie_numbers(text[1])
+    ends = data.draw(st.lists(st.integers(1, text[1] - 1), max_size=4))
+    edges = sorted({0, text[1], *ends})
+    whole = _core.count_ngrams(
+        corpus.ids, corpus.sentence_starts, numbers, int(numbers[BEGIN]), order, 0, text[1], 1
+    )
+    parts = [
+        _core.count_ngrams(
+            corpus.ids, corpus.sentence_starts, numbers, int(numbers[BEGIN]), order, first, last, 2
+        )
+        for first, last in itertools.pairwise(edges)
+    ]
+    for level in range(order):
+        for array in range(2):
+            joined = np.concatenate([part[level][array] for part in parts])
+            assert joined.tolist() == whole[level][array].tolist()
+
+
+def zipf_corpus(n_words: int, n_events: int = 60_000) -> Corpus:
+    random = np.random.default_rng(3)
+    ids = random.zipf(1.2, n_events).clip(max=n_words - 3).astype(np.uint32) + np.uint32(2)
+    ids[random.integers(0, n_events, n_events // 20)] = 2
+    ids[-1] = 2
+    starts = np.concatenate(([0], np.flatnonzero(ids == 2) + 1)).astype(np.int64)
+    return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
+
+
+@pytest.mark.parametrize(("n_words", "order"), [(7, 9), (200, 5), (40_000, 4), (70_000, 9)])
+def test_keys_of_every_width(n_words: int, order: int) -> None:
+    """Words of 3, 8, 16 and 17 bits; keys of one, two and three limbs; parts that split a first word."""
+    corpus = zipf_corpus(n_words)
+    counts = count_ngrams(corpus, order, threads=1)
+    padded = np.insert(corpus.ids, corpus.sentence_starts[:-1], BEGIN).tolist()
+    expected: Counter[tuple[int, ...]] = Counter()
+    for begin in range(len(padded) - order + 1):
+        ngram = tuple(padded[begin : begin + order])
+        if 2 not in ngram[:-1]:
+            expected[ngram] += 1
+    assert as_dicts(counts, order)[0] == expected
+    for threads in (2, 3):
+        assert everything(count_ngrams(corpus, order, threads=threads)) == everything(counts)
+
+
+@pytest.mark.parametrize("places", [1, 1000, 20_000])
+def test_ranges_and_files_change_nothing(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = zipf_corpus(500)
+    expected = everything(count_ngrams(corpus, 4, threads=2))
+    monkeypatch.setattr(counting, "_MOST_PLACES", places)
+    assert everything(count_ngrams(corpus, 4, threads=2)) == expected
+    workspace = Workspace()
+    workspace.spill(0)
+    assert everything(count_ngrams(corpus, 4, workspace=workspace, threads=2)) == expected
+
+
+def test_what_cannot_be_counted_is_refused() -> None:
+    corpus = zipf_corpus(7, 100)
+    for order in (0, 10):
+        with pytest.raises(UsageError, match="1 to 9"):
+            count_ngrams(corpus, order)
+    with pytest.raises(UsageError, match="1 to 2 words, not of 3"):
+        count_ngrams(corpus, 2).ngrams(3)
+    bad: list[tuple[NDArray[np.uint32], NDArray[np.int64], str]] = [
+        (np.array([9], np.uint32), np.array([0, 1], np.int64), "not below the number of types"),
+        (np.array([2], np.uint32), np.array([0, 2], np.int64), "do not cover"),
+        (np.array([2], np.uint32), np.array([1, 0], np.int64), "do not cover"),
+        (np.array([2], np.uint32), np.array([], np.int64), "do not cover"),
+    ]
+    for ids, starts, message in bad:
+        with pytest.raises(ValueError, match=message):
+            _core.count_ngrams(ids, starts, trie_numbers(5), 1, 2, 0, 5, 2)
+    with pytest.raises(ValueError, match="do not fit together"):
+        _core.count_ngrams(corpus.ids, corpus.sentence_starts, trie_numbers(7), 1, 2, 5, 5, 1)
+
+
+def test_a_suffix_that_is_not_there_is_refused() -> None:
+    level = [np.array(values, np.uint32) for values in ([5], [0, 1], [0], [0, 2], [1, 4])]
+    out = [np.zeros(n, np.uint32) for n in (1, 2)]
+    with pytest.raises(ValueError, match="lacks its suffix"):
+        _core.link_ngrams(*level, 6, 0, 1, *out, 1)

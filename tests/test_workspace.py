@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stategram.counts import Workspace, parse_size
+from stategram.errors import StategramError, UsageError
+
+
+@pytest.mark.parametrize("size", ["", "G", "-1G", "2X", "0", "1e9", "2 3G", "nan"])
+def test_sizes_that_are_none(size: str) -> None:
+    with pytest.raises(UsageError, match="write it as 2G or 512M"):
+        parse_size(size)
+
+
+def test_files_have_no_names_and_arrays_outlive_the_workspace(tmp_path: Path) -> None:
+    workspace = Workspace(tmp=tmp_path)
+    workspace.spill(1000)
+    array = workspace.empty(1000, np.uint32)
+    array[:] = np.arange(1000)
+    growing = workspace.growing(np.uint8)
+    for part in (b"abc", b"", b"de"):
+        growing.append(np.frombuffer(part, np.uint8))
+    grown = growing.finish()
+    assert list(tmp_path.iterdir()) == []
+    assert list(workspace.chunks(5_000_000))[-1][1] == 5_000_000
+    del workspace
+    assert array.tolist() == list(range(1000))
+    assert grown.tobytes() == b"abcde"
+
+
+def test_what_was_in_memory_when_files_began_is_not_lost(tmp_path: Path) -> None:
+    workspace = Workspace(tmp=tmp_path)
+    growing = workspace.growing(np.uint8)
+    growing.append(np.array([1, 2], np.uint8))
+    workspace.spill(0)
+    growing.append(np.array([3], np.uint8))
+    empty = workspace.growing(np.uint8)
+    assert growing.finish().tolist() == [1, 2, 3]
+    assert empty.finish().tolist() == []
+    assert workspace.empty(0, np.uint32).size == 0
+
+
+def test_a_full_disk_is_said_with_needed_and_free_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = Workspace(tmp=tmp_path)
+    with pytest.raises(StategramError, match=rf"{tmp_path}: .* needed, .* free; .* --tmp"):
+        workspace.spill(2**60)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    free = shutil.disk_usage(tmp_path).free
+    assert free > 0
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(StategramError, match="4 MB needed"):
+        workspace.empty(1_000_000, np.uint32)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
+    with pytest.raises(StategramError, match="name another folder as --tmp"):
+        Workspace(tmp=tmp_path / "none")
