@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from stategram.cli import main
+from command_line import run
 from stategram.formats import read_classes
 
 TEXT = "the cat sat\nthe dog sat\na cat ran\na dog ran\n" * 5
@@ -25,18 +25,10 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as end:
-        main([str(a) for a in arguments])
-    out, err = capfd.readouterr()
-    assert isinstance(end.value.code, int)
-    return end.value.code, out, err
-
-
 def test_help_lists_every_command(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("--help", capfd=capfd)
     assert status == 0
-    for command in ("classes", "demo"):
+    for command in ("classes", "train", "eval", "score", "predict", "export", "verify", "demo"):
         assert f"  {command} " in out
         assert run(command, "--help", capfd=capfd)[0] == 0
 

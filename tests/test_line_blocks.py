@@ -1,0 +1,102 @@
+"""A text in blocks is the text as a whole, and its sentences know their lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stategram import BadDataError, read_corpus
+from stategram.text import Treatment, line_blocks, read_line_blocks
+
+NO_TREATMENT = Treatment()
+PIECES = [
+    "the",
+    "Cat",
+    "<s>",
+    "</s>",
+    "<unk>",
+    " ",
+    "\t",
+    "\n",
+    "\n\n",
+    "\u3000",
+    "\x1c",
+    "\r\n",
+    "\ufeff",
+    "Größe",
+]
+
+
+def sentences(path: Path, block_size: int) -> list[tuple[int, list[str]]]:
+    found = []
+    for block in read_line_blocks(str(path), NO_TREATMENT, block_size=block_size):
+        for i, line in enumerate(block.lines.tolist()):
+            found.append((line, [block.spelling.word(id) for id in block.corpus.sentence(i).tolist()]))
+    return found
+
+
+@given(st.lists(st.sampled_from(PIECES)), st.integers(1, 40))
+def test_blocks_are_lines_of_the_text(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], block_size: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "pieces.txt"
+    path.write_bytes("".join(pieces).encode())
+    expected = []
+    for number, line in enumerate("".join(pieces).removeprefix("\ufeff").split("\n"), 1):
+        words = [word for word in line.split() if word not in ("<s>", "</s>")]
+        if words:
+            expected.append((number, [*words, "</s>"]))
+    # Blocks of any size: reading gives a few bytes at a time.
+    blocks = line_blocks.read_blocks
+    try:
+        line_blocks.read_blocks = lambda name: (
+            (data[i : i + 7], i + 7) for data, _ in blocks(name) for i in range(0, len(data), 7)
+        )
+        found = sentences(path, block_size) if expected else []
+    finally:
+        line_blocks.read_blocks = blocks
+    assert found == expected
+
+
+def test_words_are_treated_but_keep_their_spelling(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("The CAT 12,5 ÄÖ <S> <unk>\n", encoding="utf-8")
+    (block,) = read_line_blocks(str(path), Treatment(lowercase=True, digits="N"))
+    ids = block.corpus.ids.tolist()
+    assert [block.spelling.word(id) for id in ids] == ["The", "CAT", "12,5", "ÄÖ", "<S>", "<unk>", "</s>"]
+    assert [block.corpus.vocabulary.word(id) for id in ids] == [
+        "the",
+        "cat",
+        "N",
+        "äö",
+        "<unk>",
+        "<unk>",
+        "</s>",
+    ]
+
+
+@given(
+    st.lists(st.sampled_from(["The", "1", "-2.5", "1,2,3", "x1", "İstanbul", "ΑΣ", "+7", "1."]), min_size=1)
+)
+def test_the_treatment_is_that_of_read_corpus(
+    tmp_path_factory: pytest.TempPathFactory, words: list[str]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "words.txt"
+    path.write_text(" ".join(words), encoding="utf-8")
+    corpus = read_corpus(path, lowercase=True, digits="N")
+    expected = [corpus.vocabulary.word(id) for id in corpus.ids.tolist()[:-1]]
+    assert Treatment(True, "N").of(words) == expected
+
+
+def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    good = b"a good line\n" * 300_000
+    path.write_bytes(good + b"caf\xe9\n")
+    with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
+        list(read_line_blocks(str(path), NO_TREATMENT, block_size=1000))
+    path.write_bytes(b"\n \n<s> </s>\n")
+    with pytest.raises(BadDataError, match="no words in"):
+        list(read_line_blocks(str(path), NO_TREATMENT))

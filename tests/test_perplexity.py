@@ -1,0 +1,126 @@
+"""Perplexities are those of the definition, and texts that have none are refused."""
+
+from __future__ import annotations
+
+import io
+import math
+import weakref
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from stategram import (
+    BadDataError,
+    Corpus,
+    NgramModel,
+    Vocabulary,
+    corpus_from_sentences,
+    evaluate,
+    load_model,
+    open_model,
+)
+from stategram.evaluation import history_sums
+from stategram.formats import read_arpa
+
+TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
+TEST = ["the cat ran", "a zebra sat on the dog", "zebra zebra the"]
+
+
+@pytest.fixture(scope="module")
+def model() -> NgramModel:
+    return NgramModel.train(TRAIN, order=3)
+
+
+def test_figures_are_those_of_the_definition(model: NgramModel) -> None:
+    scores = [score for sentence in TEST for score in model.full_scores(sentence)]
+    figures = evaluate(model, corpus_from_sentences(TEST))
+    assert (figures.events, figures.sentences, figures.unknown) == (15, 3, 3)
+    assert figures.zero_probability == 0
+
+    def perplexity(log10_probs: list[float]) -> float:
+        return math.prod(10.0**-p for p in log10_probs) ** (1 / len(log10_probs))
+
+    assert figures.perplexity == pytest.approx(perplexity([p for p, _, _ in scores]), rel=1e-12)
+    known = [p for p, _, unknown in scores if not unknown]
+    assert figures.perplexity_known == pytest.approx(perplexity(known), rel=1e-12)
+    assert 2.0**figures.bits == pytest.approx(figures.perplexity, rel=1e-12)
+    assert [one.order for one in figures.orders] == [1, 2, 3]
+    for one in figures.orders:
+        of_order = [p for p, order, _ in scores if order == one.order]
+        assert (one.events, one.share) == (len(of_order), len(of_order) / 15)
+        assert one.perplexity == pytest.approx(perplexity(of_order), rel=1e-12)
+
+
+def test_unknown_is_what_the_model_does_not_know(model: NgramModel) -> None:
+    own = corpus_from_sentences(TEST)
+    of_model = corpus_from_sentences(TEST, vocabulary=model.vocabulary)
+    assert own.n_unknown == 0
+    assert evaluate(model, own) == evaluate(model, of_model)
+
+
+def test_any_model_can_be_evaluated() -> None:
+    class Uniform:
+        vocabulary = Vocabulary.from_words(["a", "b"])
+
+        def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+            return np.full(corpus.n_events, -math.log(4.0))
+
+    figures = evaluate(Uniform(), corpus_from_sentences(["a b c"]))
+    assert figures.perplexity == pytest.approx(4.0)
+    assert (figures.unknown, figures.orders) == (1, ())
+
+
+def test_zero_probability_is_infinite_perplexity() -> None:
+    arpa = (
+        b"\\data\\\nngram 1=5\n\n\\1-grams:\n"
+        b"-99\t<s>\n-0.30103\t</s>\n-99\t<unk>\n-0.30103\tcat\n-99\tdog\n\n\\end\\\n"
+    )
+    figures = evaluate(read_arpa(io.BytesIO(arpa)), corpus_from_sentences(["cat dog cow"]))
+    assert figures.perplexity == figures.perplexity_known == figures.bits == math.inf
+    assert figures.zero_probability == 2
+    assert evaluate(
+        read_arpa(io.BytesIO(arpa)), corpus_from_sentences(["cat cow"])
+    ).perplexity_known == pytest.approx(2.0, rel=1e-6)
+
+
+def test_texts_that_have_no_perplexity(model: NgramModel) -> None:
+    with pytest.raises(BadDataError, match="has no words"):
+        evaluate(model, corpus_from_sentences([]))
+    with pytest.raises(BadDataError, match="no word of the model's vocabulary .* case and tokenisation"):
+        evaluate(model, corpus_from_sentences(["THE CAT", "SAT"]))
+
+
+def test_sums_of_a_sound_model_are_one_and_of_another_are_not(model: NgramModel) -> None:
+    sums = history_sums(model, 50)
+    assert len({one.history for one in sums}) > 15
+    assert max(one.error for one in sums) < 1e-6
+    nodes = model.trie.nodes.copy()
+    the = 1 + int(model.trie.numbers[model.vocabulary.id("the")])
+    nodes[the, 1] = np.float32(0.5).view(np.uint32)  # its back-off weight
+    broken = NgramModel(model.vocabulary, replace(model.trie, nodes=nodes))
+    worst = max(history_sums(broken, 50), key=lambda one: one.error)
+    assert worst.error > 0.1
+    assert worst.history[-1] == "the"
+
+
+def test_the_text_is_let_go_before_the_estimates() -> None:
+    alive = []
+    waiting = [corpus_from_sentences(TRAIN)]
+    watch = weakref.ref(waiting[0])
+
+    def tell(share: float, words: str) -> None:
+        alive.append((share, watch() is not None))
+
+    NgramModel.train(waiting.pop(), 3, tell=tell)
+    assert not alive[-1][1]
+
+
+def test_a_model_keeps_its_recipe(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    model = NgramModel.train(TRAIN, order=2)
+    replace(model, recipe={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
+    assert load_model(folder).recipe == {"lowercase": True}
+    assert open_model(folder, verify=False).order == 2
