@@ -3,9 +3,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -17,32 +18,51 @@ namespace {
 constexpr double bits_a_decade = 3.321928094887362;  // log2(10)
 constexpr std::size_t events_a_task = std::size_t{1} << 14;
 
-// Six digits after the point, rounded to even; a hundred billion and more in scientific notation.
-void put(std::string& out, double value) {
-    char text[32];
-    if (!std::isfinite(value)) {
-        out += std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
-        return;
+constexpr std::size_t longest_number = 32;
+constexpr std::size_t longest_columns = 6 * longest_number;  // of a line, without the word
+
+// Text that grows at its end. Who writes asks for room first, then says how far the text goes now.
+class Lines {
+ public:
+    char* room(std::size_t size) {
+        if (capacity_ - size_ < size) grow(size);
+        return data_.get() + size_;
     }
-    if (std::abs(value) >= 1e11) {
-        out.append(text,
-                   std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, 6).ptr);
-        return;
+    void end(const char* p) { size_ = static_cast<std::size_t>(p - data_.get()); }
+    const char* data() const { return data_.get(); }
+    std::size_t size() const { return size_; }
+
+ private:
+    void grow(std::size_t size) {
+        capacity_ = std::max(2 * capacity_, size_ + size + (std::size_t{1} << 16));
+        std::unique_ptr<char[]> larger(new char[capacity_]);
+        if (size_ > 0) std::memcpy(larger.get(), data_.get(), size_);
+        data_ = std::move(larger);
     }
-    auto millionths = static_cast<std::uint64_t>(std::nearbyint(std::abs(value) * 1e6));
-    if (value < 0 && millionths > 0) out += '-';
-    char* const end = text + sizeof text;
-    char* p = end;
-    for (int digits = 0; digits < 7 || millionths > 0; ++digits, millionths /= 10) {
-        if (digits == 6) *--p = '.';
-        *--p = static_cast<char>('0' + millionths % 10);
-    }
-    out.append(p, end);
+
+    std::unique_ptr<char[]> data_;
+    std::size_t size_ = 0, capacity_ = 0;
+};
+
+char* put(char* p, std::string_view text) {
+    std::memcpy(p, text.data(), text.size());
+    return p + text.size();
 }
 
-void put(std::string& out, std::int64_t value) {
-    char text[24];
-    out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
+char* put(char* p, std::int64_t value) { return std::to_chars(p, p + longest_number, value).ptr; }
+
+// Six digits after the point, rounded to even; a hundred billion and more in scientific notation.
+char* put(char* p, double value) {
+    if (!std::isfinite(value)) return put(p, std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    if (std::abs(value) >= 1e11)
+        return std::to_chars(p, p + longest_number, value, std::chars_format::scientific, 6).ptr;
+    const auto millionths = static_cast<std::uint64_t>(std::nearbyint(std::abs(value) * 1e6));
+    if (value < 0 && millionths > 0) *p++ = '-';
+    p = put(p, static_cast<std::int64_t>(millionths / 1000000));
+    auto rest = static_cast<std::uint32_t>(millionths % 1000000);
+    *p = '.';
+    for (int digit = 6; digit > 0; --digit, rest /= 10) p[digit] = static_cast<char>('0' + rest % 10);
+    return p + 7;
 }
 
 struct ScoredSentences {
@@ -73,29 +93,33 @@ struct ScoredSentences {
                 static_cast<std::size_t>(offsets(id + 1) - offsets(id))};
     }
 
-    void put_words(std::string& out, std::size_t sentence) const {
+    void put_words(Lines& out, std::size_t sentence) const {
         const auto start = static_cast<std::size_t>(starts(sentence));
         const auto stop = static_cast<std::size_t>(starts(sentence + 1));
-        std::string number;
-        put(number, numbers(sentence));
+        char number[longest_number];
+        const std::string_view numbered(number,
+                                        static_cast<std::size_t>(put(number, numbers(sentence)) - number));
         for (std::size_t i = start; i < stop; ++i) {
-            out += number;
-            out += '\t';
-            put(out, static_cast<std::int64_t>(i - start + 1));
-            out += '\t';
-            out += word(ids(i));
-            out += '\t';
-            put(out, log10_probs(i));
-            out += '\t';
-            put(out, -log10_probs(i) * bits_a_decade);
-            out += '\t';
-            put(out, std::int64_t{orders(i)});
-            out += unknown(i) ? "\t1\n" : "\t0\n";
+            const std::string_view spelled = word(ids(i));
+            char* p = out.room(spelled.size() + longest_columns);
+            p = put(p, numbered);
+            *p++ = '\t';
+            p = put(p, static_cast<std::int64_t>(i - start + 1));
+            *p++ = '\t';
+            p = put(p, spelled);
+            *p++ = '\t';
+            p = put(p, log10_probs(i));
+            *p++ = '\t';
+            p = put(p, -log10_probs(i) * bits_a_decade);
+            *p++ = '\t';
+            p = put(p, std::int64_t{orders(i)});
+            p = put(p, unknown(i) ? "\t1\n" : "\t0\n");
+            out.end(p);
         }
     }
 
     // The last event of a sentence is its end, which is no word but counts in the perplexity.
-    void put_sentence(std::string& out, std::size_t sentence) const {
+    void put_sentence(Lines& out, std::size_t sentence) const {
         const auto start = static_cast<std::size_t>(starts(sentence));
         const auto stop = static_cast<std::size_t>(starts(sentence + 1));
         double log10_prob = 0;
@@ -105,16 +129,18 @@ struct ScoredSentences {
             n_unknown += unknown(i) != 0;
         }
         const auto events = static_cast<std::int64_t>(stop - start);
-        put(out, numbers(sentence));
-        out += '\t';
-        put(out, events - 1);
-        out += '\t';
-        put(out, n_unknown);
-        out += '\t';
-        put(out, log10_prob);
-        out += '\t';
-        put(out, std::pow(10.0, -log10_prob / static_cast<double>(events)));
-        out += '\n';
+        char* p = out.room(longest_columns);
+        p = put(p, numbers(sentence));
+        *p++ = '\t';
+        p = put(p, events - 1);
+        *p++ = '\t';
+        p = put(p, n_unknown);
+        *p++ = '\t';
+        p = put(p, log10_prob);
+        *p++ = '\t';
+        p = put(p, std::pow(10.0, -log10_prob / static_cast<double>(events)));
+        *p++ = '\n';
+        out.end(p);
     }
 };
 
@@ -122,7 +148,7 @@ nb::bytes score_lines(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, I
                       In<std::uint8_t> letters, In<std::int64_t> offsets, In<double> log10_probs,
                       In<std::uint8_t> orders, In<std::uint8_t> unknown, bool sentences, int threads) {
     const ScoredSentences text{ids, sentence_starts, numbers, letters, offsets, log10_probs, orders, unknown};
-    std::vector<std::string> parts;
+    std::vector<Lines> parts;
     std::size_t size = 0;
     {
         nb::gil_scoped_release release;
@@ -145,15 +171,14 @@ nb::bytes score_lines(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, I
                     text.put_words(parts[i], sentence);
             }
         });
-        for (const std::string& part : parts) size += part.size();
+        for (const Lines& part : parts) size += part.size();
     }
     nb::bytes lines = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
     if (!lines.is_valid()) throw nb::python_error();
     char* out = PyBytes_AsString(lines.ptr());
-    for (std::string& part : parts) {
-        std::memcpy(out, part.data(), part.size());
-        out += part.size();
-        part = std::string();
+    for (Lines& part : parts) {
+        if (part.size() > 0) out = put(out, {part.data(), part.size()});
+        part = Lines();
     }
     return lines;
 }
