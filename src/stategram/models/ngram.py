@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import Tell, Workspace, count_ngrams, parse_size
+from stategram.counts import NgramCounts, Tell, Workspace, count_ngrams, parse_size
 from stategram.errors import BadDataError, UsageError
 from stategram.models.assembly import assemble
 from stategram.models.pruning import prune as prune_estimates
@@ -113,42 +114,45 @@ class NgramModel:
         'dog'
 
         """
-        if smoothing not in SMOOTHINGS:
-            raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
-        if not prune >= 0:
-            raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
-        if min_counts is None:
-            min_counts = usual_min_counts(smoothing, order)
-        check_min_counts(min_counts, order)
+        min_counts = _check_options(order, smoothing, min_counts, prune)
+        workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
         if not isinstance(corpus, Corpus):
             corpus = corpus_from_sentences(corpus)
-        n_threads = thread_count(threads)
-        workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
-        counts = count_ngrams(
-            corpus, order, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.6)
-        )
-        estimates = estimate(
+        counts = count_ngrams(corpus, order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6))
+        return cls.from_counts(
             counts,
-            smoothing,
-            min_counts,
-            workspace=workspace,
-            threads=n_threads,
-            tell=_part(tell, 0.6, 0.85),
+            smoothing=smoothing,
+            min_counts=min_counts,
+            prune=prune,
+            threads=threads,
+            tell=_part(tell, 0.6, 1.0),
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: NgramCounts,
+        *,
+        smoothing: str = "kneser-ney",
+        min_counts: Sequence[int] | None = None,
+        prune: float = 0.0,
+        threads: int | None = None,
+        tell: Tell | None = None,
+    ) -> NgramModel:
+        """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
+        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
+        n_threads, workspace, vocabulary = thread_count(threads), counts.workspace, counts.vocabulary
+        report = {**counts.report, "min_counts": list(min_counts), "prune": prune}
+        estimates = estimate(
+            counts, smoothing, min_counts, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.7)
         )
         if prune > 0:
             prune_estimates(estimates, prune, workspace=workspace, threads=n_threads)
+        report |= {"discounts": estimates.discounts, "notes": estimates.notes}
+        if tell:
+            tell(0.8, "putting the model together")
         trie = assemble(estimates, workspace=workspace, threads=n_threads)
-        report = {
-            "events": corpus.n_events,
-            "sentences": corpus.n_sentences,
-            "unknown": corpus.n_unknown,
-            "min_counts": list(min_counts),
-            "prune": prune,
-            "discounts": estimates.discounts,
-            "notes": estimates.notes,
-            "spilled": workspace.spilling,
-        }
-        return cls(corpus.vocabulary, trie, smoothing, report)
+        return cls(vocabulary, trie, smoothing, report)
 
     def __repr__(self) -> str:
         sizes = " + ".join(map(str, self.trie.sizes))
@@ -319,3 +323,17 @@ def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
     if tell is None:
         return None
     return lambda share, words: tell(begin + (end - begin) * share, words)
+
+
+def _check_options(
+    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
+) -> Sequence[int]:
+    """Refuse what makes no sense, before hours of work; give the cut-offs."""
+    if smoothing not in SMOOTHINGS:
+        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
+    if not 0 <= prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
+    if min_counts is None:
+        return usual_min_counts(smoothing, order)
+    check_min_counts(min_counts, order)
+    return min_counts

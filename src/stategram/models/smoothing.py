@@ -71,12 +71,14 @@ def estimate(
     tell: Callable[[float, str], None] | None = None,
 ) -> Estimates:
     """Estimate a model of all n-grams that were counted. The counts are used up on the way."""
+    sizes = counts.sizes
     work = _Work(counts, smoothing, tuple(min_counts), workspace, threads)
     for k in range(1, counts.order + 1):
         work.estimate_level(k)
         if tell:
-            tell(sum(counts.sizes[:k]) / sum(counts.sizes), f"n-grams of {k} words estimated")
-    return work.finish()
+            tell(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
+    counts.levels.clear()
+    return work.estimates
 
 
 class _Work:
@@ -125,9 +127,6 @@ class _Work:
         self.estimates.levels.append(self._level(level, probs, keep))
         level.counts = np.empty(0, np.uint32)
         self.lower = probs
-
-    def finish(self) -> Estimates:
-        return self.estimates
 
     def _interpolate(
         self,
