@@ -116,7 +116,7 @@ class _Work:
                 level.counts[self.begin] = 0
         probs = self.workspace.empty(len(level), np.float64)
         backoffs = self.workspace.empty(len(history), np.float64)
-        counts_of_counts = _core.counts_of_counts(level.counts, 9)
+        counts_of_counts = _core.counts_of_counts(level.counts, 9).tolist()
         if self.smoothing == "katz":
             self._katz(k, level, history, keep, counts_of_counts, probs, backoffs)
         else:
@@ -134,7 +134,7 @@ class _Work:
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: NDArray[np.int64],
+        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
     ) -> None:
@@ -169,7 +169,7 @@ class _Work:
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: NDArray[np.int64],
+        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
     ) -> None:

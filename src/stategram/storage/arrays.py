@@ -72,7 +72,7 @@ def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
     while isinstance(source, np.ndarray | memoryview):
         source = source.base if isinstance(source, np.ndarray) else source.obj
     window = source if isinstance(source, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
-    data = memoryview(array.reshape(-1).view(np.uint8))
+    data = array.reshape(-1).view(np.uint8).data
     for begin in range(0, len(data), _BLOCK):
         yield data[begin : begin + _BLOCK]
         if window is not None:
