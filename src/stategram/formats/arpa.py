@@ -22,8 +22,8 @@ What is read: fields separated by ASCII tabs or spaces, in lines that end with L
 order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
 -99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
 taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in
-KenLM. N-grams may lack their start (their words but the last): it is added, with the probability that backing off
-gives it.
+KenLM. N-grams may lack their start (their words but the last): it is added, with the
+probability that backing off gives it.
 """
 
 from __future__ import annotations
