@@ -91,7 +91,7 @@ class Model:
         if Path(self.path).is_dir():
             self._model = load_model(self.path, verify=False)
         else:
-            from stategram.formats import read_arpa
+            from stategram.formats import read_arpa  # type: ignore[attr-defined]
 
             self._model = read_arpa(self.path)
 
