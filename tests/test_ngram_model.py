@@ -268,3 +268,6 @@ def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], folder: P
     for model in both:
         with pytest.raises(TypeError, match="Cannot convert"):
             model.score(3)  # type: ignore[arg-type]
+    (folder / "trie.safetensors").write_bytes(b"")
+    with pytest.raises(OSError, match=r"Cannot read model .*trie\.safetensors"):
+        kenlm.Model(str(folder))
