@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stategram.errors import StategramError, UsageError
-from stategram.storage import check_place, write_whole
+from stategram.storage import check_place, open_whole, write_whole
 from stategram.text import read_all
 
 
@@ -75,3 +75,34 @@ def test_impossible_places_are_refused_at_once(tmp_path: Path) -> None:
         check_place("")
     check_place("-")
     check_place(tmp_path / "file")
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
+def test_pieces_are_a_file_only_when_all_are_there(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"file{suffix}"
+    with open_whole(path) as file:
+        for _ in range(1000):
+            file.write(b"0123456789" * 100)
+        assert not path.exists()
+    assert read_all(str(path)) == b"0123456789" * 100_000
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("bad"), OSError(errno.ENOSPC, "full")])
+def test_pieces_that_break_off_leave_nothing(tmp_path: Path, suffix: str, error: BaseException) -> None:
+    path = tmp_path / f"file{suffix}"
+
+    def fill() -> None:
+        with open_whole(path) as file:
+            file.write(b"half")
+            raise error
+
+    with pytest.raises(StategramError if isinstance(error, OSError) else type(error)):
+        fill()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+def test_a_full_device_is_told() -> None:
+    with pytest.raises(StategramError, match=r"cannot write /dev/full: No space left on device; free some"):
+        write_whole("/dev/full", b"0123456789" * 100_000)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
     from stategram.errors import BadDataError, StategramError, UsageError
     from stategram.evaluation import ClassBigramFigures, average_mutual_information, class_bigram_perplexity
-    from stategram.formats import read_classes, write_classes
+    from stategram.formats import read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
@@ -44,7 +44,7 @@ _HOMES = {
         "average_mutual_information",
         "class_bigram_perplexity",
     ),
-    "stategram.formats": ("read_classes", "write_classes"),
+    "stategram.formats": ("read_arpa", "read_classes", "write_arpa", "write_classes"),
     "stategram.models": ("NgramModel", "load_model"),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
@@ -71,8 +71,10 @@ __all__ = [
     "corpus_from_sentences",
     "count_bigrams",
     "load_model",
+    "read_arpa",
     "read_classes",
     "read_corpus",
+    "write_arpa",
     "write_classes",
 ]
 

@@ -309,6 +309,59 @@ class HierarchyBuilder:
     def evaluations(self) -> int:
         """How many exact losses were computed."""
 
+class ArpaProblem(ValueError):  # noqa: N818
+    """What is wrong with an ARPA file: the line, a colon, what was found and what to do."""
+
+class ArpaReader:
+    """Blocks of an ARPA file to a trie.
+
+    Use in this order: feed for each block; finish; take_trie. Whenever feed or finish give True: words and
+    number_words, and after finish once more finish.
+    """
+
+    def __init__(self, threads: int) -> None: ...
+    def feed(self, block: bytes) -> bool:
+        """Take the next bytes; give whether the words are to be numbered now."""
+    def finish(self) -> bool:
+        """Close the file; give what feed gives."""
+    def words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Give the words in the order of their ids: letters, offsets."""
+    def number_words(self, numbers: NDArray[np.uint32]) -> None:
+        """Take the trie's number of each word."""
+    def take_trie(
+        self,
+    ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
+        """Give begins, words, nodes and leaves, the last two flat; once only."""
+    @property
+    def counts(self) -> list[int]:
+        """The number of n-grams of each order in the file."""
+    @property
+    def added(self) -> tuple[bool, bool, bool]:
+        """Whether <unk>, <s>, </s> were missing."""
+    @property
+    def renamed_unknown(self) -> bool:
+        """Whether <UNK> was taken for <unk>."""
+    @property
+    def inserted(self) -> int:
+        """How many missing starts of n-grams were added."""
+
+class ArpaWriter:
+    """The n-grams of a trie as lines of an ARPA file."""
+
+    def __init__(
+        self,
+        letters: NDArray[np.uint8],
+        offsets: NDArray[np.int64],
+        numbers: NDArray[np.uint32],
+        begins: NDArray[np.int64],
+        words: NDArray[np.uint32],
+        nodes: NDArray[np.uint32],
+        leaves: NDArray[np.uint32],
+        threads: int,
+    ) -> None: ...
+    def lines(self, level: int, begin: int, end: int) -> bytes:
+        """Give the lines of some n-grams of `level` words; words themselves are in the order of their ids."""
+
 class TrieReader:
     """Reads the arrays of a back-off model; their shapes are checked."""
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from stategram.models import load_model
+from stategram.errors import StategramError
+from stategram.models import NgramModel, load_model
 
 __all__ = [
     "ARPALoadComplain",
@@ -88,12 +89,10 @@ class Model:
 
     def __init__(self, path: str | bytes | os.PathLike[str], config: Config | None = None) -> None:
         self.path = str(Path(os.fsdecode(path)).absolute())
-        if Path(self.path).is_dir():
-            self._model = load_model(self.path, verify=False)
-        else:
-            from stategram.formats import read_arpa
-
-            self._model = read_arpa(self.path)
+        try:
+            self._model = _open(Path(self.path))
+        except StategramError as error:
+            raise OSError(f"Cannot read model '{self.path}' ({error})") from error
 
     @property
     def order(self) -> int:
@@ -144,6 +143,14 @@ class Model:
 
 class LanguageModel(Model):
     """The old name of `Model`."""
+
+
+def _open(path: Path) -> NgramModel:
+    if path.is_dir():
+        return load_model(path, verify=False)
+    from stategram.formats import read_arpa
+
+    return read_arpa(path)
 
 
 def _text(text: str | bytes) -> str:

@@ -14,6 +14,8 @@ void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
+void register_arpa_reader(nanobind::module_& m);
+void register_arpa_writer(nanobind::module_& m);
 void register_ngrams(nanobind::module_& m);
 }  // namespace stategram
 
@@ -30,5 +32,7 @@ NB_MODULE(_core, m) {
     stategram::register_two_sided_exchange(m);
     stategram::register_text(m);
     stategram::register_hierarchy(m);
+    stategram::register_arpa_reader(m);
+    stategram::register_arpa_writer(m);
     stategram::register_ngrams(m);
 }

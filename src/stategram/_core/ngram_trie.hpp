@@ -47,9 +47,13 @@ class TrieView {
           nodes_(nodes),
           leaves_(leaves),
           vocabulary_(static_cast<std::uint32_t>(vocabulary)),
+          n_nodes_(static_cast<std::uint32_t>(begins[order + 1])),
+          last_window_(std::max(n_nodes_, window_size) - window_size),
           order_(order),
           inverse_(~std::uint64_t{0} / std::max<std::size_t>(vocabulary, 1)) {
         for (int k = 0; k < order + 2; ++k) begins_.push_back(static_cast<std::uint32_t>(begins[k]));
+        for (int k = 0; k < order; ++k) levels_.push_back({nodes, 0, 4, 2, 6, 3});
+        levels_.push_back({leaves, begin(order), 2, 0, 0, 1});
     }
 
     int order() const { return order_; }
@@ -73,78 +77,66 @@ class TrieView {
             throw_damaged("the children of an n-gram are not n-grams of one more word");
         return range;
     }
-    bool has_children(std::uint32_t node, int words) const {
-        const ChildRange range = children(node, words);
-        return range.begin != range.end;
-    }
 
-    float log_prob(std::uint32_t node, int words) const {
-        return std::bit_cast<float>(words < order_ ? nodes_[std::size_t{4} * node] : leaf(node)[0]);
-    }
+    float log_prob(std::uint32_t node, int words) const { return std::bit_cast<float>(*row(node, words)); }
     // Of a node of fewer words than the order.
     float backoff(std::uint32_t node) const {
         return std::bit_cast<float>(nodes_[std::size_t{4} * node + 1]);
     }
-    // Of any node but the root.
+    // The root's is the root.
     std::uint32_t link(std::uint32_t node, int words) const {
-        const std::uint32_t to = words < order_ ? nodes_[std::size_t{4} * node + 3] : leaf(node)[1];
-        if (to >= begin(words)) throw_damaged("a link leads to an n-gram that is not shorter");
-        return to;
+        return checked_link(row(node, words)[level(words).link], words);
     }
 
-    void prefetch_node(std::uint32_t node) const { STATEGRAM_PREFETCH(nodes_ + std::size_t{4} * node); }
+    // All that is read of a node's row, and of the row after it.
     void prefetch_row(std::uint32_t node, int words) const {
-        if (words < order_)
-            prefetch_node(node);
-        else
-            STATEGRAM_PREFETCH(leaf(node));
+        const std::uint32_t* at = row(node, words);
+        STATEGRAM_PREFETCH(at);
+        STATEGRAM_PREFETCH(at + level(words).next_first);
     }
-    void prefetch_word(std::uint32_t node) const { STATEGRAM_PREFETCH(words_ + node); }
-
-    // Where a number would lie if the children were spread evenly. The range must not be empty.
-    std::uint32_t guess(ChildRange range, std::uint32_t number) const {
-        return range.begin + children_below(number, range.end - range.begin);
+    void prefetch_window(ChildRange range, std::uint32_t window) const {
+        STATEGRAM_PREFETCH(words_ + window);
+        STATEGRAM_PREFETCH(words_ + std::min(window + window_size - 1, range.end));
     }
 
-    // The child with a number, or `none`; `place` is the guess. The range must not be empty.
-    std::uint32_t find(ChildRange range, std::uint32_t number, std::uint32_t place) const {
-        std::uint32_t low = range.begin, high = range.end;
-        const std::uint32_t fan_out = high - low;
-        // Numbers that do not lie evenly make guesses useless; after a few the search goes on by halves.
-        for (int guesses = 0; high - low > scanned && guesses < most_guesses; ++guesses) {
-            const std::uint32_t found = words_[place];
-            if (found == number) return place;
-            if (found < number) {
-                low = place + 1;
-                if (low == high) return none;
-                place = low + std::min(children_below(number - found, fan_out), high - low - 1);
-            } else {
-                high = place;
-                if (low == high) return none;
-                place = high - 1 - std::min(children_below(found - number, fan_out), high - low - 1);
-            }
-        }
-        while (high - low > scanned) {
-            const std::uint32_t middle = low + (high - low) / 2;
-            if (words_[middle] <= number)
-                low = middle;
-            else
-                high = middle;
-        }
-        for (; low < high; ++low)
-            if (words_[low] == number) return low;
-        return none;
+    // Where to look first for a number among children: they are looked at by windows of 16, and the first
+    // lies around the place that the number would have if the children were spread evenly.
+    std::uint32_t first_window(ChildRange range, std::uint32_t number) const {
+        const std::uint32_t fan_out = range.end - range.begin;
+        const std::uint32_t place =
+            std::max(children_below(number, fan_out), window_size / 2) - window_size / 2;
+        const std::uint32_t last = std::max(fan_out, window_size) - window_size;
+        return std::min(range.begin + std::min(place, last), last_window_);
+    }
+
+    // The child with a number, or `none`; `window` is the first one.
+    std::uint32_t find(ChildRange range, std::uint32_t number, std::uint32_t window) const {
+        const std::uint32_t fan_out = range.end - range.begin;
+        if (fan_out > window_size) return find_among_many(range, number, window);
+        if (n_nodes_ < window_size) return find_one_by_one(range, number);
+        const std::uint32_t inside = ((1u << fan_out) - 1) << (range.begin - window);
+        const std::uint32_t equal = equal_in_window(window, number) & inside;
+        return equal == 0 ? none : window + static_cast<std::uint32_t>(std::countr_zero(equal));
     }
 
     std::uint32_t find_child(std::uint32_t node, int words, std::uint32_t number) const {
         if (node == 0) return 1 + number;
         const ChildRange range = children(node, words);
-        return range.begin == range.end ? none : find(range, number, guess(range, number));
+        return find(range, number, first_window(range, number));
     }
 
-    // The state after an n-gram: itself, if it can be continued, or its longest suffix that can.
-    std::uint32_t state_after(std::uint32_t node, int words) const {
-        return words < order_ && has_children(node, words) ? node : link(node, words);
+    // What there is to know of an n-gram once it was found. The state after it is itself, if it can be
+    // continued, or its longest suffix that can.
+    struct Found {
+        float log_prob;
+        std::uint32_t next;
+    };
+    Found found(std::uint32_t node, int words) const {
+        const Level& of = level(words);
+        const std::uint32_t* at = row(node, words);
+        const bool continued = at[of.first] != at[of.next_first];
+        const std::uint32_t suffix = checked_link(at[of.link], words);
+        return {std::bit_cast<float>(at[0]), continued ? node : suffix};
     }
 
     // p(w | node) by the recursion of models/trie.py.
@@ -153,34 +145,101 @@ class TrieView {
         for (;;) {
             const int words = order_of(node);
             const std::uint32_t child = find_child(node, words, number);
-            if (child != none)
-                return {log_prob(child, words + 1) + backoffs, state_after(child, words + 1), words + 1};
+            if (child != none) {
+                const Found ngram = found(child, words + 1);
+                return {ngram.log_prob + backoffs, ngram.next, words + 1};
+            }
             backoffs += backoff(node);
             node = link(node, words);
         }
     }
 
  private:
-    static constexpr std::uint32_t scanned = 16;  // as many numbers as a cache line holds
+    static constexpr std::uint32_t window_size = 16;  // as many numbers as a cache line holds
     static constexpr int most_guesses = 4;
+
+    std::uint32_t checked_link(std::uint32_t to, int words) const {
+        if (to >= std::max(begin(words), 1u)) throw_damaged("a link leads to an n-gram that is not shorter");
+        return to;
+    }
+
+    // A bit for each number of a window that is the one wanted.
+    std::uint32_t equal_in_window(std::uint32_t window, std::uint32_t number) const {
+        static constexpr std::uint32_t bits[window_size] = {
+            1u << 0, 1u << 1, 1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+            1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15};
+        const std::uint32_t* at = words_ + window;
+        std::uint32_t equal = 0;
+        for (std::uint32_t i = 0; i < window_size; ++i) equal |= at[i] == number ? bits[i] : 0;
+        return equal;
+    }
+
+    // Interpolation search. The first window lies within the range.
+    std::uint32_t find_among_many(ChildRange range, std::uint32_t number, std::uint32_t window) const {
+        std::uint32_t low = range.begin, high = range.end;
+        const std::uint32_t fan_out = high - low;
+        // Numbers that do not lie evenly make guesses useless; after a few the search goes on by halves.
+        for (int guesses = 0; guesses < most_guesses; ++guesses) {
+            const std::uint32_t first = words_[window], last = words_[window + window_size - 1];
+            if (number < first) {
+                high = window;
+                if (high - low <= window_size) break;
+                const std::uint32_t back = children_below(first - number, fan_out) + window_size / 2;
+                window = high - std::min(std::max(back, window_size), high - low);
+            } else if (number > last) {
+                low = window + window_size;
+                if (high - low <= window_size) break;
+                const std::uint32_t on = std::max(children_below(number - last, fan_out), window_size / 2);
+                window = low + std::min(on - window_size / 2, high - low - window_size);
+            } else {
+                const std::uint32_t equal = equal_in_window(window, number);
+                return equal == 0 ? none : window + static_cast<std::uint32_t>(std::countr_zero(equal));
+            }
+        }
+        while (high - low > window_size) {
+            const std::uint32_t middle = low + (high - low) / 2;
+            if (words_[middle] <= number)
+                low = middle;
+            else
+                high = middle;
+        }
+        return find_one_by_one({low, high}, number);
+    }
+
+    std::uint32_t find_one_by_one(ChildRange range, std::uint32_t number) const {
+        for (std::uint32_t child = range.begin; child < range.end; ++child)
+            if (words_[child] == number) return child;
+        return none;
+    }
 
     // fan_out * number / vocabulary, below fan_out whatever the number.
     std::uint32_t children_below(std::uint32_t number, std::uint32_t fan_out) const {
         return static_cast<std::uint32_t>(((number * inverse_ >> 32) * fan_out) >> 32);
     }
 
-    const std::uint32_t* leaf(std::uint32_t node) const {
-        return leaves_ + std::size_t{2} * (node - begin(order_));
+    // The rows of an order: where they are and what is where in them. Leaf or not is then not for the
+    // processor to guess. Leaves have no children: two times the same value instead of a first child and the
+    // next one's.
+    struct Level {
+        const std::uint32_t* rows;
+        std::uint32_t begin, size;
+        std::uint32_t first, next_first, link;
+    };
+    const Level& level(int words) const { return levels_[static_cast<std::size_t>(words)]; }
+    const std::uint32_t* row(std::uint32_t node, int words) const {
+        const Level& of = level(words);
+        return of.rows + std::size_t{of.size} * (node - of.begin);
     }
 
     const std::uint32_t* numbers_;
     const std::uint32_t* words_;
     const std::uint32_t* nodes_;
     const std::uint32_t* leaves_;
-    std::uint32_t vocabulary_;
+    std::uint32_t vocabulary_, n_nodes_, last_window_;
     int order_;
     std::uint64_t inverse_;
     std::vector<std::uint32_t> begins_;
+    std::vector<Level> levels_;
 };
 
 }  // namespace stategram

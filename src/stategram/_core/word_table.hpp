@@ -73,7 +73,10 @@ class WordTable {
     // The id of a word, or `absent`.
     std::uint32_t find(std::string_view word) const {
         const std::uint64_t key = key_of(word);
-        return slots_[slot_of(key, spread(key), word)].id();
+        return find(word, key, spread(key));
+    }
+    std::uint32_t find(std::string_view word, std::uint64_t key, std::uint64_t spread_key) const {
+        return slots_[slot_of(key, spread_key, word)].id();
     }
 
     // The id of a word, which is added if it is new, and counted.

@@ -57,7 +57,7 @@ class NgramModel:
     Notes
     -----
     Probabilities and weights are stored as float32 logarithms; their sums are float64, so that nothing more
-    is lost. A history is followed to the word before the first of its last `order` - 1 words at most.
+    is lost.
 
     """
 

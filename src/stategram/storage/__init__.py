@@ -1,6 +1,6 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
 from stategram.storage.folder import Folder, open_folder, write_folder
-from stategram.storage.whole_file import Place, check_place, write_whole
+from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
-__all__ = ["Folder", "Place", "check_place", "open_folder", "write_folder", "write_whole"]
+__all__ = ["Folder", "Place", "check_place", "open_folder", "open_whole", "write_folder", "write_whole"]

@@ -71,6 +71,11 @@ class Vocabulary:
         return cls._from_bytes(list(encoded))
 
     @classmethod
+    def from_letters(cls, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:
+        """Take the words as arrays, the special words first; they were checked before."""
+        return cls(letters, offsets, np.zeros(len(offsets) - 1, np.uint64))
+
+    @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
         """Read a vocabulary from a file with a word a line, in their order; other columns are not read.
 

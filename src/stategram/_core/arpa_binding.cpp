@@ -1,0 +1,86 @@
+// The reader of ARPA files as Python sees it.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <tuple>
+
+#include "arpa_reader.hpp"
+#include "arrays.hpp"
+
+namespace stategram {
+namespace {
+
+bool feed(ArpaReader& reader, const nb::bytes& block) {
+    const std::string_view text(block.c_str(), block.size());
+    nb::gil_scoped_release release;
+    return reader.feed(text);
+}
+
+bool finish(ArpaReader& reader) {
+    nb::gil_scoped_release release;
+    return reader.finish();
+}
+
+void number_words(ArpaReader& reader, In<std::uint32_t> numbers) {
+    nb::gil_scoped_release release;
+    reader.number_words(numbers.data(), numbers.size());
+}
+
+auto words(const ArpaReader& reader) {
+    std::vector<std::uint8_t> letters;
+    std::vector<std::int64_t> offsets{0};
+    for (std::size_t id = 0; id < reader.n_words(); ++id) {
+        const std::string_view word = reader.word(id);
+        letters.insert(letters.end(), word.begin(), word.end());
+        offsets.push_back(static_cast<std::int64_t>(letters.size()));
+    }
+    return std::tuple(to_numpy(std::move(letters)), to_numpy(std::move(offsets)));
+}
+
+auto take_trie(ArpaReader& reader) {
+    TrieBuilder& trie = reader.trie();
+    return std::tuple(to_numpy(std::vector<std::int64_t>(trie.begins())), to_numpy(trie.take_words()),
+                      to_numpy(trie.take_nodes()), to_numpy(trie.take_leaves()));
+}
+
+}  // namespace
+
+void register_arpa_reader(nb::module_& m) {
+    nb::register_exception_translator(
+        [](const std::exception_ptr& thrown, void* type) {
+            try {
+                std::rethrow_exception(thrown);
+            } catch (const ArpaProblem& problem) {
+                const std::string text = std::to_string(problem.line) + ": " + problem.what();
+                PyErr_SetString(static_cast<PyObject*>(type), text.c_str());
+            }
+        },
+        nb::exception<ArpaProblem>(m, "ArpaProblem", PyExc_ValueError).ptr());
+    nb::class_<ArpaReader>(
+        m, "ArpaReader",
+        "Blocks of an ARPA file to a trie. Use in this order: feed for each block; finish; "
+        "take_trie. Whenever feed or finish give True: words and number_words, and after "
+        "finish once more finish. Raises ArpaProblem, its text the line and what is wrong.")
+        .def(nb::init<int>(), nb::arg("threads"))
+        .def("feed", &feed, nb::arg("block"),
+             "The next bytes. Gives whether the words are to be numbered now.")
+        .def("finish", &finish, "Closes the file. Gives what feed gives.")
+        .def("words", &words, "The words in the order of their ids: letters, offsets.")
+        .def("number_words", &number_words, nb::arg("numbers").noconvert(),
+             "Takes the trie's number of each word.")
+        .def("take_trie", &take_trie, "begins, words, nodes and leaves; the last two flat. Once only.")
+        .def_prop_ro(
+            "counts", [](const ArpaReader& reader) { return reader.counts(); },
+            "The number of n-grams of each order in the file.")
+        .def_prop_ro(
+            "added",
+            [](const ArpaReader& reader) {
+                return std::tuple(reader.added(0), reader.added(1), reader.added(2));
+            },
+            "Whether <unk>, <s>, </s> were missing.")
+        .def_prop_ro("renamed_unknown", &ArpaReader::renamed_unknown, "Whether <UNK> was taken for <unk>.")
+        .def_prop_ro("inserted", &ArpaReader::inserted, "How many missing starts of n-grams were added.");
+}
+
+}  // namespace stategram

@@ -1,0 +1,194 @@
+r"""Back-off n-gram models in ARPA files, as SRILM, KenLM, IRSTLM and MITLM write and read them.
+
+A file has a line for each n-gram: its log10 probability, its words, and, unless it is of the highest order,
+its log10 back-off weight::
+
+    \data\
+    ngram 1=4
+    ngram 2=1
+
+    \1-grams:
+    -99	<s>	-0.30103
+    -0.60206	</s>
+    -0.60206	<unk>
+    -0.30103	cat
+
+    \2-grams:
+    -0.1760913	<s> cat
+
+    \end\
+
+What is read: fields separated by ASCII tabs or spaces, in lines that end with LF or CRLF; n-grams in any
+order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
+-99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
+taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in
+KenLM. N-grams may lack their start (their words but the last): it is added, with the
+probability that backing off gives it.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from stategram._core import ArpaProblem, ArpaReader, ArpaWriter
+from stategram.errors import BadDataError, UsageError
+from stategram.models import NgramModel, NgramTrie, trie_numbers
+from stategram.processors import thread_count
+from stategram.storage import Place, open_whole
+from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
+
+__all__ = ["read_arpa", "read_arpa_trie", "write_arpa", "write_arpa_trie"]
+
+_NGRAMS_A_BLOCK = 1 << 18
+
+
+def read_arpa(
+    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
+) -> NgramModel:
+    r"""Read a back-off n-gram model from an ARPA file.
+
+    Parameters
+    ----------
+    place
+        A path, ``-`` for standard input, or a binary stream; plain or compressed.
+    threads
+        How many threads to use; by default one for each processor.
+    progress
+        Called with the number of bytes read so far and of all bytes, None if that is not known.
+
+    Returns
+    -------
+    NgramModel
+        Its ``report`` says what the file holds and what had to be added; see `read_arpa_trie`.
+
+    Raises
+    ------
+    BadDataError
+        With file and line, if the file is not as the module describes, is cut off, or holds an n-gram twice.
+
+    Examples
+    --------
+    >>> import io
+    >>> read_arpa(io.BytesIO(b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"))
+    NgramModel(order 1, 4 n-grams, unknown)
+
+    """
+    vocabulary, trie, report = read_arpa_trie(place, threads=threads, progress=progress)
+    return NgramModel(vocabulary=vocabulary, trie=trie, smoothing="unknown", report=report)
+
+
+def write_arpa(place: Place, model: NgramModel, *, threads: int | None = None) -> None:
+    r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
+
+    Parameters
+    ----------
+    place
+        A path, ``-`` for standard output, or a binary stream. A file is written beside its place and then
+        renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
+    model
+        The model.
+    threads
+        How many threads to use; by default one for each processor. The file is the same for any number.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = b"\\data\\\nngram 1=2\n\n\\1-grams:\n-1\tcat\n-2\t<unk>\n\n\\end\\\n"
+    >>> file = io.BytesIO()
+    >>> write_arpa(file, read_arpa(io.BytesIO(text)))
+    >>> print(file.getvalue().decode().replace("\t", " "), end="")
+    \data\
+    ngram 1=4
+    <BLANKLINE>
+    \1-grams:
+    -2 <unk>
+    -99 <s>
+    -99 </s>
+    -1 cat
+    <BLANKLINE>
+    \end\
+
+    """
+    write_arpa_trie(place, model.vocabulary, model.trie, threads=threads)
+
+
+def read_arpa_trie(
+    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
+) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
+    """Read an ARPA file as `read_arpa` does, to the parts of a model.
+
+    Returns
+    -------
+    vocabulary
+        The special words, then the other 1-grams in the order of the file.
+    trie
+        The n-grams.
+    report
+        ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many n-grams were added
+        because longer ones start with them; ``added_words``: special words that were missing;
+        ``unknown_word``: how the file spells ``<unk>``, None if it has none.
+
+    """
+    source = os.fspath(place) if isinstance(place, os.PathLike) else place
+    reader = ArpaReader(thread_count(threads))
+    total = total_size([source]) if isinstance(source, str) else None
+    vocabulary: Vocabulary | None = None
+    try:
+        for block, taken in read_blocks(source):
+            if reader.feed(block):
+                vocabulary = _number_words(reader)
+            if progress:
+                progress(taken, total)
+        if reader.finish():
+            vocabulary = _number_words(reader)
+            reader.finish()
+    except ArpaProblem as problem:
+        raise BadDataError(f"{display_name(source)}:{problem}") from None
+    assert vocabulary is not None  # no file ends well before its words
+    begins, words, nodes, leaves = reader.take_trie()
+    trie = NgramTrie(
+        trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
+    )
+    report = {
+        "ngrams": reader.counts,
+        "inserted_starts": reader.inserted,
+        "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
+        "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
+    }
+    return vocabulary, trie, report
+
+
+def _number_words(reader: ArpaReader) -> Vocabulary:
+    vocabulary = Vocabulary.from_letters(*reader.words())
+    reader.number_words(trie_numbers(len(vocabulary)))
+    return vocabulary
+
+
+def write_arpa_trie(
+    place: Place, vocabulary: Vocabulary, trie: NgramTrie, *, threads: int | None = None
+) -> None:
+    """Write the parts of a model as `write_arpa` does."""
+    if len(vocabulary) != len(trie.numbers):
+        raise UsageError(
+            f"the vocabulary has {len(vocabulary)} words and the trie {len(trie.numbers)}; "
+            "give those of one model"
+        )
+    writer = ArpaWriter(
+        vocabulary.letters,
+        vocabulary.offsets,
+        trie.numbers,
+        trie.begins,
+        trie.words,
+        trie.nodes.reshape(-1),
+        trie.leaves.reshape(-1),
+        thread_count(threads),
+    )
+    with open_whole(place) as file:
+        counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
+        file.write(f"\\data\\\n{counts}".encode())
+        for level, count in enumerate(trie.sizes, 1):
+            file.write(f"\n\\{level}-grams:\n".encode())
+            for begin in range(0, count, _NGRAMS_A_BLOCK):
+                file.write(writer.lines(level, begin, min(begin + _NGRAMS_A_BLOCK, count)))
+        file.write(b"\n\\end\\\n")
