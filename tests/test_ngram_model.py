@@ -221,7 +221,12 @@ def test_scores_equal_those_of_kenlm(
 ) -> None:
     ours, theirs = both
     assert ours.order == theirs.order
-    sentences: list[str | bytes] = [*SENTENCES, "the </s> cat", "<unk> the\u00a0cat\tcat"]
+    sentences: list[str | bytes] = [
+        *SENTENCES,
+        "the </s> cat",
+        "<unk> the\u00a0cat\tcat",
+        "a\x1ccat\x0bsat a",
+    ]
     for sentence in [*sentences, "été".encode(), b"the \xff cat"]:
         expected = list(theirs.full_scores(sentence, bos=bos, eos=eos))
         found = list(ours.full_scores(sentence, bos=bos, eos=eos))
