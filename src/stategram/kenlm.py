@@ -28,7 +28,7 @@ __all__ = [
 
 
 # White space for str, but not for bytes.
-_ASCII_SEPARATORS = frozenset("\x1c\x1d\x1e\x1f")
+_SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
 class LoadMethod:
@@ -169,7 +169,7 @@ def _text(text: str | bytes) -> str:
 def _words(sentence: str | bytes) -> list[str]:
     """Split where KenLM does: at the white space of ASCII only."""
     text = _text(sentence)
-    if text.isascii() and not _ASCII_SEPARATORS & set(text):
+    if text.isascii() and not any(separator in text for separator in _SEPARATORS):
         return text.split()
     data = text.encode(errors="surrogateescape")
     return [word.decode(errors="surrogateescape") for word in data.split()]
