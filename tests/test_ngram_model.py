@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 import pickle
 import random
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from naive.trie import Ngram, Ngrams
 from stategram import NgramModel, kenlm, load_model
 from stategram.errors import BadDataError, UsageError
+from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
 
 VOCABULARY = Vocabulary.from_words("the cat sat on a mat été".split())
@@ -136,15 +136,23 @@ def test_unsound_ngrams_with_a_sound_checksum_are_refused(model: NgramModel, tmp
     trie.leaves[0, 1] = 2**32 - 1
     NgramModel(VOCABULARY, trie).save(tmp_path / "model")
     with pytest.raises(BadDataError, match="a link leads to"):
-        load_model(tmp_path / "model")
+        load_model(tmp_path / "model").check()
 
 
 def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "model": "crystal ball"}))
+    opened = open_folder(folder, kind="model")
+    arrays, text = opened.arrays("trie", mmap=False), opened.text("vocabulary.txt")
+
+    def write(**changes: object) -> None:
+        manifest = {**opened.manifest, **changes}
+        write_folder(
+            folder, kind="model", arrays={"trie": arrays}, texts={"vocabulary.txt": text}, manifest=manifest
+        )
+
+    write(model="crystal ball")
     with pytest.raises(BadDataError, match="'crystal ball', this stategram knows ngram"):
         load_model(folder)
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "smoothing": None, "report": 3}))
+    write(smoothing=None, report=3)
     with pytest.raises(BadDataError, match="not an n-gram model"):
         load_model(folder)
 
@@ -221,7 +229,12 @@ def test_scores_equal_those_of_kenlm(
 ) -> None:
     ours, theirs = both
     assert ours.order == theirs.order
-    sentences: list[str | bytes] = [*SENTENCES, "the </s> cat", "<unk> the\u00a0cat\tcat"]
+    sentences: list[str | bytes] = [
+        *SENTENCES,
+        "the </s> cat",
+        "<unk> the\u00a0cat\tcat",
+        "a\x1ccat\x0bsat a",
+    ]
     for sentence in [*sentences, "été".encode(), b"the \xff cat"]:
         expected = list(theirs.full_scores(sentence, bos=bos, eos=eos))
         found = list(ours.full_scores(sentence, bos=bos, eos=eos))

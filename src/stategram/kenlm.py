@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 
+# White space for str, but not for bytes.
+_SEPARATORS = "\x1c\x1d\x1e\x1f"
+
+
 class LoadMethod:
     """How KenLM reads a file; stategram maps it, whatever is asked for."""
 
@@ -163,5 +167,8 @@ def _text(text: str | bytes) -> str:
 
 def _words(sentence: str | bytes) -> list[str]:
     """Split where KenLM does: at the white space of ASCII only."""
-    data = _text(sentence).encode(errors="surrogateescape")
+    text = _text(sentence)
+    if text.isascii() and not any(separator in text for separator in _SEPARATORS):
+        return text.split()
+    data = text.encode(errors="surrogateescape")
     return [word.decode(errors="surrogateescape") for word in data.split()]

@@ -195,7 +195,7 @@ class NgramModel:
 
         """
         numbers = self._numbers_in(history)
-        begin = self.trie.numbers[BEGIN]
+        begin = int(self.trie.numbers[BEGIN])
         if sentence_start and numbers[:1] != [begin]:
             numbers = [begin, *numbers]
         state = self._reader.history_state(np.array(numbers, np.uint32))
@@ -224,36 +224,31 @@ class NgramModel:
             Whether it begins a sentence; whether its end is predicted too.
 
         """
-        return sum(log10_prob for log10_prob, _, _ in self.full_scores(sentence, bos, eos))
+        return float(self._score_sentence(sentence, bos, eos)[1].sum())
 
     def full_scores(
         self, sentence: str | Sequence[str], bos: bool = True, eos: bool = True
     ) -> Iterator[tuple[float, int, bool]]:
         """Give for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        numbers, unknown = self._numbers_in(sentence), self.trie.numbers[UNKNOWN]
-        if eos:
-            numbers.append(int(self.trie.numbers[END]))
-        state = self.begin_state if bos else 0
-        for number in numbers:
-            log10_prob, state, length = self._reader.advance(state, number)
-            yield log10_prob, length, number == unknown
+        numbers, log10_probs, orders = self._score_sentence(sentence, bos, eos)
+        unknown = numbers == self.trie.numbers[UNKNOWN]
+        yield from zip(log10_probs.tolist(), orders.tolist(), unknown.tolist(), strict=True)
 
     def perplexity(self, sentence: str | Sequence[str]) -> float:
         """Give the perplexity of a sentence and its end."""
-        scores = [log10_prob for log10_prob, _, _ in self.full_scores(sentence)]
-        return float(10.0 ** (-sum(scores) / len(scores)))
+        return float(10.0 ** -self._score_sentence(sentence, True, True)[1].mean())
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
 
-    @property
+    @cached_property
     def begin_state(self) -> int:
         """The state at the beginning of a sentence; 0 is the state that knows of no words."""
         return self.advance(0, "<s>")[1]
 
     def advance(self, state: int, word: str) -> tuple[float, int, int]:
         """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
-        return self._reader.advance(state, int(self.trie.numbers[self.vocabulary.id(word)]))
+        return self._reader.advance(state, self._numbers_in([word])[0])
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write the model to a folder; `load_model` opens it."""
@@ -313,9 +308,23 @@ class NgramModel:
             np.fromiter(map(self.vocabulary.id, vocabulary.words), np.int64, len(vocabulary))
         ]
 
+    def _score_sentence(
+        self, sentence: str | Sequence[str], bos: bool, eos: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]:
+        listed = self._numbers_in(sentence)
+        if eos:
+            listed.append(int(self.trie.numbers[END]))
+        numbers = np.array(listed, np.uint32)
+        return numbers, *self._reader.score_words(self.begin_state if bos else 0, numbers)
+
     def _numbers_in(self, words: str | Sequence[str]) -> list[int]:
         listed = words.split() if isinstance(words, str) else words
-        return [int(self.trie.numbers[self.vocabulary.id(word)]) for word in listed]
+        numbers, unknown = self._numbers_by_word, int(self.trie.numbers[UNKNOWN])
+        return [numbers.get(word, unknown) for word in listed]
+
+    @cached_property
+    def _numbers_by_word(self) -> dict[str, int]:
+        return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
 
 
 def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
