@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from stategram.errors import BadDataError, StategramError
@@ -95,7 +97,7 @@ def test_any_flipped_bit_of_the_manifest_is_refused(folder: Path) -> None:
 
 
 def test_others_can_read_the_arrays(tmp_path: Path) -> None:
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "words": np.arange(5, dtype=np.uint8),
         "rows": np.arange(6, dtype=np.float32).reshape(2, 3).T,
         "none": np.empty((0, 2), np.int64),

@@ -410,6 +410,11 @@ class TrieReader:
     def advance(self, node: int, number: int) -> tuple[float, int, int]:
         """Give the log10 probability of a word, the next state, the length of the n-gram."""
 
+    def score_words(
+        self, node: int, numbers: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Give the log10 probability and the length of the n-gram of each word after a state."""
+
     def history_state(self, numbers: NDArray[np.uint32]) -> int:
         """Give the longest suffix of a history that can be continued."""
 

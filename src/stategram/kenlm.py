@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from stategram.models import load_model
+from stategram.errors import StategramError
+from stategram.models import NgramModel, load_model
 
 __all__ = [
     "ARPALoadComplain",
@@ -24,6 +25,10 @@ __all__ = [
     "Model",
     "State",
 ]
+
+
+# White space for str, but not for bytes.
+_SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
 class LoadMethod:
@@ -88,12 +93,10 @@ class Model:
 
     def __init__(self, path: str | bytes | os.PathLike[str], config: Config | None = None) -> None:
         self.path = str(Path(os.fsdecode(path)).absolute())
-        if Path(self.path).is_dir():
-            self._model = load_model(self.path, verify=False)
-        else:
-            from stategram.formats import read_arpa
-
-            self._model = read_arpa(self.path)
+        try:
+            self._model = _open(Path(self.path))
+        except StategramError as error:
+            raise OSError(f"Cannot read model '{self.path}' ({error})") from error
 
     @property
     def order(self) -> int:
@@ -146,6 +149,14 @@ class LanguageModel(Model):
     """The old name of `Model`."""
 
 
+def _open(path: Path) -> NgramModel:
+    if path.is_dir():
+        return load_model(path, verify=False)
+    from stategram.formats import read_arpa
+
+    return read_arpa(path)
+
+
 def _text(text: str | bytes) -> str:
     if isinstance(text, bytes):
         return text.decode(errors="surrogateescape")
@@ -156,5 +167,8 @@ def _text(text: str | bytes) -> str:
 
 def _words(sentence: str | bytes) -> list[str]:
     """Split where KenLM does: at the white space of ASCII only."""
-    data = _text(sentence).encode(errors="surrogateescape")
+    text = _text(sentence)
+    if text.isascii() and not any(separator in text for separator in _SEPARATORS):
+        return text.split()
+    data = text.encode(errors="surrogateescape")
     return [word.decode(errors="surrogateescape") for word in data.split()]

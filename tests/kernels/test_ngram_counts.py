@@ -164,7 +164,11 @@ def test_what_cannot_be_counted_is_refused() -> None:
 
 
 def test_a_suffix_that_is_not_there_is_refused() -> None:
-    level = [np.array(values, np.uint32) for values in ([5], [0, 1], [0], [0, 2], [1, 4])]
-    out = [np.zeros(n, np.uint32) for n in (1, 2)]
+    word, first_child, suffix, lower_first_child, lower_words = (
+        np.array(values, np.uint32) for values in ([5], [0, 1], [0], [0, 2], [1, 4])
+    )
+    out, continuations = np.zeros(1, np.uint32), np.zeros(2, np.uint32)
     with pytest.raises(ValueError, match="lacks its suffix"):
-        _core.link_ngrams(*level, 6, 0, 1, *out, 1)
+        _core.link_ngrams(
+            word, first_child, suffix, lower_first_child, lower_words, 6, 0, 1, out, continuations, 1
+        )

@@ -69,8 +69,8 @@ def test_long_sentences_are_cut_without_a_trace(lengths: list[int]) -> None:
 
 def test_no_events() -> None:
     trie = random_model(1, 5, 3, 3).trie()
-    for sentences in ([], [[]], [[], []]):
-        log10_probs, orders = score(trie, sentences, 2)
+    for n_sentences in range(3):
+        log10_probs, orders = score(trie, [[]] * n_sentences, 2)
         assert (log10_probs.size, orders.size) == (0, 0)
 
 
@@ -79,11 +79,13 @@ def test_a_step_and_a_state_equal_the_twin(model: Ngrams, words: list[int]) -> N
     trie = model.trie()
     reader = reader_of(trie)
     words = [word % model.n_words for word in words]
+    log10_probs, orders = reader.score_words(0, trie.numbers[np.array(words, np.int64)])
     state = 0
     for i, word in enumerate(words):
         log10_prob, state, length = reader.advance(state, int(trie.numbers[word]))
         history = tuple(words[max(0, i - model.order + 1) : i])
         expected, expected_length = model.log_prob(history, word)
+        assert (log10_probs[i], orders[i]) == (log10_prob, length)
         assert length == expected_length
         assert abs(log10_prob - expected) <= TOLERANCE
         assert state == reader.history_state(trie.numbers[np.array(words[: i + 1], np.int64)])
@@ -149,6 +151,8 @@ def test_what_does_not_fit_is_refused() -> None:
         reader.advance(int(trie.begins[-2]), 0)
     with pytest.raises(ValueError, match="no such state"):
         reader.distribution(int(trie.begins[-2]))
+    with pytest.raises(ValueError, match="no such state"):
+        reader.score_words(int(trie.begins[-2]), ids)
     with pytest.raises(ValueError, match="not below"):
         reader.advance(0, 5)
     with pytest.raises(ValueError, match="not below"):

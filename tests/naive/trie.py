@@ -3,7 +3,7 @@
     p(w | h) = p(h w)                      if the model has the n-gram h w
                backoff(h) * p(w | h')      else, h' being h without its first word
 
-An n-gram is a tuple of ids. A history without a weight has the weight 1. All logarithms are to the base of 10.
+An n-gram is a tuple of ids. A history without a weight has the weight 1. All logarithms are to base 10.
 """
 
 from __future__ import annotations

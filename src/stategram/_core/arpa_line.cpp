@@ -1,10 +1,11 @@
 #include "arpa_line.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <vector>
+
+#include "powers_of_ten.hpp"
 
 namespace stategram {
 namespace {
@@ -12,16 +13,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t longest_number = 64;
 constexpr std::size_t longest_quote = 40;
-
-constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-constexpr int largest_power = 22;
-
-double scaled(double value, int exponent) {
-    for (; exponent > largest_power; exponent -= largest_power) value *= powers[largest_power];
-    for (; exponent < -largest_power; exponent += largest_power) value /= powers[largest_power];
-    return exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -40,7 +31,6 @@ Number infinite(const char* p, bool negative) {
     return {negative ? -infinity : infinity, ends_field(*p) ? p : nullptr};
 }
 
-// Number and end of the words in a line, up to one more than can be right.
 std::vector<std::string_view> fields_of(std::string_view line) {
     std::vector<std::string_view> fields;
     for (std::size_t at = 0; at < line.size();) {
@@ -112,7 +102,7 @@ Number read_number(const char* p) {
         exponent += down ? -power : power;
     }
     if (!ends_field(*p) || p - begin > static_cast<std::ptrdiff_t>(longest_number)) return {0, nullptr};
-    const double value = digits == 0 ? 0 : scaled(static_cast<double>(digits), exponent);
+    const double value = digits == 0 ? 0 : times_power_of_ten(static_cast<double>(digits), exponent);
     return {negative ? -value : value, p};
 }
 

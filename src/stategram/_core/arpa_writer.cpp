@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "ngram_check.hpp"
+#include "powers_of_ten.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -19,15 +20,6 @@ namespace {
 
 constexpr std::int64_t nodes_a_task = 1 << 14;
 constexpr std::size_t longest_number = 24;
-
-constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-double times_power(double value, int exponent) {
-    for (; exponent > 22; exponent -= 22) value *= powers[22];
-    for (; exponent < -22; exponent += 22) value /= powers[22];
-    return exponent < 0 ? value / powers[-exponent] : value * powers[exponent];
-}
 
 // Writes a number as printf's %.7g does, but for -inf, which is -99. Gives the end.
 char* write_number(char* out, float number) {
@@ -42,13 +34,13 @@ char* write_number(char* out, float number) {
         return out;
     }
     int exponent = static_cast<int>(std::floor(std::log10(value)));
-    auto digits = static_cast<std::uint32_t>(std::nearbyint(times_power(value, 6 - exponent)));
+    auto digits = static_cast<std::uint32_t>(std::nearbyint(times_power_of_ten(value, 6 - exponent)));
     if (digits < 1000000) {  // the logarithm was rounded up
         --exponent;
-        digits = static_cast<std::uint32_t>(std::nearbyint(times_power(value, 6 - exponent)));
+        digits = static_cast<std::uint32_t>(std::nearbyint(times_power_of_ten(value, 6 - exponent)));
     } else if (digits >= 10000000) {
         ++exponent;
-        digits = static_cast<std::uint32_t>(std::nearbyint(times_power(value, 6 - exponent)));
+        digits = static_cast<std::uint32_t>(std::nearbyint(times_power_of_ten(value, 6 - exponent)));
     }
     char digit[7];
     for (int i = 6; i >= 0; --i, digits /= 10) digit[i] = static_cast<char>('0' + digits % 10);

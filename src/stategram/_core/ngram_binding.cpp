@@ -67,6 +67,19 @@ class TrieReader {
         return std::tuple(step.log10_prob, step.next, step.order);
     }
 
+    auto score_words(std::uint32_t node, In<std::uint32_t> numbers) const {
+        check_state(node);
+        std::vector<double> log10_probs;
+        std::vector<std::uint8_t> orders;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const NgramStep step = advance(node, numbers(i));
+            log10_probs.push_back(step.log10_prob);
+            orders.push_back(static_cast<std::uint8_t>(step.order));
+            node = step.next;
+        }
+        return std::tuple(to_numpy(std::move(log10_probs)), to_numpy(std::move(orders)));
+    }
+
     std::uint32_t history_state(In<std::uint32_t> numbers) const {
         std::uint32_t node = 0;
         for (std::size_t i = 0; i < numbers.size(); ++i) node = advance(node, numbers(i)).next;
@@ -146,6 +159,8 @@ void register_ngrams(nb::module_& m) {
              nb::arg("threads"), "The log10 probability and the length of the n-gram of each event.")
         .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
              "The log10 probability of a word, the next state, the length of the n-gram.")
+        .def("score_words", &TrieReader::score_words, nb::arg("node"), nb::arg("numbers").noconvert(),
+             "The log10 probability and the length of the n-gram of each word after a state.")
         .def("history_state", &TrieReader::history_state, nb::arg("numbers").noconvert(),
              "The longest suffix of a history that can be continued.")
         .def("distribution", &TrieReader::distribution, nb::arg("node"),

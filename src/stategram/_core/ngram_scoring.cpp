@@ -6,25 +6,25 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <vector>
 
 namespace stategram {
 namespace {
 
-constexpr std::size_t lanes = 16;
-constexpr std::size_t events_a_block = std::size_t{1} << 15;
+constexpr std::size_t lanes = 24;
+constexpr std::size_t events_a_block = std::size_t{1} << 14;
 constexpr std::size_t events_a_piece = 256;
 
 struct Lane {
     std::size_t at, end;  // the event to be scored, the end of the piece
     std::size_t kept;     // events before this one only lead to the right state
     double backoffs;      // sum over the nodes that had no such child
-    std::uint32_t node, number;
-    int words;  // of the node
+    std::uint32_t node;   // the history; once a search has succeeded, the n-gram
+    int words;            // of the node
+    std::uint32_t number;
     std::uint32_t link, window;
     ChildRange range;
     float backoff;
-    std::uint32_t child;
-    int child_words;
 };
 
 class BlockScorer {
@@ -34,6 +34,7 @@ class BlockScorer {
         : trie_(trie), text_(text), begin_state_(begin_state), log10_probs_(log10_probs), orders_(orders) {}
 
     void run(std::size_t from, std::size_t to) {
+        read_words(from, to);
         next_ = from;
         end_ = to;
         const std::int64_t* starts = text_.sentence_starts;
@@ -71,17 +72,28 @@ class BlockScorer {
         next_ = lane.end = std::min({stop, end_, next_ + events_a_piece});
         const auto words = static_cast<std::size_t>(trie_.order() - 1);
         lane.at = lane.kept - start > words ? lane.kept - words : start;
-        lane.node = lane.at == start ? begin_state_ : 0;
-        lane.words = trie_.order_of(lane.node);
-        lane.backoffs = 0;
-        read_word(lane);
+        start_event(lane, lane.at == start ? begin_state_ : 0);
         return true;
     }
 
-    void read_word(Lane& lane) {
-        const std::uint32_t id = text_.ids[lane.at];
-        if (id >= text_.n_ids) throw std::invalid_argument("an id is not below the size of the vocabulary");
-        lane.number = text_.numbers[id];
+    // The trie's numbers of the words of a block, and of the words before it that lead to its first state.
+    void read_words(std::size_t from, std::size_t to) {
+        first_ = from - std::min(from, static_cast<std::size_t>(trie_.order() - 1));
+        numbers_.resize(to - first_);
+        for (std::size_t i = first_; i < to; ++i) {
+            const std::uint32_t id = text_.ids[i];
+            if (id >= text_.n_ids)
+                throw std::invalid_argument("an id is not below the size of the vocabulary");
+            numbers_[i - first_] = text_.numbers[id];
+        }
+    }
+
+    void start_event(Lane& lane, std::uint32_t state) {
+        lane.node = state;
+        lane.words = trie_.order_of(state);
+        lane.number = numbers_[lane.at - first_];
+        lane.backoffs = 0;
+        trie_.prefetch_row(lane.node, lane.words);
     }
 
     void read_node(Lane& lane) {
@@ -89,36 +101,30 @@ class BlockScorer {
         lane.link = trie_.link(lane.node, lane.words);
         lane.backoff = trie_.backoff(lane.node);
         lane.window = trie_.first_window(lane.range, lane.number);
-        trie_.prefetch_window(lane.window);
-        trie_.prefetch_node(lane.link == 0 ? 1 + lane.number : lane.link);
+        trie_.prefetch_window(lane.range, lane.window);
     }
 
-    // Whether the n-gram was found.
+    // Whether the n-gram was found. All that follows from the search is chosen, not branched on.
     bool search(Lane& lane) {
         const std::uint32_t child = trie_.find(lane.range, lane.number, lane.window);
         const bool hit = child != TrieView::none, at_root = lane.link == 0;
         lane.backoffs += hit ? 0.0 : double{lane.backoff};
-        lane.child = hit ? child : 1 + lane.number;
-        lane.child_words = hit ? lane.words + 1 : 1;
-        lane.node = lane.link;
-        lane.words = trie_.order_of(lane.link);
-        trie_.prefetch_child(lane.child, lane.child_words);
+        const std::uint32_t shorter = at_root ? 1 + lane.number : lane.link;
+        lane.node = hit ? child : shorter;
+        lane.words = hit ? lane.words + 1 : trie_.order_of(shorter);
+        trie_.prefetch_row(lane.node, lane.words);
         return hit | at_root;
     }
 
     // Whether the lane has more to do.
     bool finish_event(Lane& lane) {
-        const TrieView::Found ngram = trie_.found(lane.child, lane.child_words);
+        const TrieView::Found ngram = trie_.found(lane.node, lane.words);
         if (lane.at >= lane.kept) {
             log10_probs_[lane.at] = ngram.log_prob + lane.backoffs;
-            orders_[lane.at] = static_cast<std::uint8_t>(lane.child_words);
+            orders_[lane.at] = static_cast<std::uint8_t>(lane.words);
         }
         if (++lane.at == lane.end) return take_piece(lane);
-        lane.node = ngram.next;
-        lane.words = trie_.order_of(lane.node);
-        lane.backoffs = 0;
-        trie_.prefetch_node(lane.node);
-        read_word(lane);
+        start_event(lane, ngram.next);
         return true;
     }
 
@@ -129,6 +135,8 @@ class BlockScorer {
     std::uint8_t* orders_;
     std::array<Lane, lanes> lane_;
     std::size_t next_ = 0, end_ = 0, sentence_ = 0;
+    std::size_t first_ = 0;               // the event of the first number
+    std::vector<std::uint32_t> numbers_;  // of the block's words
 };
 
 }  // namespace

@@ -52,6 +52,8 @@ class TrieView {
           order_(order),
           inverse_(~std::uint64_t{0} / std::max<std::size_t>(vocabulary, 1)) {
         for (int k = 0; k < order + 2; ++k) begins_.push_back(static_cast<std::uint32_t>(begins[k]));
+        for (int k = 0; k < order; ++k) levels_.push_back({nodes, 0, 4, 2, 6, 3});
+        levels_.push_back({leaves, begin(order), 2, 0, 0, 1});
     }
 
     int order() const { return order_; }
@@ -76,32 +78,25 @@ class TrieView {
         return range;
     }
 
-    float log_prob(std::uint32_t node, int words) const {
-        return std::bit_cast<float>(words < order_ ? nodes_[std::size_t{4} * node] : leaf(node)[0]);
-    }
+    float log_prob(std::uint32_t node, int words) const { return std::bit_cast<float>(*row(node, words)); }
     // Of a node of fewer words than the order.
     float backoff(std::uint32_t node) const {
         return std::bit_cast<float>(nodes_[std::size_t{4} * node + 1]);
     }
     // The root's is the root.
     std::uint32_t link(std::uint32_t node, int words) const {
-        return checked_link(words < order_ ? nodes_[std::size_t{4} * node + 3] : leaf(node)[1], words);
+        return checked_link(row(node, words)[level(words).link], words);
     }
 
-    // A node's row and the first child of the next.
-    void prefetch_node(std::uint32_t node) const {
-        const std::uint32_t* row = nodes_ + std::size_t{4} * node;
-        STATEGRAM_PREFETCH(row);
-        STATEGRAM_PREFETCH(row + 6);
+    // All that is read of a node's row, and of the row after it.
+    void prefetch_row(std::uint32_t node, int words) const {
+        const std::uint32_t* at = row(node, words);
+        STATEGRAM_PREFETCH(at);
+        STATEGRAM_PREFETCH(at + level(words).next_first);
     }
-    void prefetch_child(std::uint32_t node, int words) const {
-        const std::uint32_t* row = words < order_ ? nodes_ + std::size_t{4} * node : leaf(node);
-        STATEGRAM_PREFETCH(row);
-        STATEGRAM_PREFETCH(row + 6);
-    }
-    void prefetch_window(std::uint32_t window) const {
+    void prefetch_window(ChildRange range, std::uint32_t window) const {
         STATEGRAM_PREFETCH(words_ + window);
-        STATEGRAM_PREFETCH(words_ + window + window_size - 1);
+        STATEGRAM_PREFETCH(words_ + std::min(window + window_size - 1, range.end));
     }
 
     // Where to look first for a number among children: they are looked at by windows of 16, and the first
@@ -137,12 +132,11 @@ class TrieView {
         std::uint32_t next;
     };
     Found found(std::uint32_t node, int words) const {
-        // Leaf or not is not to be guessed by the processor: the same reads from other places.
-        const bool inner = words < order_;
-        const std::uint32_t* row = inner ? nodes_ + std::size_t{4} * node : leaf(node);
-        const bool continued = row[inner ? 2 : 0] != row[inner ? 6 : 0];
-        const std::uint32_t suffix = checked_link(row[inner ? 3 : 1], words);
-        return {std::bit_cast<float>(row[0]), continued ? node : suffix};
+        const Level& of = level(words);
+        const std::uint32_t* at = row(node, words);
+        const bool continued = at[of.first] != at[of.next_first];
+        const std::uint32_t suffix = checked_link(at[of.link], words);
+        return {std::bit_cast<float>(at[0]), continued ? node : suffix};
     }
 
     // p(w | node) by the recursion of models/trie.py.
@@ -223,8 +217,18 @@ class TrieView {
         return static_cast<std::uint32_t>(((number * inverse_ >> 32) * fan_out) >> 32);
     }
 
-    const std::uint32_t* leaf(std::uint32_t node) const {
-        return leaves_ + std::size_t{2} * (node - begin(order_));
+    // The rows of an order: where they are and what is where in them. Leaf or not is then not for the
+    // processor to guess. Leaves have no children: two times the same value instead of a first child and the
+    // next one's.
+    struct Level {
+        const std::uint32_t* rows;
+        std::uint32_t begin, size;
+        std::uint32_t first, next_first, link;
+    };
+    const Level& level(int words) const { return levels_[static_cast<std::size_t>(words)]; }
+    const std::uint32_t* row(std::uint32_t node, int words) const {
+        const Level& of = level(words);
+        return of.rows + std::size_t{of.size} * (node - of.begin);
     }
 
     const std::uint32_t* numbers_;
@@ -235,6 +239,7 @@ class TrieView {
     int order_;
     std::uint64_t inverse_;
     std::vector<std::uint32_t> begins_;
+    std::vector<Level> levels_;
 };
 
 }  // namespace stategram

@@ -150,7 +150,7 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
         const std::size_t last = std::min(first + batch, count);
         for (std::size_t i = first; i < last; ++i) {
             found[i] = 1 + words[i][0];
-            if (length > 1) view_->prefetch_node(found[i]);
+            if (length > 1) view_->prefetch_row(found[i], 1);
         }
         for (std::size_t at = 1; at < length; ++at) {
             for (std::size_t i = first; i < last; ++i) {
@@ -159,12 +159,13 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
                 if (found[i] == no_node) continue;
                 search.range = view_->children(found[i], static_cast<int>(at));
                 search.window = view_->first_window(search.range, words[i][at]);
-                view_->prefetch_window(search.window);
+                view_->prefetch_window(search.range, search.window);
             }
             for (std::size_t i = first; i < last; ++i) {
                 const auto& [range, window] = searches[i - first];
                 found[i] = view_->find(range, words[i][at], window);
-                if (found[i] != no_node && at + 1 < length) view_->prefetch_node(found[i]);
+                if (found[i] != no_node && at + 1 < length)
+                    view_->prefetch_row(found[i], static_cast<int>(at + 1));
             }
         }
     }

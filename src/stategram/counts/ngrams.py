@@ -19,11 +19,13 @@ __all__ = ["MOST_WORDS", "NgramCounts", "NgramLevel", "count_ngrams", "trie_numb
 MOST_WORDS = 9
 _MOST_EVENTS = 2**31 - 1
 
-# Measured on texts of 40 million words, 3 and 5 words an n-gram; upper ends.
-_BYTES_PER_PLACE = 56  # while the n-grams of a range of first words are counted
+# Measured on a text of 40 million words, n-grams of 3 and 5 words; upper ends.
+_BYTES_PER_PLACE = 40  # while the n-grams of a range of first words are counted,
+_BYTES_PER_LIMB = 24  # and for each 64 bits of their words
 _BYTES_PER_NGRAM = 32  # while a model is made of them, whatever the smoothing
 _MOST_PLACES = 12_000_000  # more at a time gain nothing
 _LEAST_PLACES = 500_000
+_BLOCK = 2**20
 
 Tell = Callable[[float, str], None]
 """Takes the share of the work that is done and a few words on it."""
@@ -81,6 +83,8 @@ class NgramCounts:
     vocabulary: Vocabulary
     numbers: NDArray[np.uint32]
     levels: list[NgramLevel]
+    workspace: Workspace
+    report: dict[str, int]
 
     @property
     def order(self) -> int:
@@ -138,7 +142,7 @@ def count_ngrams(
     order
         The number of words of the longest n-grams, 1 to 9.
     workspace
-        Where arrays are made; in memory without limit by default.
+        Where arrays are made, here and when a model is made of the counts; in memory by default.
     threads
         All processors by default. The result is always the same.
     tell
@@ -153,10 +157,16 @@ def count_ngrams(
             "give a part of the text"
         )
     workspace = workspace or Workspace()
-    numbers = trie_numbers(len(corpus.vocabulary))
+    vocabulary, report = corpus.vocabulary, _report(corpus)
+    numbers = trie_numbers(len(vocabulary))
     levels = _count_levels(corpus, order, numbers, workspace, thread_count(threads), tell)
+    del corpus  # which frees its memory, if the caller has no more use for it
     _link(levels, workspace, thread_count(threads), tell)
-    return NgramCounts(corpus.vocabulary, numbers, levels)
+    return NgramCounts(vocabulary, numbers, levels, workspace, report)
+
+
+def _report(corpus: Corpus) -> dict[str, int]:
+    return {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
 
 
 def _count_levels(
@@ -168,10 +178,12 @@ def _count_levels(
     tell: Tell | None,
 ) -> list[NgramLevel]:
     places = np.zeros(len(numbers), np.int64)  # that begin with each word
-    places[numbers] = np.bincount(corpus.ids, minlength=len(numbers))
+    for begin in range(0, corpus.n_events, _BLOCK):  # each is turned into 64 bits
+        places[numbers] += np.bincount(corpus.ids[begin : begin + _BLOCK], minlength=len(numbers))
     places[numbers[BEGIN]] = corpus.n_sentences
     n_places = int(places.sum())
-    most = _places_at_a_time(workspace)
+    limbs = -(-order * len(numbers).bit_length() // 64)
+    most = _places_at_a_time(workspace, _BYTES_PER_PLACE + _BYTES_PER_LIMB * limbs)
     growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
     done = 0
     for first, last in _ranges(places, most):
@@ -199,16 +211,16 @@ def _count_levels(
     return levels
 
 
-def _places_at_a_time(workspace: Workspace) -> int:
+def _places_at_a_time(workspace: Workspace, bytes_per_place: int) -> int:
     if workspace.memory is None:
         return _MOST_PLACES
-    in_use, least = memory_in_use(), _LEAST_PLACES * _BYTES_PER_PLACE
+    in_use, least = memory_in_use(), _LEAST_PLACES * bytes_per_place
     if in_use + least > workspace.memory:
         raise UsageError(
             f"{say_size(workspace.memory)} of memory are too little: {say_size(in_use)} are in use already; "
             f"give {say_size(in_use + 2 * least)} or more"
         )
-    return min(_MOST_PLACES, (workspace.memory - in_use) // _BYTES_PER_PLACE)
+    return min(_MOST_PLACES, (workspace.memory - in_use) // bytes_per_place)
 
 
 def _ranges(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ from stategram.errors import StategramError, UsageError
 __all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_CHUNK = 2**21  # elements a kernel is given at a time where memory is scarce
+_CHUNK = 2**19  # elements a kernel is given at a time where memory is scarce
 
 
 def parse_size(size: str | int) -> int:

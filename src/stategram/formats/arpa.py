@@ -21,9 +21,9 @@ its log10 back-off weight::
 What is read: fields separated by ASCII tabs or spaces, in lines that end with LF or CRLF; n-grams in any
 order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
 -99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
-taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in KenLM.
-N-grams may lack their start (their words but the last): it is added, with the probability that backing off
-gives it.
+taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in
+KenLM. N-grams may lack their start (their words but the last): it is added, with the
+probability that backing off gives it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import Tell, Workspace, count_ngrams, parse_size
+from stategram.counts import NgramCounts, Tell, Workspace, count_ngrams, parse_size
 from stategram.errors import BadDataError, UsageError
 from stategram.models.assembly import assemble
 from stategram.models.pruning import prune as prune_estimates
@@ -58,7 +59,7 @@ class NgramModel:
     Notes
     -----
     Probabilities and weights are stored as float32 logarithms; their sums are float64, so that nothing more
-    is lost. A history is followed to the word before the first of its last `order` - 1 words at most.
+    is lost.
 
     """
 
@@ -116,42 +117,45 @@ class NgramModel:
         'dog'
 
         """
-        if smoothing not in SMOOTHINGS:
-            raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
-        if not prune >= 0:
-            raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
-        if min_counts is None:
-            min_counts = usual_min_counts(smoothing, order)
-        check_min_counts(min_counts, order)
+        min_counts = _check_options(order, smoothing, min_counts, prune)
+        workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
         if not isinstance(corpus, Corpus):
             corpus = corpus_from_sentences(corpus)
-        vocabulary = corpus.vocabulary
-        facts = {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
-        n_threads = thread_count(threads)
-        workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
-        counts = count_ngrams(
-            corpus, order, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.6)
-        )
+        counts = count_ngrams(corpus, order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6))
         del corpus  # where nobody else holds it, its memory is free for the estimates
-        estimates = estimate(
+        return cls.from_counts(
             counts,
-            smoothing,
-            min_counts,
-            workspace=workspace,
-            threads=n_threads,
-            tell=_part(tell, 0.6, 0.85),
+            smoothing=smoothing,
+            min_counts=min_counts,
+            prune=prune,
+            threads=threads,
+            tell=_part(tell, 0.6, 1.0),
+        )
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: NgramCounts,
+        *,
+        smoothing: str = "kneser-ney",
+        min_counts: Sequence[int] | None = None,
+        prune: float = 0.0,
+        threads: int | None = None,
+        tell: Tell | None = None,
+    ) -> NgramModel:
+        """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
+        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
+        n_threads, workspace, vocabulary = thread_count(threads), counts.workspace, counts.vocabulary
+        report = {**counts.report, "min_counts": list(min_counts), "prune": prune}
+        estimates = estimate(
+            counts, smoothing, min_counts, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.7)
         )
         if prune > 0:
             prune_estimates(estimates, prune, workspace=workspace, threads=n_threads)
+        report |= {"discounts": estimates.discounts, "notes": estimates.notes}
+        if tell:
+            tell(0.8, "putting the model together")
         trie = assemble(estimates, workspace=workspace, threads=n_threads)
-        report = {
-            **facts,
-            "min_counts": list(min_counts),
-            "prune": prune,
-            "discounts": estimates.discounts,
-            "notes": estimates.notes,
-            "spilled": workspace.spilling,
-        }
         return cls(vocabulary, trie, smoothing, report)
 
     def __repr__(self) -> str:
@@ -199,7 +203,7 @@ class NgramModel:
     def history_state(self, history: str | Sequence[str], *, sentence_start: bool = True) -> int:
         """Give the state after a history, which is that of its longest end that the model knows."""
         numbers = self._numbers_in(history)
-        begin = self.trie.numbers[BEGIN]
+        begin = int(self.trie.numbers[BEGIN])
         if sentence_start and numbers[:1] != [begin]:
             numbers = [begin, *numbers]
         return self._reader.history_state(np.array(numbers, np.uint32))
@@ -231,36 +235,31 @@ class NgramModel:
             Whether it begins a sentence; whether its end is predicted too.
 
         """
-        return sum(log10_prob for log10_prob, _, _ in self.full_scores(sentence, bos, eos))
+        return float(self._score_sentence(sentence, bos, eos)[1].sum())
 
     def full_scores(
         self, sentence: str | Sequence[str], bos: bool = True, eos: bool = True
     ) -> Iterator[tuple[float, int, bool]]:
         """Give for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        numbers, unknown = self._numbers_in(sentence), self.trie.numbers[UNKNOWN]
-        if eos:
-            numbers.append(int(self.trie.numbers[END]))
-        state = self.begin_state if bos else 0
-        for number in numbers:
-            log10_prob, state, length = self._reader.advance(state, number)
-            yield log10_prob, length, number == unknown
+        numbers, log10_probs, orders = self._score_sentence(sentence, bos, eos)
+        unknown = numbers == self.trie.numbers[UNKNOWN]
+        yield from zip(log10_probs.tolist(), orders.tolist(), unknown.tolist(), strict=True)
 
     def perplexity(self, sentence: str | Sequence[str]) -> float:
         """Give the perplexity of a sentence and its end."""
-        scores = [log10_prob for log10_prob, _, _ in self.full_scores(sentence)]
-        return float(10.0 ** (-sum(scores) / len(scores)))
+        return float(10.0 ** -self._score_sentence(sentence, True, True)[1].mean())
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
 
-    @property
+    @cached_property
     def begin_state(self) -> int:
         """The state at the beginning of a sentence; 0 is the state that knows of no words."""
         return self.advance(0, "<s>")[1]
 
     def advance(self, state: int, word: str) -> tuple[float, int, int]:
         """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
-        return self._reader.advance(state, int(self.trie.numbers[self.vocabulary.id(word)]))
+        return self._reader.advance(state, self._numbers_in([word])[0])
 
     def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
         """Write the model to a folder; `load_model` opens it.
@@ -332,9 +331,23 @@ class NgramModel:
             np.fromiter(map(self.vocabulary.id, vocabulary.words), np.int64, len(vocabulary))
         ]
 
+    def _score_sentence(
+        self, sentence: str | Sequence[str], bos: bool, eos: bool
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]:
+        listed = self._numbers_in(sentence)
+        if eos:
+            listed.append(int(self.trie.numbers[END]))
+        numbers = np.array(listed, np.uint32)
+        return numbers, *self._reader.score_words(self.begin_state if bos else 0, numbers)
+
     def _numbers_in(self, words: str | Sequence[str]) -> list[int]:
         listed = words.split() if isinstance(words, str) else words
-        return [int(self.trie.numbers[self.vocabulary.id(word)]) for word in listed]
+        numbers, unknown = self._numbers_by_word, int(self.trie.numbers[UNKNOWN])
+        return [numbers.get(word, unknown) for word in listed]
+
+    @cached_property
+    def _numbers_by_word(self) -> dict[str, int]:
+        return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
 
 
 def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
@@ -342,3 +355,17 @@ def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
     if tell is None:
         return None
     return lambda share, words: tell(begin + (end - begin) * share, words)
+
+
+def _check_options(
+    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
+) -> Sequence[int]:
+    """Refuse what makes no sense, before hours of work; give the cut-offs."""
+    if smoothing not in SMOOTHINGS:
+        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
+    if not 0 <= prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
+    if min_counts is None:
+        return usual_min_counts(smoothing, order)
+    check_min_counts(min_counts, order)
+    return min_counts

@@ -71,12 +71,14 @@ def estimate(
     tell: Callable[[float, str], None] | None = None,
 ) -> Estimates:
     """Estimate a model of all n-grams that were counted. The counts are used up on the way."""
+    sizes = counts.sizes
     work = _Work(counts, smoothing, tuple(min_counts), workspace, threads)
     for k in range(1, counts.order + 1):
         work.estimate_level(k)
         if tell:
-            tell(sum(counts.sizes[:k]) / sum(counts.sizes), f"n-grams of {k} words estimated")
-    return work.finish()
+            tell(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
+    counts.levels.clear()
+    return work.estimates
 
 
 class _Work:
@@ -114,7 +116,7 @@ class _Work:
                 level.counts[self.begin] = 0
         probs = self.workspace.empty(len(level), np.float64)
         backoffs = self.workspace.empty(len(history), np.float64)
-        counts_of_counts = _core.counts_of_counts(level.counts, 9)
+        counts_of_counts = _core.counts_of_counts(level.counts, 9).tolist()
         if self.smoothing == "katz":
             self._katz(k, level, history, keep, counts_of_counts, probs, backoffs)
         else:
@@ -126,16 +128,13 @@ class _Work:
         level.counts = np.empty(0, np.uint32)
         self.lower = probs
 
-    def finish(self) -> Estimates:
-        return self.estimates
-
     def _interpolate(
         self,
         k: int,
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: NDArray[np.int64],
+        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
     ) -> None:
@@ -170,7 +169,7 @@ class _Work:
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: NDArray[np.int64],
+        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
     ) -> None:

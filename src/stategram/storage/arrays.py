@@ -69,10 +69,10 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
 def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
     """Give the bytes of an array; if it is a window on a file, never much of it in memory."""
     source: Any = array
-    while isinstance(source, np.ndarray):
-        source = source.base
+    while isinstance(source, np.ndarray | memoryview):
+        source = source.base if isinstance(source, np.ndarray) else source.obj
     window = source if isinstance(source, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED") else None
-    data = memoryview(array.reshape(-1).view(np.uint8))
+    data = array.reshape(-1).view(np.uint8).data
     for begin in range(0, len(data), _BLOCK):
         yield data[begin : begin + _BLOCK]
         if window is not None:

@@ -1,0 +1,115 @@
+"""Every distribution of every n-gram model sums to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.counts import Workspace, count_ngrams
+from stategram.models import SMOOTHINGS, NgramModel
+from stategram.models.smoothing import estimate, usual_min_counts
+from stategram.text import Corpus, Vocabulary
+from test_smoothing import Text, long_text, make_corpus, texts
+
+
+def histories(corpus: Corpus, order: int) -> list[list[str]]:
+    """Histories of the text, and random ones that it lacks."""
+    random = np.random.default_rng(1)
+    words = corpus.vocabulary.words
+    found = []
+    for i in random.integers(0, corpus.n_events, 40).tolist():
+        sentence = int(np.searchsorted(corpus.sentence_starts, i, "right")) - 1
+        start = int(corpus.sentence_starts[sentence])
+        found.append([words[id] for id in corpus.ids[max(start, i - order) : i].tolist()])
+    predicted = [word for word in words if not word.startswith(("<s", "</"))]
+    for length in range(order + 2):
+        found.append(random.choice(predicted, length).tolist())
+    return found
+
+
+def assert_sums(model: NgramModel, corpus: Corpus) -> None:
+    for history in histories(corpus, model.order):
+        for sentence_start in (True, False):
+            distribution = model.distribution(history, sentence_start=sentence_start)
+            assert abs(distribution.sum() - 1.0) < 1e-6, history
+            assert distribution.min() >= 0.0
+            assert distribution[1] == 0.0
+
+
+@settings(deadline=None)
+@given(
+    texts(),
+    st.integers(1, 5),
+    st.sampled_from(SMOOTHINGS),
+    st.sampled_from([0.0, 1e-6, 1e-3, 0.1]),
+    st.data(),
+)
+def test_of_small_texts(text: Text, order: int, smoothing: str, prune: float, data: st.DataObject) -> None:
+    above = data.draw(st.lists(st.integers(1, 3), min_size=order - 1, max_size=order - 1))
+    corpus = make_corpus(*text)
+    model = NgramModel.train(
+        corpus, order, smoothing=smoothing, min_counts=[1, *sorted(above)], prune=prune, threads=1
+    )
+    assert_sums(model, corpus)
+    model.check()
+
+
+@pytest.mark.parametrize("prune", [0.0, 1e-6, 1e-4])
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_of_a_longer_text(smoothing: str, prune: float) -> None:
+    corpus = make_corpus(*long_text(20_000, 300))
+    model = NgramModel.train(corpus, 4, smoothing=smoothing, prune=prune)
+    assert_sums(model, corpus)
+    model.check()
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_to_nine_digits_before_they_are_rounded(smoothing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact values on their way to the logarithms: backoffs of length k - 1, then probabilities of k."""
+    exact: list[NDArray[np.float64]] = []
+    log10_floats = _core.log10_floats
+
+    def keep(values: NDArray[np.float64], logs: NDArray[np.float32], threads: int) -> None:
+        exact.append(values.copy())
+        log10_floats(values, logs, threads)
+
+    corpus = make_corpus(*long_text(20_000, 300))
+    workspace = Workspace()
+    order = 4
+    counts = count_ngrams(corpus, order, workspace=workspace)
+    levels: list[Any] = list(counts.levels)
+    monkeypatch.setattr(_core, "log10_floats", keep)
+    estimates = estimate(
+        counts, smoothing, usual_min_counts(smoothing, order), workspace=workspace, threads=1
+    )
+    lower = exact[2]
+    assert abs(lower.sum() - 1.0) < 1e-9
+    for k in range(2, order + 1):
+        backoffs, probs = exact[2 * k - 1], exact[2 * k]
+        kept = (
+            estimates.levels[k].keep.astype(bool)
+            if len(estimates.levels[k].keep)
+            else np.ones(len(probs), bool)
+        )
+        first_child = levels[k - 1].first_child.astype(np.int64)
+        history_of = np.repeat(np.arange(len(backoffs)), np.diff(first_child))
+        own = np.bincount(history_of[kept], probs[kept], len(backoffs))
+        seen_lower = np.bincount(history_of[kept], lower[levels[k].suffixes[kept]], len(backoffs))
+        sums = own + backoffs * (1.0 - seen_lower)
+        assert np.abs(sums - 1.0).max() < 1e-9
+        lower = probs
+
+
+def test_a_vocabulary_with_words_that_the_text_lacks() -> None:
+    vocabulary = Vocabulary.from_words(["a", "b", "c", "never", "ever"])
+    corpus = Corpus(np.array([3, 4, 2, 3, 5, 2], np.uint32), np.array([0, 3, 6], np.int64), vocabulary)
+    for smoothing in SMOOTHINGS:
+        model = NgramModel.train(corpus, 3, smoothing=smoothing)
+        assert_sums(model, corpus)
+        assert model.distribution("a")[vocabulary.id("never")] > 0.0
