@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from hypothesis import given
@@ -49,15 +51,14 @@ def test_blocks_are_lines_of_the_text(
         words = [word for word in line.split() if word not in ("<s>", "</s>")]
         if words:
             expected.append((number, [*words, "</s>"]))
-    # Blocks of any size: reading gives a few bytes at a time.
-    blocks = line_blocks.read_blocks
-    try:
-        line_blocks.read_blocks = lambda name: (
-            (data[i : i + 7], i + 7) for data, _ in blocks(name) for i in range(0, len(data), 7)
-        )
+    whole = line_blocks.__dict__["read_blocks"]
+
+    def few_bytes_at_a_time(name: str) -> Iterator[tuple[bytes, int]]:
+        for data, _ in whole(name):
+            yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
+
+    with mock.patch.object(line_blocks, "read_blocks", few_bytes_at_a_time):
         found = sentences(path, block_size) if expected else []
-    finally:
-        line_blocks.read_blocks = blocks
     assert found == expected
 
 

@@ -10,9 +10,9 @@ array([ True])
 'dog'
 
 Where to start: `WordClasses` finds word classes, `NgramModel.train` trains a language model, `read_corpus`
-reads text files. `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA
-files; `open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are worth,
-`evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
+reads text files. `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for
+ARPA files; `open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are
+worth, `evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.

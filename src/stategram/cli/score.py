@@ -50,10 +50,10 @@ Examples:
 def score(model_name: str, text: str, **options: Any) -> None:
     """Give what MODEL, a model folder or an ARPA file, says of each word of TEXT; stdin by default.
 
-    Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position of
-    the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits; the
-    length of the n-gram that gave the probability; whether the word is unknown (1) or not (0). The end of a
-    sentence has a line of its own, with the word </s>. Lines without words are left out, but counted.
+    Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position
+    of the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits;
+    the length of the n-gram that gave the probability; whether the word is unknown (1) or not (0). The end of
+    a sentence has a line of its own, with the word </s>. Lines without words are left out, but counted.
 
     With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.console import Console
+from stategram.cli.console import Console, many
 from stategram.cli.options import text_options, work_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
@@ -111,7 +111,5 @@ def _train(
         console.say(f"      note: {note}")
     for length, discounts in enumerate(model.report["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
-        console.detail(f"      discounts of n-grams of {length} words: {shown}")
-    if model.report["spilled"]:
-        console.detail("      temporary files were used")
+        console.detail(f"      discounts of n-grams of {many(length, 'word')}: {shown}")
     return model
