@@ -34,6 +34,8 @@ def random_model(seed: int, n_words: int, order: int, fan_out: int) -> Ngrams:
             longer += [(*history, word) for word in words]
             backoffs[history] = weight(-3, 0.5)
         log_probs |= {ngram: weight(-8, 0) for ngram in longer}
+        # Some tools leave weights to n-grams that begin no other.
+        backoffs |= {ngram: weight(-1, 0) for ngram in histories if chance.random() < 0.1}
         histories = longer
     return Ngrams(n_words, order, log_probs, backoffs)
 

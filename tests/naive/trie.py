@@ -35,9 +35,6 @@ class Ngrams:
         log_prob, length = self.log_prob(history[1:], word)
         return self.backoffs.get(history, 0.0) + log_prob, length
 
-    def continued(self, ngram: Ngram) -> bool:
-        return any(longer[:-1] == ngram for longer in self.log_probs)
-
     def score(self, sentence: Sequence[int], begin: int) -> list[tuple[float, int]]:
         words = (begin, *sentence)
         return [self.log_prob(words[max(0, i - self.order + 1) : i], words[i]) for i in range(1, len(words))]
@@ -62,7 +59,10 @@ class Ngrams:
 
         def link(ngram: Ngram) -> int:
             suffixes = (ngram[i:] for i in range(1, len(ngram)))
-            return next((node[suffix] for suffix in suffixes if suffix in first_child), 0)
+            return next((node[suffix] for suffix in suffixes if matters(suffix)), 0)
+
+        def matters(ngram: Ngram) -> bool:
+            return ngram in first_child or (ngram in node and self.backoffs.get(ngram, 0.0) != 0.0)
 
         log_probs = np.array([self.log_probs.get(ngram, 0.0) for ngram in ngrams], np.float32)
         backoffs = np.array([self.backoffs.get(ngram, 0.0) for ngram in ngrams], np.float32)

@@ -52,8 +52,8 @@ class TrieView {
           order_(order),
           inverse_(~std::uint64_t{0} / std::max<std::size_t>(vocabulary, 1)) {
         for (int k = 0; k < order + 2; ++k) begins_.push_back(static_cast<std::uint32_t>(begins[k]));
-        for (int k = 0; k < order; ++k) levels_.push_back({nodes, 0, 4, 2, 6, 3});
-        levels_.push_back({leaves, begin(order), 2, 0, 0, 1});
+        for (int k = 0; k < order; ++k) levels_.push_back({nodes, 0, 4, 2, 6, 3, 0x7fffffffu});
+        levels_.push_back({leaves, begin(order), 2, 0, 0, 1, 0});
     }
 
     int order() const { return order_; }
@@ -126,7 +126,7 @@ class TrieView {
     }
 
     // What there is to know of an n-gram once it was found. The state after it is itself, if it can be
-    // continued, or its longest suffix that can.
+    // continued or weighs what follows, or else its longest suffix that does.
     struct Found {
         float log_prob;
         std::uint32_t next;
@@ -134,7 +134,7 @@ class TrieView {
     Found found(std::uint32_t node, int words) const {
         const Level& of = level(words);
         const std::uint32_t* at = row(node, words);
-        const bool continued = at[of.first] != at[of.next_first];
+        const bool continued = (at[of.first] != at[of.next_first]) | ((at[1] & of.weight) != 0);
         const std::uint32_t suffix = checked_link(at[of.link], words);
         return {std::bit_cast<float>(at[0]), continued ? node : suffix};
     }
@@ -224,6 +224,7 @@ class TrieView {
         const std::uint32_t* rows;
         std::uint32_t begin, size;
         std::uint32_t first, next_first, link;
+        std::uint32_t weight;  // the bits of the second value by which a back-off weight is not 1
     };
     const Level& level(int words) const { return levels_[static_cast<std::size_t>(words)]; }
     const std::uint32_t* row(std::uint32_t node, int words) const {
