@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from stategram.cli.console import Report
 from stategram.models import NgramModel
+from stategram.storage import file_sha256
 
 __all__ = ["inputs_of", "recipe_of"]
-
-_BLOCK_SIZE = 1 << 22
 
 
 def recipe_of(model: NgramModel, options: dict[str, Any]) -> dict[str, Any]:
@@ -35,17 +33,19 @@ def inputs_of(names: Sequence[str], report: Report) -> list[dict[str, Any]]:
     files = {name: Path(name).stat().st_size for name in names if name != "-" and Path(name).is_file()}
     total = sum(files.values())
     done = 0
-    inputs = []
-    for name in names:
-        digest = None
-        if name in files:
-            sha256 = hashlib.sha256()
-            with Path(name).open("rb") as file:
-                while block := file.read(_BLOCK_SIZE):
-                    sha256.update(block)
-                    done += len(block)
-                    report(min(0.5 * done / max(total, 1), 0.5), f"checksum of {name}")
-            digest = sha256.hexdigest()
-        inputs.append({"name": name, "bytes": files.get(name), "sha256": digest})
+
+    def count(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+        report(min(0.5 * done / total, 0.5), "checksums of the texts")
+
+    inputs = [
+        {
+            "name": name,
+            "bytes": files.get(name),
+            "sha256": file_sha256(Path(name), count) if name in files else None,
+        }
+        for name in names
+    ]
     report(0.5, "writing")
     return inputs

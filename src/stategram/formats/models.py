@@ -31,7 +31,7 @@ def open_model(
     threads
         How many threads read an ARPA file; all processors by default.
     progress
-        Called with the bytes of an ARPA file read so far, and the bytes in all (None for stdin).
+        Called with the bytes read so far, and the bytes in all (None for stdin).
 
     Examples
     --------
@@ -47,5 +47,5 @@ def open_model(
             f"{path}: no such model; expected a model folder or an ARPA file: check the name"
         )
     if Path(path).is_dir():
-        return load_model(path, verify=verify)
+        return load_model(path, verify=verify, progress=progress)
     return read_arpa(path, threads=threads, progress=progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
 from stategram.errors import BadDataError
 from stategram.models.ngram import NgramModel
@@ -13,7 +14,12 @@ __all__ = ["load_model"]
 _MODELS = {"ngram": NgramModel}
 
 
-def load_model(folder: str | os.PathLike[str], *, verify: bool = True) -> NgramModel:
+def load_model(
+    folder: str | os.PathLike[str],
+    *,
+    verify: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> NgramModel:
     """Open a model that `save` wrote. Its arrays stay on the disk until they are used.
 
     Parameters
@@ -23,6 +29,8 @@ def load_model(folder: str | os.PathLike[str], *, verify: bool = True) -> NgramM
     verify
         Read every file and compare its SHA-256 with the manifest. Without it a model of any size is open at
         once; damage in it may give wrong numbers or an error later.
+    progress
+        Called with the bytes that were compared so far, and the bytes in all.
 
     Examples
     --------
@@ -33,7 +41,7 @@ def load_model(folder: str | os.PathLike[str], *, verify: bool = True) -> NgramM
     stategram.errors.BadDataError: nothing here: no manifest.json in it; expected a model folder of stategram
 
     """
-    opened = open_folder(folder, kind="model", verify=verify)
+    opened = open_folder(folder, kind="model", verify=verify, progress=progress)
     name = opened.manifest.get("model")
     if name not in _MODELS:
         raise BadDataError(

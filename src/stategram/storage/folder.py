@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.storage.arrays import map_arrays, save_arrays
+from stategram.storage.checksum import file_sha256
 
 __all__ = ["Folder", "open_folder", "write_folder"]
 
@@ -135,7 +136,13 @@ def _fill(
     _sync(folder)
 
 
-def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True) -> Folder:
+def open_folder(
+    path: str | os.PathLike[str],
+    *,
+    kind: str,
+    verify: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+) -> Folder:
     """Open a folder that `write_folder` wrote.
 
     Parameters
@@ -146,6 +153,8 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
         What it has to hold.
     verify
         Read every file and compare its SHA-256 with the manifest. Without it only the names are checked.
+    progress
+        Called with the bytes that were compared so far, and the bytes in all.
 
     """
     path = Path(path)
@@ -169,13 +178,28 @@ def open_folder(path: str | os.PathLike[str], *, kind: str, verify: bool = True)
         raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
     if found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
+    for name in files:
+        if Path(name).name != name or not (path / name).is_file():
+            raise BadDataError(f"{path / name}: missing; write the folder again")
+    if verify:
+        _verify(path, files, progress)
+    return Folder(path, manifest)
+
+
+def _verify(path: Path, files: Mapping[str, str], progress: Callable[[int, int], None] | None) -> None:
+    total = sum((path / name).stat().st_size for name in files)
+    done = 0
+
+    def count(n_bytes: int) -> None:
+        nonlocal done
+        done += n_bytes
+        if progress:
+            progress(done, total)
+
     for name, expected in files.items():
         file = path / name
-        if Path(name).name != name or not file.is_file():
-            raise BadDataError(f"{file}: missing; write the folder again")
-        if verify and _sha256(file) != expected:
+        if file_sha256(file, count) != expected:
             raise BadDataError(f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again")
-    return Folder(path, manifest)
 
 
 def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
@@ -183,11 +207,6 @@ def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
     rest = {name: value for name, value in manifest.items() if name != "checksum"}
     checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
     return (json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n").encode()
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _sync(path: Path) -> None:
