@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.classes import measure_classes
 from benchmarks.growth import measure_growth
 from benchmarks.measure import BenchmarkError
+from benchmarks.ngrams import measure_ngrams
 from benchmarks.reading import measure_reading
 from benchmarks.settings import DEFAULTS, QUICK, Settings
 from benchmarks.startup import measure_startup
@@ -25,6 +26,7 @@ from benchmarks.texts import Texts, describe, given_texts
 _PARTS: dict[str, Callable[[Texts, Settings], list[Table]]] = {
     "reading": measure_reading,
     "classes": measure_classes,
+    "ngrams": measure_ngrams,
     "growth": measure_growth,
     "startup": measure_startup,
 }
@@ -80,6 +82,8 @@ def _settings(options: argparse.Namespace, part: str) -> Settings:
         threads=options.threads,
         vocabulary=options.vocab,
         peers=tuple(options.peer),
+        orders=options.orders or default.orders,
+        memory=tuple(options.memory),
     )
 
 
@@ -90,7 +94,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}")
     parser.add_argument("--train", type=Path, help="text to train on (default: State of the Union addresses)")
-    parser.add_argument("--test", type=Path, help="text for the perplexity of classes")
+    parser.add_argument("--test", type=Path, help="text for the perplexity of classes and for scoring")
     parser.add_argument("--vocab", type=_positive, help="keep so many words (default: all; reading: 20,000)")
     parser.add_argument("--k", type=_numbers, help="numbers of classes, such as 100,500")
     parser.add_argument("--efforts", type=_names, help="such as fast,normal,best; growth takes the first")
@@ -104,8 +108,12 @@ def _options() -> argparse.Namespace:
         action="append",
         default=[],
         metavar="COMMAND",
-        help="another program beside ours in classes: reads text from stdin, or {text}; writes a class file "
-        "to stdout; {k} and {seed} are filled in. May be given several times",
+        help="another program beside ours: reads text from stdin, or {text}; writes a class file to stdout, "
+        "{k} and {seed} being filled in, or, where it has {order}, an n-gram model. May be given repeatedly",
+    )
+    parser.add_argument("--orders", type=_numbers, help="lengths of n-grams, such as 3,5")
+    parser.add_argument(
+        "--memory", action="append", default=[], metavar="SIZE", help="train n-grams within this too: 512M"
     )
     parser.add_argument("--json", metavar="FILE", help="write all figures, unrounded, to a file too")
     options = parser.parse_intermixed_args()

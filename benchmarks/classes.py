@@ -35,7 +35,7 @@ class _Outcome:
 def measure_classes(texts: Texts, settings: Settings) -> list[Table]:
     train = with_vocabulary(texts, settings.vocabulary)
     ours = [_ours(effort, settings.threads) for effort in settings.efforts]
-    peers = _peers(settings.peers)
+    peers = _peers([command for command in settings.peers if "{order}" not in command])
     programs = ours + peers
     rows: list[Row] = []
     ratios: list[Row] = []

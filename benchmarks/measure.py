@@ -89,6 +89,13 @@ def classes_command(text: object, k: int, effort: str, seed: int, threads: int) 
     return [sys.executable, "-P", "-m", "stategram", "classes", str(text), "-q", *given]
 
 
+def train_command(text: object, model: object, order: int, threads: int, memory: str | None) -> list[str]:
+    """Give the command that a user would type for an n-gram model."""
+    budget = ["--memory", memory] if memory else []
+    given = ["--order", str(order), "--threads", str(threads), *budget]
+    return [sys.executable, "-P", "-m", "stategram", "train", str(text), "-q", "-o", str(model), *given]
+
+
 def step(name: str, *arguments: object) -> Any:
     """Run a step and give what it found."""
     return json.loads(run(step_command(name, *arguments)).output)

@@ -16,6 +16,8 @@ class Settings:
     threads: int
     vocabulary: int | None
     peers: tuple[str, ...]
+    orders: tuple[int, ...]
+    memory: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -26,17 +28,20 @@ class Defaults:
     efforts: tuple[str, ...] = ()
     repeats: int = 1
     seeds: int = 1
+    orders: tuple[int, ...] = ()
 
 
 DEFAULTS = {
     "reading": Defaults(repeats=7),
     "classes": Defaults(k=(100, 500), efforts=("fast", "normal"), seeds=3),
+    "ngrams": Defaults(orders=(3, 5), repeats=3),
     "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
     "startup": Defaults(repeats=15),
 }
 QUICK = {
     "reading": Defaults(repeats=3),
     "classes": Defaults(k=(100, 500), efforts=("fast", "normal")),
+    "ngrams": Defaults(orders=(3, 5)),
     "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",)),
     "startup": Defaults(repeats=15),
 }

@@ -103,6 +103,44 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
     _answer(answers)
 
 
+def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
+    """Train a model, then score a text with it in every way there is; words a second."""
+    import tempfile
+    from statistics import median
+
+    from stategram import NgramModel, kenlm, read_corpus, write_arpa
+
+    model = NgramModel.train(read_corpus(train), int(order))
+    corpus = read_corpus(test, vocabulary=model.vocabulary)
+    sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
+    ways: dict[str, Callable[[], object]] = {
+        "stategram log_probs": lambda: model.log_probs(corpus, threads=1),
+        "stategram log_probs, 2 threads": lambda: model.log_probs(corpus, threads=2),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(f"{folder}/model")
+        ours = kenlm.Model(f"{folder}/model")
+        ways["stategram.kenlm score"] = lambda: [ours.score(sentence) for sentence in sentences]
+        try:
+            from kenlm import Model
+        except ImportError:
+            pass
+        else:
+            write_arpa(f"{folder}/model.arpa", model)
+            theirs = Model(f"{folder}/model.arpa")
+            ways["kenlm score"] = lambda: [theirs.score(sentence) for sentence in sentences]
+            ways["kenlm full_scores"] = lambda: [list(theirs.full_scores(one)) for one in sentences]
+        seconds: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(int(repeats)):
+            for name, way in ways.items():
+                timer = _Timer()
+                with timer.part(name):
+                    way()
+                clock = "wall" if "threads" in name else "cpu"
+                seconds[name].append(timer.parts[name][clock])
+    _answer({name: corpus.n_events / max(median(found), 1e-9) for name, found in seconds.items()})
+
+
 def describe(*texts: str) -> None:
     """Say how large texts are."""
     from stategram.text import read_corpus
@@ -148,6 +186,7 @@ _STEPS: list[Callable[..., None]] = [
     encode,
     count,
     evaluate,
+    score_ngrams,
     describe,
     cut_vocabulary,
     write_sotu,

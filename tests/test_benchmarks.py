@@ -44,7 +44,8 @@ def test_all_parts_run_and_agree_with_each_other(texts: list[str], tmp_path: Pat
     record = tmp_path / "record.json"
     one_class = "tr ' ' '\\n' < {text} | sort -u | awk '{print $1 \"\\t\" {k}}'"
     options = ["--k", "3", "--efforts", "fast", "--repeats", "1", "--seeds", "1", "--json", str(record)]
-    done = bench(*texts, *options, "--peer", one_class)
+    arpa = "cat > /dev/null; echo order {order}"
+    done = bench(*texts, *options, "--peer", one_class, "--peer", arpa, "--orders", "2", "--memory", "300M")
     assert done.returncode == 0, done.stderr
     found = json.loads(record.read_text())
 
@@ -64,6 +65,11 @@ def test_all_parts_run_and_agree_with_each_other(texts: list[str], tmp_path: Pat
     (ratios,) = rows("classes", 1)
     assert ratios["AMI gain"] == ours["AMI"] - theirs["AMI"]
     assert ratios["test PP ratio"] == ours["test PP"] / theirs["test PP"] < 1
+    assert [row["program"] for row in rows("ngrams")] == ["stategram", "stategram --memory 300M", "cat"]
+    assert rows("ngrams")[2]["model MB"] == len("order 2\n") / 1e6
+    assert [row["peer"] for row in rows("ngrams", 1)] == ["cat", "cat"]
+    assert rows("ngrams", 2)[-1] == {**rows("ngrams", 2)[-1], "program": "kenlm full_scores", "order": 2}
+    assert rows("ngrams", 2)[-1]["times full_scores"] == 1.0
     assert [row["events"] for row in rows("growth")] == [400, 800, 1600]
     assert [row["k"] for row in rows("growth", 1)] == [3]
     assert rows("startup")[0]["wall ratio"] == 1.0

@@ -8,9 +8,9 @@ Words have numbers of their own in the trie, those of the vocabulary shuffled: t
 lie evenly between 0 and the size of the vocabulary, and the place of a word among them can be guessed
 (interpolation search) instead of searched by halves.
 
-A node also holds a `link`: the longest proper suffix (the n-gram without its first words) that has children or
-a back-off weight other than 1, in the end the root. Where a history has no such child, the search goes on at
-its link:
+A node also holds a `link`: the longest proper suffix (the n-gram without its first words) that has children
+or a back-off weight other than 1, in the end the root. Where a history has no such child, the search goes on
+at its link:
 
     p(w | node) = p(child)                          if the node has a child w
                   backoff(node) * p(w | link)       else
