@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from stategram import NgramModel, corpus_from_sentences, write_arpa
 from stategram.cli import main
+
+TRAIN = "the cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
+TEST = "The cat ran on 12 mats\n\n  \na zebra sat\n"
+WITHOUT_UNKNOWN = b"\\data\\\nngram 1=3\n\n\\1-grams:\n-99\t<s>\n-0.30103\t</s>\n-0.30103\tcat\n\n\\end\\\n"
 
 
 def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
@@ -14,3 +22,14 @@ def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str
     out, err = capfd.readouterr()
     assert isinstance(end.value.code, int)
     return end.value.code, out, err
+
+
+def make_models(place: Path) -> Path:
+    """Make a folder with a model that was trained on lower case, its ARPA file, a corpus, and TEST."""
+    (place / "TEST").write_text(TEST)
+    sentences = TRAIN.replace("3", "N").splitlines()
+    model = NgramModel.train(sentences, order=3)
+    replace(model, recipe={"lowercase": True, "digits": "N"}).save(place / "model")
+    write_arpa(place / "model.arpa.gz", model)
+    corpus_from_sentences(sentences).save(place / "corpus")
+    return place

@@ -32,7 +32,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
     assert (status, out) == (0, "")
     for line in ("[1/3] reading", "[2/3] counting and estimating (kneser-ney)", "[3/3] writing"):
         assert line in err
-    assert "n-grams of 1, 2, 3 words: 12 + " in err
+    assert "n-grams of 1 to 3 words: 12 + " in err
     assert "discounts of n-grams of 3 words: " in err
     model = load_model(folder)
     assert {"the", "N"} < set(model.vocabulary.words)

@@ -105,8 +105,8 @@ def _train(
             tell=report,
         )
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
-    lengths = ", ".join(map(str, range(1, model.order + 1)))
-    console.say(f"      n-grams of {lengths} words: {sizes}")
+    lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
+    console.say(f"      n-grams of {lengths}: {sizes}")
     for note in model.report["notes"]:
         console.say(f"      note: {note}")
     for length, discounts in enumerate(model.report["discounts"], 1):

@@ -12,7 +12,8 @@ from stategram.errors import BadDataError, UsageError
 from stategram.processors import thread_count
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
-from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
+from stategram.text.treatment import check_digits
+from stategram.text.vocabulary import Vocabulary
 
 __all__ = ["EncodingOptions", "corpus_from_sentences", "read_corpus", "refuse_bad"]
 
@@ -183,8 +184,8 @@ class EncodingOptions:
             raise UsageError(f"vocabulary_size is {self.vocabulary_size}; it must be at least 1")
         if self.min_count < 1:
             raise UsageError(f"min_count is {self.min_count}; it must be at least 1")
-        if self.digits is not None and not _is_plain_word(self.digits):
-            raise UsageError(f"digits is {self.digits!r}; it must be one word, such as N")
+        if self.digits is not None:
+            check_digits(self.digits)
         if self.encoding_errors not in ("strict", "replace"):
             raise UsageError(f"encoding_errors is {self.encoding_errors!r}; it must be 'strict' or 'replace'")
 
@@ -207,10 +208,6 @@ class EncodingOptions:
         ids, sentence_starts = encoder.encode()
         report = ReadingReport(files, n_bytes, encoder.replaced, encoder.dropped)
         return Corpus(ids, sentence_starts, vocabulary, report)
-
-
-def _is_plain_word(word: str) -> bool:
-    return word.split() == [word] and "\0" not in word and word not in SPECIAL_WORDS
 
 
 def refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:

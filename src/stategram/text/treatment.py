@@ -7,11 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stategram.errors import UsageError
 from stategram.text.vocabulary import SPECIAL_WORDS
 
-__all__ = ["Treatment"]
+__all__ = ["Treatment", "check_digits"]
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
+
+
+def check_digits(digits: str) -> None:
+    """Refuse what cannot stand for numbers."""
+    if digits.split() != [digits] or "\0" in digits or digits in SPECIAL_WORDS:
+        raise UsageError(f"digits is {digits!r}; it must be one word, such as N")
 
 
 @dataclass(frozen=True)
@@ -27,6 +34,10 @@ class Treatment:
 
     lowercase: bool = False
     digits: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.digits is not None:
+            check_digits(self.digits)
 
     @classmethod
     def from_recipe(cls, recipe: Mapping[str, Any]) -> Treatment:

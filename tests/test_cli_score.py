@@ -1,0 +1,152 @@
+"""`stategram eval` and `stategram score`: figures of a text, of its words and of its sentences."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
+from stategram import evaluate, load_model, read_corpus
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_models(tmp_path_factory.mktemp("made"))
+
+
+def test_eval_treats_words_as_in_training(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("eval", made / "model", made / "TEST", "--json", capfd=capfd)
+    assert status == 0
+    assert "words in lower case, as in training" in err
+    assert "N for numbers, as in training" in err
+    figures = json.loads(out)
+    model = load_model(made / "model")
+    expected = evaluate(model, read_corpus(made / "TEST", lowercase=True, digits="N"))
+    assert figures["perplexity"] == expected.perplexity
+    assert figures["orders"][2]["events"] == expected.orders[2].events
+    assert (figures["events"], figures["sentences"], figures["unknown"]) == (11, 2, 1)
+    as_it_is = ("eval", made / "model", made / "TEST", "--json", "--no-lowercase", "--digits", "")
+    _, out, err = run(*as_it_is, capfd=capfd)
+    assert json.loads(out)["unknown"] == 3
+    assert "as in training" not in err
+
+
+def test_eval_prints_a_table(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    figures = json.loads(run("eval", made / "model", made / "TEST", "--json", capfd=capfd)[1])
+    status, out, err = run("eval", made / "model", made / "TEST", "-q", capfd=capfd)
+    assert (status, err) == (0, "")
+    rows = {line[:26].strip(): line[26:].split() for line in out.splitlines()}
+    assert rows["events"][0] == "11"
+    assert rows["unknown words"][:2] == ["1", "11.11%"]
+    assert rows["perplexity"][0] == f"{figures['perplexity']:.4f}"
+    assert rows["without unknown words"] == [f"{figures['perplexity_known']:.4f}"]
+    assert rows["bits per event"] == [f"{figures['bits']:.4f}"]
+    assert out.splitlines()[-3].split()[:2] == ["3", "words"]
+    assert out.splitlines()[-1].split()[:2] == ["1", "word"]
+
+
+def test_eval_of_several_files_is_that_of_all_together(
+    made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with gzip.open(tmp_path / "more.gz", "wb") as file:
+        file.write(b"the dog ran\n")
+    out = run("eval", made / "model", made / "TEST", tmp_path / "more.gz", "--json", capfd=capfd)[1]
+    assert json.loads(out)["events"] == 15
+
+
+def test_an_arpa_file_is_a_model_too(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = ["--lowercase", "--digits", "N", "--json"]
+    folder = json.loads(run("eval", made / "model", made / "TEST", *words, capfd=capfd)[1])
+    arpa = json.loads(run("eval", made / "model.arpa.gz", made / "TEST", *words, capfd=capfd)[1])
+    assert arpa["perplexity"] == pytest.approx(folder["perplexity"], rel=1e-6)
+
+
+def test_eval_says_how_many_events_a_model_rules_out(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    arpa = WITHOUT_UNKNOWN.replace(b"1=3", b"1=4").replace(b"\n\n\\end", b"\n-99\tdog\n\n\\end")
+    (tmp_path / "model.arpa").write_bytes(arpa)
+    (tmp_path / "test.txt").write_text("cat dog cat\n")
+    status, out, _ = run("eval", tmp_path / "model.arpa", tmp_path / "test.txt", capfd=capfd)
+    assert status == 0
+    rows = {line[:26].strip(): line[26:].split() for line in out.splitlines()}
+    assert rows["perplexity"][0] == "inf"
+    assert rows["zero probability"][0] == "1"
+    out = run("eval", tmp_path / "model.arpa", tmp_path / "test.txt", "--json", capfd=capfd)[1]
+    assert json.loads(out)["perplexity"] is None
+    assert json.loads(out)["zero_probability"] == 1
+
+
+def test_score_gives_a_line_a_word(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("score", made / "model", made / "TEST", capfd=capfd)
+    assert status == 0
+    header, *lines = [line.split("\t") for line in out.splitlines()]
+    assert header == ["sentence", "position", "word", "log10_prob", "surprisal_bits", "order", "unknown"]
+    # The words as they are in the text, the numbers of its lines.
+    assert [line[2] for line in lines] == [*"The cat ran on 12 mats </s> a zebra sat </s>".split()]
+    assert [line[0] for line in lines] == ["1"] * 7 + ["4"] * 4
+    assert [line[1] for line in lines] == [*"1234567", *"1234"]
+    model = load_model(made / "model")
+    expected = [*model.full_scores("the cat ran on N mats"), *model.full_scores("a zebra sat")]
+    for line, (log10_prob, order, unknown) in zip(lines, expected, strict=True):
+        # Six digits after the point.
+        assert float(line[3]) == pytest.approx(log10_prob, abs=0.51e-6)
+        assert float(line[4]) == pytest.approx(-log10_prob * math.log2(10), abs=0.51e-6)
+        assert line[5:] == [str(order), str(int(unknown))]
+    assert run("score", made / "model", made / "TEST", "--no-header", capfd=capfd)[1] == out.split("\n", 1)[1]
+
+
+def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    place = tmp_path / "scores.tsv.gz"
+    arguments = ("score", made / "model", made / "TEST", "--sentences", "-o", place, "-q")
+    assert run(*arguments, capfd=capfd) == (0, "", "")
+    header, *lines = [line.split("\t") for line in gzip.decompress(place.read_bytes()).decode().splitlines()]
+    assert header == ["sentence", "words", "unknown", "log10_prob", "perplexity"]
+    model = load_model(made / "model")
+    assert [line[:3] for line in lines] == [["1", "6", "0"], ["4", "3", "1"]]
+    assert float(lines[1][3]) == pytest.approx(model.score("a zebra sat"), abs=0.51e-6)
+    assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)
+
+
+def test_score_reads_stdin_by_default(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    whole = run("score", made / "model", made / "TEST", capfd=capfd)[1]
+    piped = subprocess.run(
+        [sys.executable, "-m", "stategram", "score", str(made / "model")],
+        input=TEST,
+        text=True,
+        capture_output=True,
+        check=True,
+    )
+    assert piped.stdout == whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_ctrl_c_says_that_scores_are_not_complete(made: Path, tmp_path: Path) -> None:
+    with (
+        (tmp_path / "scores.tsv").open("wb") as scores,
+        subprocess.Popen(
+            [sys.executable, "-m", "stategram", "score", str(made / "model"), "-"],
+            stdin=subprocess.PIPE,
+            stdout=scores,
+            stderr=subprocess.PIPE,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(b"the cat sat\n" * 1_000_000)  # more than is scored at a time
+        process.stdin.flush()
+        while not (tmp_path / "scores.tsv").stat().st_size:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert b"interrupted; the output is not complete" in process.stderr.read()
+    lines = (tmp_path / "scores.tsv").read_bytes().split(b"\n", 5)
+    assert lines[1].startswith(b"1\t1\tthe\t")
