@@ -77,8 +77,8 @@ def _training(
             rows,
             {"CPU s": 2, "wall s": 2},
             [
-                f"Medians of {settings.repeats}. The whole process, from the text to the saved model; that of "
-                "a peer is the file that it wrote."
+                f"Medians of {settings.repeats}. The whole process, from the text to the saved model; that "
+                "of a peer is the file that it wrote."
             ],
         )
     ]

@@ -56,6 +56,12 @@ def test_predict_names_unknown_words(made: Path, capfd: pytest.CaptureFixture[st
     assert (status, err) == (0, "not in the vocabulary: zebra\n")
 
 
+def test_predict_takes_bytes_that_are_not_text(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("predict", made / "model", "caf\udce9 the", "--json", capfd=capfd)
+    assert status == 0
+    assert json.loads(out)["unknown"] == ["caf\ufffd"]
+
+
 def test_predict_takes_histories_from_stdin(made: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "stategram", "predict", str(made / "model"), "-", "--top", "2"],

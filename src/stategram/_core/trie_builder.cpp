@@ -237,8 +237,8 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
     return {inserted, std::move(moved)};
 }
 
-// The longest proper suffix, with children or a weight, of the parent's child. Without its last word it is a suffix of
-// the parent that has children, and so one of the links from there on.
+// The longest proper suffix, with children or a weight, of the parent's child. Without its last word it is a
+// suffix of the parent that has children, and so one of the links from there on.
 std::uint32_t TrieBuilder::link_of_child(std::uint32_t parent, int words, std::uint32_t word) const {
     for (std::uint32_t suffix = parent; suffix != 0;) {
         suffix = view_->link(suffix, words);

@@ -71,7 +71,9 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
     console = Console(quiet=options["quiet"] or not takes_time(model_name))
     model = read_model(model_name, options, console)
     treatment = treatment_of(model, options, console)
-    histories = _histories() if history == "-" else iter([history])
+    # Bytes that are not UTF-8 come as surrogates, which cannot be written.
+    given = history.encode(errors="surrogateescape").decode(errors="replace")
+    histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
         found = _predict(model, treatment.of(line.split()), top, not no_start)
         if as_json:
