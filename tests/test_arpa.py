@@ -235,7 +235,7 @@ GOOD = HEAD + "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
 
 BAD = {
     "empty": ("", 1, "the file is empty"),
-    "text": ("once upon\na time\n", 2, "without \\data\\; an ARPA file was expected"),
+    "text": ("once upon\na time\n", 2, "without \\data\\; give an ARPA file or a model folder"),
     "binary": ("a\0b\n" + GOOD, 1, "a NUL byte before"),
     "kenlm binary": ("mmap lm http://kheafield.com/code format version 5\n\0", 1, "a binary file of KenLM"),
     "iARPA": ("iARPA\n" + GOOD, 1, "compile-lm --text=yes"),
@@ -273,8 +273,8 @@ BAD = {
     "no exponent": (GOOD.replace("-0.1", "-1e"), 11, "found '-1e'"),
     "comma": (GOOD.replace("-0.1", "-0,1"), 11, "found '-0,1'"),
     "back-off nan": (GOOD.replace("-0.5", "nan"), 8, "found 'nan' where the back-off weight"),
-    "back-off infinite": (GOOD.replace("-0.5", "inf"), 8, "expected a finite number"),
-    "back-off too large": (GOOD.replace("-0.5", "1e39"), 8, "expected a finite number"),
+    "back-off infinite": (GOOD.replace("-0.5", "inf"), 8, "never above 99"),
+    "back-off too large": (GOOD.replace("-0.5", "1e39"), 8, "never above 99"),
     "long number": (GOOD.replace("-0.1", "-0." + 10**6 * "1"), 11, "found a number of 1000003 characters"),
     "few words": (GOOD.replace("<s> a", "a"), 11, "found 1 field after"),
     "many words": (GOOD.replace("<s> a", "<s> a a a"), 11, "found 4 fields after"),
