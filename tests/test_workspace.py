@@ -59,7 +59,7 @@ def test_a_full_disk_is_said_with_needed_and_free_bytes(
     free = shutil.disk_usage(tmp_path).free
     assert free > 0
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(StategramError, match="4 MB needed"):
+    with pytest.raises(StategramError, match="4M needed"):
         workspace.empty(1_000_000, np.uint32)
     assert list(tmp_path.iterdir()) == []
 
