@@ -235,7 +235,7 @@ GOOD = HEAD + "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
 
 BAD = {
     "empty": ("", 1, "the file is empty"),
-    "text": ("once upon\na time\n", 2, "without \\data\\; an ARPA file was expected"),
+    "text": ("once upon\na time\n", 2, "without \\data\\; give an ARPA file or a model folder"),
     "binary": ("a\0b\n" + GOOD, 1, "a NUL byte before"),
     "kenlm binary": ("mmap lm http://kheafield.com/code format version 5\n\0", 1, "a binary file of KenLM"),
     "iARPA": ("iARPA\n" + GOOD, 1, "compile-lm --text=yes"),
@@ -273,8 +273,9 @@ BAD = {
     "no exponent": (GOOD.replace("-0.1", "-1e"), 11, "found '-1e'"),
     "comma": (GOOD.replace("-0.1", "-0,1"), 11, "found '-0,1'"),
     "back-off nan": (GOOD.replace("-0.5", "nan"), 8, "found 'nan' where the back-off weight"),
-    "back-off infinite": (GOOD.replace("-0.5", "inf"), 8, "expected a finite number"),
-    "back-off too large": (GOOD.replace("-0.5", "1e39"), 8, "expected a finite number"),
+    "back-off infinite": (GOOD.replace("-0.5", "inf"), 8, "never above 99"),
+    "back-off too large": (GOOD.replace("-0.5", "1e39"), 8, "never above 99"),
+    "back-off absurd": (GOOD.replace("-0.5", "5000"), 8, "found '5000' where the back-off weight"),
     "long number": (GOOD.replace("-0.1", "-0." + 10**6 * "1"), 11, "found a number of 1000003 characters"),
     "few words": (GOOD.replace("<s> a", "a"), 11, "found 1 field after"),
     "many words": (GOOD.replace("<s> a", "<s> a a a"), 11, "found 4 fields after"),
@@ -354,3 +355,12 @@ def test_models_are_written_and_read(tmp_path: Path) -> None:
     assert again.vocabulary == model.vocabulary
     assert again.score("a \u00e9 nobody") == pytest.approx(model.score("a \u00e9 nobody"), abs=1e-5)
     assert again.report["ngrams"] == [5, 3]
+
+
+def test_a_file_of_a_model_folder_is_told_from_an_arpa_file(tmp_path: Path) -> None:
+    read_arpa(io.BytesIO(KENLM.encode())).save(tmp_path / "model")
+    for name in ("manifest.json", "vocabulary.txt", "trie.safetensors"):
+        with pytest.raises(
+            BadDataError, match=rf"{name}: no ARPA file, but a file of .*model; give the folder"
+        ):
+            read_arpa(tmp_path / "model" / name)

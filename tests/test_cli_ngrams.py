@@ -183,6 +183,10 @@ def test_what_is_not_a_model(
         (["export", "MODEL", "--arpa", "NOFOLDER/out"], 1, "there is no folder"),
         (["verify", "MODEL", "--samples", "0"], 2, "not in the range"),
         (["verify", "BROKEN"], 3, "BROKEN:"),
+        (["score", "MODEL", "TEST", "-o", "MODEL/trie.safetensors"], 2, "is in the model"),
+        (["export", "MODEL", "--arpa", "MODEL/manifest.json"], 2, "is in the model"),
+        (["export", "MODEL", "--arpa", "MODEL/new.arpa"], 2, "is in the model"),
+        (["verify", "MODEL/manifest.json"], 3, "give the folder"),
     ],
 )
 def test_errors_say_what_is_wrong(
@@ -203,7 +207,11 @@ def test_errors_say_what_is_wrong(
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
     placed = [
-        str(made / "model") if a == "MODEL" else str(tmp_path / a) if a.split("/")[0].isupper() else a
+        str(made / a.replace("MODEL", "model"))
+        if a.startswith("MODEL")
+        else str(tmp_path / a)
+        if a.split("/")[0].isupper()
+        else a
         for a in arguments
     ]
     found, out, err = run(*placed, capfd=capfd)
@@ -213,3 +221,74 @@ def test_errors_say_what_is_wrong(
     assert "Traceback" not in err
     assert (tmp_path / "TEST").read_text() == TEST
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize(("command", "rest"), [one for one in COMMANDS if one[0] != "verify"])
+def test_damage_that_was_not_looked_for_is_told(
+    made: Path, tmp_path: Path, command: str, rest: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = load_model(made / "model")
+    nodes = model.trie.nodes.copy()
+    nodes[1 : model.trie.begins[2], 2] = 0
+    nodes[1, 2] = model.trie.begins[2]
+    NgramModel(model.vocabulary, replace(model.trie, nodes=nodes)).save(tmp_path / "model")
+    placed = [str(made / one) if one == "TEST" else one for one in rest]
+    status, _, err = run(command, tmp_path / "model", *placed, "--no-verify", capfd=capfd)
+    assert status == 3
+    assert f"{tmp_path / 'model'}: the model is damaged" in err
+    assert "write it again" in err
+    assert "Traceback" not in err
+
+
+def test_verify_takes_a_model_without_n_grams_of_some_length(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "text").write_text("the cat sat\na dog ran\n" * 3)
+    train = ("train", tmp_path / "text", "-o", tmp_path / "m", "--order", 4, "--prune", 10)
+    assert run(*train, capfd=capfd)[0] == 0
+    assert 0 in load_model(tmp_path / "m").trie.sizes
+    assert run("verify", tmp_path / "m", capfd=capfd)[0] == 0
+
+
+@pytest.mark.parametrize(("command", "rest"), COMMANDS)
+def test_what_an_arpa_file_lacks_is_told(
+    made: Path, tmp_path: Path, command: str, rest: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = "\\data\\\nngram 1=3\nngram 2=0\nngram 3=1\n\n\\1-grams:\n-0.5\tthe\n-0.5\tcat\n-0.5\tran\n"
+    text = words + "\n\\2-grams:\n\n\\3-grams:\n-1\tthe cat ran\n\n\\end\\\n"
+    (tmp_path / "odd.arpa").write_text(text)
+    placed = [str(made / one) if one == "TEST" else one for one in rest]
+    err = run(command, tmp_path / "odd.arpa", *placed, capfd=capfd)[2]
+    assert "note: the model has no <s>" in err
+    assert "note: the model has no </s>" in err
+    assert "note: 1 n-gram with which longer ones start was missing" in err
+    assert "note" not in run(command, made / "model.arpa.gz", *placed, capfd=capfd)[2]
+    quiet = run(command, tmp_path / "odd.arpa", *placed, "-q", capfd=capfd)[2]
+    assert "note" not in quiet
+
+
+def test_eval_says_that_a_model_is_not_normalised(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    words = "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n-0.6\ta\t9\n-0.6\tb\n"
+    (tmp_path / "odd.arpa").write_text(words + "\n\\2-grams:\n-1\ta b\n\n\\end\\\n")
+    (tmp_path / "test").write_text("a a\n")
+    status, _, err = run("eval", tmp_path / "odd.arpa", tmp_path / "test", capfd=capfd)
+    assert status == 0
+    assert "note: 2 events have a probability above 1: this model is not normalised" in err
+
+
+@pytest.mark.parametrize(("order", "note"), [(1, "at least bigrams"), (3, None), (7, "KENLM_MAX_ORDER=7")])
+def test_export_says_what_kenlm_would_not_read(
+    tmp_path: Path, order: int, note: str | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    NgramModel.train(["the cat sat on the mat and ran"], order=order).save(tmp_path / "model")
+    status, _, err = run("export", tmp_path / "model", "--arpa", tmp_path / "out.arpa", capfd=capfd)
+    assert status == 0
+    assert (note or "[2/2]") in err
+    assert ("note" in err) == (note is not None)
+
+
+def test_predict_of_no_histories(made: Path) -> None:
+    command = [sys.executable, "-m", "stategram", "predict", str(made / "model"), "-"]
+    done = subprocess.run(command, input="", text=True, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "<stdin>: no histories" in done.stderr

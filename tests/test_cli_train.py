@@ -120,6 +120,25 @@ def test_a_model_is_replaced_only_when_told(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "text.txt"]
 
 
+def test_a_damaged_model_is_replaced_when_told_if_there_is_nothing_else_with_it(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "model"
+    assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+    (folder / "manifest.json").write_text("x\n")
+    status, _, err = run("train", text, "-o", folder, capfd=capfd)
+    assert status == 2
+    assert "there is a damaged model" in err
+    assert "--force replaces it" in err.replace("\n", " ")
+    (folder / "thesis.tex").touch()
+    status, _, err = run("train", text, "-o", folder, "--force", capfd=capfd)
+    assert status == 1
+    assert "remove it first" in err
+    (folder / "thesis.tex").unlink()
+    assert run("train", text, "-o", folder, "--force", capfd=capfd)[0] == 0
+    assert load_model(folder).order == 3
+
+
 def test_stdin_has_no_checksum(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(tmp_path / "model"), "-q"]
     subprocess.run(command, input=TEXT, text=True, check=True)
@@ -139,6 +158,10 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["TEXT", "-o", "OUT", "--min-count", "2 2 2"], 2, "the first of them 1"),
         (["TEXT", "-o", "OUT", "--min-count", "two"], 2, "expected numbers"),
         (["TEXT", "-o", "OUT", "--min-count", "2", "--order", "2"], 2, "give a number for each length"),
+        (["TEXT", "-o", "OUT", "--min-count", "2 1 1"], 2, "(--min-count) 2 1 1: expected 3 numbers"),
+        (["TEXT", "-o", "OUT", "--min-count", 5000 * "9"], 2, "expected numbers of up to 9 digits"),
+        (["TEXT", "-o", "OUT", "--memory", 400 * "9" + "G"], 2, "not a size of memory"),
+        (["TEXT", "-o", "OUT", "--memory", "5M"], 2, "5M of memory are too little"),
         (["TEXT", "-o", "OUT", "--prune", "-1"], 2, "not in the range"),
         (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "--prune must be a number"),
         (["TEXT", "-o", "OUT", "--memory", "lots"], 2, "not a size of memory"),
@@ -154,6 +177,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["FOLDER/TEXT", "-o", "FOLDER", "--force"], 2, "is in the output"),
         (["TEXT", "-o", "FOLDER", "--force"], 1, "is not a model folder"),
         (["TEXT", "-o", "CORPUS", "--force"], 1, "is not a model folder"),
+        (["TEXT", "-o", "CORPUS", "--force"], 1, "or remove it first"),
         (["EMPTY", "-o", "OUT"], 3, "no words in"),
         (["LATIN1", "-o", "OUT"], 3, ":2:"),
     ],
@@ -219,7 +243,12 @@ def test_a_kill_leaves_no_model_and_the_next_run_works(
     folder = tmp_path / "model"
     assert _end_while_it_writes(text, folder, signal.SIGKILL).returncode == -signal.SIGKILL
     assert not folder.exists()
-    assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+    (left,) = tmp_path.glob("model.*.partial")
+    status, _, err = run("train", text, "-o", folder, capfd=capfd)
+    assert status == 0
+    assert f"note: {left} is of a run that was killed" in err
+    assert "remove it" in err
+    assert left.exists()
     assert load_model(folder).order == 3
     # The same for a model that is to be replaced.
     whole = {file.name: file.read_bytes() for file in folder.iterdir()}

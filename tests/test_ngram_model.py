@@ -13,6 +13,7 @@ import pytest
 
 from naive.trie import Ngram, Ngrams
 from stategram import NgramModel, kenlm, load_model
+from stategram import write_arpa as stategram_write_arpa
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
@@ -284,3 +285,80 @@ def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], folder: P
     (folder / "trie.safetensors").write_bytes(b"")
     with pytest.raises(OSError, match=r"Cannot read model .*trie\.safetensors"):
         kenlm.Model(str(folder))
+
+
+def test_a_model_that_was_used_can_be_pickled_and_copied(model: NgramModel, folder: Path) -> None:
+    for one in (model, load_model(folder)):
+        expected = one.score("the cat sat"), one.predict("the", 2)
+        for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
+            assert (again.score("the cat sat"), again.predict("the", 2)) == expected
+            assert (again.report, again.smoothing) == (one.report, one.smoothing)
+
+
+@pytest.mark.parametrize("text", [[], [""], ["  ", []]])
+def test_no_words_no_model(text: list[str]) -> None:
+    with pytest.raises(BadDataError, match="no words"):
+        NgramModel.train(text)
+
+
+def test_wrong_types_are_told(model: NgramModel) -> None:
+    for wrong in (5, b"the cat", None):
+        with pytest.raises(UsageError, match="expected words"):
+            model.score(wrong)  # type: ignore[arg-type]
+        with pytest.raises(UsageError, match="expected words"):
+            model.predict(wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="sentence 1: found 1; expected a string"):
+        NgramModel.train([1, 2])  # type: ignore[list-item]
+    with pytest.raises(UsageError, match="a int is no text"):
+        NgramModel.train(5)  # type: ignore[arg-type]
+
+
+def test_damage_that_is_met_later_names_the_folder(model: NgramModel, tmp_path: Path) -> None:
+    trie = copy.deepcopy(model.trie)
+    trie.leaves[:, 1] = 2**32 - 1
+    trie.nodes[1 : trie.begins[-2], 2] = 0
+    trie.nodes[trie.begins[2] : trie.begins[3], 3] = 2**32 - 1
+    for k in range(1, 4):
+        trie.nodes[trie.begins[k], 2] = trie.begins[k + 1]
+    NgramModel(VOCABULARY, trie).save(tmp_path / "model")
+    damaged = load_model(tmp_path / "model", verify=False)
+    corpus = corpus_from_sentences(["the cat sat on a mat mat mat"])
+    everything = " ".join(VOCABULARY.words[3:])
+    for ask in (
+        lambda: damaged.log_probs(corpus),
+        lambda: damaged.events(corpus),
+        lambda: damaged.score(everything),
+        lambda: list(damaged.full_scores(everything)),
+        lambda: damaged.predict(everything),
+        lambda: [damaged.distribution_after(state) for state in range(int(trie.begins[3]))],
+        lambda: [damaged.advance(state, "cat") for state in range(int(trie.begins[3]))],
+        lambda: stategram_write_arpa(tmp_path / "out.arpa", damaged),
+    ):
+        with pytest.raises(BadDataError, match=r"model: the model is damaged: .*write it again") as caught:
+            ask()
+        assert caught.value.exit_code == 3
+    assert not (tmp_path / "out.arpa").exists()
+
+
+def test_what_is_no_folder_is_said(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match="nothing: no such folder"):
+        load_model(tmp_path / "nothing")
+    (tmp_path / "x.arpa").touch()
+    with pytest.raises(BadDataError, match="read_arpa reads ARPA files"):
+        load_model(tmp_path / "x.arpa")
+
+
+def test_words_of_no_probability_are_finite_as_in_kenlm(
+    both: tuple[kenlm.Model, pypi_kenlm.Model],
+) -> None:
+    ours, theirs = both
+    for sentence in ("<s>", "the <s> cat", "<s> the cat <s>"):
+        # KenLM adds weights, of up to three n-grams, to -99.
+        n = sentence.count("<s>")
+        assert ours.score(sentence) == pytest.approx(theirs.score(sentence), abs=4 * n)
+        assert ours.perplexity(sentence) < float("inf")
+        found, expected = list(ours.full_scores(sentence)), list(theirs.full_scores(sentence))
+        assert [one[1:] for one in found] == [one[1:] for one in expected]
+        assert sum(one[0] for one in found) == pytest.approx(ours.score(sentence), rel=1e-12)
+    state = kenlm.State()
+    assert ours.BaseScore(kenlm.State(), "<s>", state) == -99

@@ -16,6 +16,7 @@ from stategram import (
     BadDataError,
     Corpus,
     NgramModel,
+    UsageError,
     Vocabulary,
     corpus_from_sentences,
     evaluate,
@@ -124,3 +125,26 @@ def test_a_model_keeps_its_recipe(tmp_path: Path) -> None:
     replace(model, recipe={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
     assert load_model(folder).recipe == {"lowercase": True}
     assert open_model(folder, verify=False).order == 2
+
+
+def test_sums_of_a_model_without_n_grams_of_some_length() -> None:
+    model = NgramModel.train(TRAIN, order=4, prune=10.0)
+    assert 0 in model.trie.sizes
+    sums = history_sums(model)
+    assert len(sums) == 100
+    assert max(one.error for one in sums) < 1e-6
+
+
+def test_sentences_are_a_text_too(model: NgramModel) -> None:
+    assert evaluate(model, TEST) == evaluate(model, corpus_from_sentences(TEST))
+    assert evaluate(model, [sentence.split() for sentence in TEST]) == evaluate(model, TEST)
+    for wrong in ("the cat", 5, [5], [["the", 5]]):
+        with pytest.raises(UsageError, match=r"expected a string|is no text"):
+            evaluate(model, wrong)  # type: ignore[arg-type]
+
+
+def test_probabilities_above_one_are_counted(model: NgramModel) -> None:
+    text = b"\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-99 <s>\n-0.5 </s>\n-0.3 a 2\n-0.3 b\n\n"
+    odd = read_arpa(io.BytesIO(text + b"\\2-grams:\n-1 a b\n\n\\end\\\n"))
+    assert evaluate(odd, ["a a a", "b"]).above_one == 3
+    assert evaluate(model, TEST).above_one == 0

@@ -15,7 +15,8 @@ from types import SimpleNamespace
 import pytest
 
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.text import Vocabulary, corpus_from_sentences, read_corpus
+from stategram.text import Vocabulary, corpus_from_sentences, read_blocks, read_corpus
+from stategram.text.reading import BLOCK_SIZE
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -230,3 +231,20 @@ def test_a_line_of_100_megabytes(tmp_path: Path) -> None:
     assert corpus.n_sentences == 2
     assert corpus.n_events == 3 * 111_112 * 100 + 1 + 2
     assert len(corpus.vocabulary) == 3 + 4
+
+
+def test_a_pipe_is_read_piece_by_piece_so_that_signals_are_seen() -> None:
+    class Pipe(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert size is not None
+            assert 0 < size < 100, "a long read takes no signals until all is there"
+            return super().read(size)
+
+        def read1(self, size: int | None = -1, /) -> bytes:
+            assert size is not None
+            return super().read(min(size, 65536))
+
+    blocks = list(read_blocks(Pipe(b"0123456789" * 500_000)))
+    assert b"".join(block for block, _ in blocks) == b"0123456789" * 500_000
+    # The bytes by which the kind of a file is known come first.
+    assert [len(block) for block, _ in blocks[1:-1]] == [BLOCK_SIZE] * 2

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import naive.ngram_models as naive
 from naive.entropy_pruning import entropy_prune
+from stategram import _core
 from stategram.counts import Workspace, count_ngrams
 from stategram.models.assembly import assemble
 from stategram.models.pruning import prune
@@ -134,3 +135,24 @@ def test_pruning_is_its_twin(smoothing: str, min_counts: list[int], threshold: f
     for threads in (1, 3):
         trie = make_pruned(text, 4, smoothing, min_counts, threshold, threads)
         assert_same(trie, expected, of_rounded=True)
+
+
+def test_a_back_off_weight_of_all_is_exactly_one() -> None:
+    # 49 * (1 / 49) is 0.9999999999999999: a cut-off takes all that follows, so that nothing is left of it.
+    children = np.array([0, 49], np.uint32)
+    probs, backoffs = np.empty(49), np.empty(1)
+    _core.interpolate_ngrams(
+        children,
+        np.ones(49, np.uint32),
+        np.zeros(49, np.uint32),
+        np.array([1 / 50]),
+        np.zeros(49, np.uint8),
+        np.array([0.5, 1.0, 1.5]),
+        False,
+        0,
+        1,
+        probs,
+        backoffs,
+        1,
+    )
+    assert backoffs.tolist() == [1.0]

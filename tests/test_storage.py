@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from stategram.errors import BadDataError, StategramError
-from stategram.storage import open_folder, write_folder
+from stategram.storage import holds_only_our_files, left_overs, open_folder, write_folder
 from stategram.text import Corpus, corpus_from_sentences
 
 
@@ -193,3 +193,30 @@ def test_not_a_folder(tmp_path: Path) -> None:
 def test_a_file_the_manifest_does_not_name(folder: Path) -> None:
     with pytest.raises(BadDataError, match="names no file 'other'"):
         open_folder(folder, kind="corpus").text("other")
+
+
+def test_what_another_run_writes_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0123")
+    theirs = folder.with_name("folder.0123.partial")
+    theirs.mkdir()
+    (theirs / "precious").touch()
+    with pytest.raises(StategramError, match="File exists"):
+        corpus_from_sentences(["new"]).save(folder)
+    assert (theirs / "precious").exists()
+    assert Corpus.load(folder).n_events > 2
+    assert left_overs(folder) == [theirs]
+
+
+def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
+    for name in ("folder.partial", "folder.my.partial", "other.12.partial", "folder.12.partial.txt"):
+        folder.with_name(name).mkdir()
+    assert left_overs(folder) == []
+
+
+def test_a_folder_with_other_files_is_not_only_ours(folder: Path) -> None:
+    (folder / "manifest.json").write_text("x")
+    assert holds_only_our_files(folder)
+    (folder / "notes.txt").touch()
+    assert not holds_only_our_files(folder)
+    assert not holds_only_our_files(folder / "vocabulary.txt")
+    assert not holds_only_our_files(folder / "nothing")

@@ -106,3 +106,20 @@ def test_pieces_that_break_off_leave_nothing(tmp_path: Path, suffix: str, error:
 def test_a_full_device_is_told() -> None:
     with pytest.raises(StategramError, match=r"cannot write /dev/full: No space left on device; free some"):
         write_whole("/dev/full", b"0123456789" * 100_000)
+
+
+def test_what_another_run_writes_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0123")
+    theirs = tmp_path / "file.0123.partial"
+    theirs.write_bytes(b"precious")
+    with pytest.raises(StategramError, match="File exists"):
+        write_whole(tmp_path / "file", b"new")
+    assert theirs.read_bytes() == b"precious"
+    assert list(tmp_path.iterdir()) == [theirs]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes")
+def test_a_new_file_has_the_mode_of_any_other(tmp_path: Path) -> None:
+    (tmp_path / "other").touch()
+    write_whole(tmp_path / "file", b"new")
+    assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode

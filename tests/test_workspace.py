@@ -3,16 +3,20 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from stategram.counts import Workspace, parse_size
+from stategram.counts.workspace import memory_in_use
 from stategram.errors import StategramError, UsageError
 
 
-@pytest.mark.parametrize("size", ["", "G", "-1G", "2X", "0", "1e9", "2 3G", "nan"])
+@pytest.mark.parametrize("size", ["", "G", "-1G", "2X", "0", "1e9", "2 3G", "nan", 400 * "9" + "G"])
 def test_sizes_that_are_none(size: str) -> None:
     with pytest.raises(UsageError, match="write it as 2G or 512M"):
         parse_size(size)
@@ -59,9 +63,38 @@ def test_a_full_disk_is_said_with_needed_and_free_bytes(
     free = shutil.disk_usage(tmp_path).free
     assert free > 0
     monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
-    with pytest.raises(StategramError, match="4 MB needed"):
+    with pytest.raises(StategramError, match="4M needed"):
         workspace.empty(1_000_000, np.uint32)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="blocks of files")
+def test_room_is_taken_at_once_where_the_system_has_no_call_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "posix_fallocate", raising=False)
+    workspace = Workspace(tmp=tmp_path)
+    workspace.spill(0)
+    blocks = []
+
+    def look(file: IO[bytes], _: object) -> NDArray[np.uint8]:
+        blocks.append(os.fstat(file.fileno()).st_blocks)
+        return np.empty(0, np.uint8)
+
+    monkeypatch.setattr(workspace, "map", look)
+    workspace.empty(3_000_001, np.uint8)
+    assert 512 * blocks[0] >= 3_000_001  # no hole
+
+
+def test_without_proc_the_peak_stands_for_the_memory_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_use = memory_in_use()
+
+    def missing(*_: object, **__: object) -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Path, "read_text", missing)
+    assert memory_in_use() >= (0 if sys.platform == "win32" else in_use // 2)
+    assert sys.platform == "win32" or memory_in_use() > 1_000_000
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:

@@ -309,6 +309,9 @@ class HierarchyBuilder:
     def evaluations(self) -> int:
         """How many exact losses were computed."""
 
+class DamagedModel(ValueError):  # noqa: N818
+    """The arrays of a model contradict themselves."""
+
 class ArpaProblem(ValueError):  # noqa: N818
     """What is wrong with an ARPA file: the line, a colon, what was found and what to do."""
 

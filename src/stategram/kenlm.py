@@ -2,11 +2,24 @@
 
 ``from stategram import kenlm`` in place of ``import kenlm`` is the only change a program needs.
 
-KenLM gives sums of float32; here they are float64, so that the last digits differ.
+Where numbers differ:
+
+- KenLM gives sums of float32; here they are float64, so that the last digits differ.
+- A word of no probability, such as ``<s>`` within a sentence, has the log10 probability -99, which stands for
+  it in ARPA files. KenLM adds back-off weights to it.
+- Where pruning has taken n-grams, KenLM may give the length of one that it has added for itself, with the
+  probability that backing off gives. Here ``ngram_length`` is that of an n-gram of the model.
+
+Sentences are split where KenLM does, at the white space of ASCII. Texts that are trained on or evaluated, and
+sentences that ``NgramModel.score`` is given, are split at that of Unicode.
+
+A model folder is open at once, as a binary file of KenLM is: its checksums are not looked at. Damage may give
+wrong numbers, or a ``stategram.BadDataError`` when it is met; ``stategram verify`` finds it.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +39,8 @@ __all__ = [
     "State",
 ]
 
+
+_ZERO = -99.0  # what ARPA files have for log10(0)
 
 # White space for str, but not for bytes.
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
@@ -105,17 +120,27 @@ class Model:
 
     def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float:
         """Give the log10 probability of a sentence, with its beginning and its end unless told otherwise."""
-        return self._model.score(_words(sentence), bos, eos)
+        words = _words(sentence)
+        score = self._model.score(words, bos, eos)
+        if score > -math.inf:
+            return score
+        return sum(_finite(one) for one, _, _ in self._model.full_scores(words, bos, eos))
 
     def full_scores(
         self, sentence: str | bytes, bos: bool = True, eos: bool = True
     ) -> Iterator[tuple[float, int, bool]]:
         """Give for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        return self._model.full_scores(_words(sentence), bos, eos)
+        for log10_prob, length, unknown in self._model.full_scores(_words(sentence), bos, eos):
+            yield _finite(log10_prob), length, unknown
 
     def perplexity(self, sentence: str | bytes) -> float:
         """Give the perplexity of a sentence and its end."""
-        return self._model.perplexity(_words(sentence))
+        words = _words(sentence)
+        perplexity = self._model.perplexity(words)
+        if perplexity < math.inf:
+            return perplexity
+        scores = [_finite(one) for one, _, _ in self._model.full_scores(words)]
+        return math.pow(10.0, -sum(scores) / len(scores))
 
     def __contains__(self, word: str | bytes) -> bool:
         return _text(word) in self._model
@@ -136,7 +161,7 @@ class Model:
         """Give what `full_scores` gives for a word after a state and write the state after it."""
         text = _text(word)
         log10_prob, out_state._node, length = self._model.advance(in_state._node, text)
-        return FullScoreReturn(log10_prob, length, text not in self._model)
+        return FullScoreReturn(_finite(log10_prob), length, text not in self._model)
 
     def __repr__(self) -> str:
         return f"<Model from {Path(self.path).name}>"
@@ -155,6 +180,10 @@ def _open(path: Path) -> NgramModel:
     from stategram.formats import read_arpa
 
     return read_arpa(path)
+
+
+def _finite(log10_prob: float) -> float:
+    return log10_prob if log10_prob > -math.inf else _ZERO
 
 
 def _text(text: str | bytes) -> str:

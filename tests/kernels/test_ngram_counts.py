@@ -172,3 +172,45 @@ def test_a_suffix_that_is_not_there_is_refused() -> None:
         _core.link_ngrams(
             word, first_child, suffix, lower_first_child, lower_words, 6, 0, 1, out, continuations, 1
         )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("words", "first_child", "suffix", "lower_first_child", "message"),
+    [
+        ([1, 6], [0, 2], [0], [0, 64], "not in rising order"),  # not below the vocabulary
+        ([5, 4], [0, 2], [0], [0, 64], "not in rising order"),
+        ([5, 5], [0, 2], [0], [0, 64], "not in rising order"),
+        ([1, 4], [0, 9], [0], [0, 64], "do not fit together"),
+        ([1, 4], [2, 0], [0], [0, 64], "do not fit together"),
+        ([1, 4], [0, 2], [1], [0, 64], "do not fit together"),
+        ([1, 4], [0, 2], [2**32 - 1], [0, 64], "do not fit together"),
+        ([1, 4], [0, 2], [0], [0, 65], "do not fit together"),
+        ([1, 4], [0, 2], [0], [64, 0], "do not fit together"),
+        ([1, 4], [0] * 30 + [2], [2**32 - 1] * 30, [0, 64], "do not fit together"),
+    ],
+)
+def test_levels_that_make_no_sense_are_refused(
+    words: list[int],
+    first_child: list[int],
+    suffix: list[int],
+    lower_first_child: list[int],
+    message: str,
+    threads: int,
+) -> None:
+    # So many that places are guessed.
+    lower_words = np.minimum(np.arange(64), 5).astype(np.uint32)
+    with pytest.raises(ValueError, match=message):
+        _core.link_ngrams(
+            np.array(words, np.uint32),
+            np.array(first_child, np.uint32),
+            np.array(suffix, np.uint32),
+            np.array(lower_first_child, np.uint32),
+            lower_words,
+            6,
+            0,
+            len(suffix),
+            np.zeros(2, np.uint32),
+            np.zeros(64, np.uint32),
+            threads,
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import locale
 import math
 from itertools import pairwise
 
@@ -90,3 +91,19 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
             False,
             1,
         )
+
+
+def test_large_numbers_have_a_point_in_any_locale() -> None:
+    before = locale.setlocale(locale.LC_NUMERIC)
+    for name in ("de_DE.UTF-8", "fr_FR.UTF-8", "C"):
+        try:
+            locale.setlocale(locale.LC_NUMERIC, name)
+        except locale.Error:
+            continue
+        try:
+            assert lines([[(0, -1.5e11, 1, False)]], False).split("\t")[3:5] == [
+                "-1.500000e+11",
+                "4.982892e+11",
+            ]
+        finally:
+            locale.setlocale(locale.LC_NUMERIC, before)

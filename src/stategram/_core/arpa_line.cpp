@@ -54,8 +54,8 @@ std::string wrong_number(std::string_view field, const std::string& meaning, boo
         return found + "expected a log10 value such as -1.234567: mend the line, or make the file again";
     if (probability && number.value > rounding)
         return found + "a log10 probability is never above 0: make the file again with a newer tool";
-    if (number.value > std::numeric_limits<float>::max())
-        return found + "expected a finite number: mend the line, or make the file again";
+    if (!probability && number.value > largest_backoff)
+        return found + "a log10 back-off weight is never above 99: mend the line, or make the file again";
     return "";
 }
 
@@ -124,7 +124,7 @@ NgramLine read_ngram(const char* p, std::size_t order) {
     line.backoff = 0;
     if (*p != '\n') {
         const Number backoff = read_number(p);
-        if (backoff.end == nullptr || backoff.value > std::numeric_limits<float>::max()) return line;
+        if (backoff.end == nullptr || backoff.value > largest_backoff) return line;
         line.backoff = as_zero(as_float(backoff.value));
         p = skip_blanks(backoff.end);
         if (*p != '\n') return line;

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "most_words.hpp"
 #include "utf8.hpp"
 #include "word_table.hpp"
 
@@ -77,11 +78,13 @@ inline float as_zero(float log) {
 }
 // A log probability above 0 by no more than this was rounded.
 constexpr double rounding = 1e-6;
+// Back-off weights may be above 1, but nothing that was estimated weighs 10^99.
+constexpr double largest_backoff = 99;
 
 struct NgramLine {
     float log_prob;  // as it is written
     float backoff;   // -inf where it is written as -99 or less
-    std::string_view words[9];
+    std::string_view words[most_words];
     const char* end;  // of the line; nullptr if it is no line of an n-gram
 };
 

@@ -66,7 +66,8 @@ bool ArpaReader::finish() {
     if (state_ != State::ended) line_ = std::max<std::int64_t>(line_ - 1, 1);  // the last one
     const std::string again = "; the file is cut off, or was never finished: make or fetch it again";
     if (state_ == State::before && skipped_ == 0) fail("the file is empty; expected an ARPA file");
-    if (state_ == State::before) fail("the file ends without \\data\\; an ARPA file was expected");
+    if (state_ == State::before)
+        fail("this is no ARPA file: it ends without \\data\\; give an ARPA file or a model folder");
     if (state_ == State::header) fail("the file ends within its header; expected " + section_name(1) + again);
     if (state_ != State::ended)
         fail("the file ends after " + std::to_string(count_) + " of " + std::to_string(counts_[order_ - 1]) +

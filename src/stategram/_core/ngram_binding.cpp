@@ -149,6 +149,7 @@ class TrieReader {
 }  // namespace
 
 void register_ngrams(nb::module_& m) {
+    nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
     nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),

@@ -16,13 +16,12 @@
 
 #include "arrays.hpp"
 #include "big_array.hpp"
+#include "most_words.hpp"
 #include "ngram_keys.hpp"
 #include "threads.hpp"
 
 namespace stategram {
 namespace {
-
-constexpr int most_words = 9;
 
 // The n-grams of one length. Those that begin with node i of the level above are first_child[i] and
 // following.

@@ -34,11 +34,8 @@ template <typename Use>
 void for_histories(std::size_t begin, std::size_t end, int threads, const Use& use) {
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    const std::size_t slices = threads == 1 ? 1 : static_cast<std::size_t>(threads) * 16;
-    pool.run(slices, [&](std::size_t slice, int) {
-        const std::size_t last = begin + (end - begin) * (slice + 1) / slices;
-        for (std::size_t history = begin + (end - begin) * slice / slices; history < last; ++history)
-            use(history);
+    for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
+        for (std::size_t history = first; history < last; ++history) use(history);
     });
 }
 
@@ -82,7 +79,8 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
             free += different;
         }
         const double scale = total > 0.0 ? 1.0 / total : 0.0;
-        const double weight = total > 0.0 ? free * scale : 1.0;
+        // Without a rounding if all is free: a weight of 1 is stored as nothing.
+        const double weight = total > 0.0 && free != total ? free * scale : 1.0;
         backoff[history] = weight;
         for (std::size_t i = first; i < last; ++i) {
             const double own = ngrams.kept(i) ? (count[i] - discount[std::min(count[i], 3u)]) * scale : 0.0;
@@ -164,9 +162,8 @@ void log10_floats(In<double> values, InOut<float> logs, int threads) {
     if (values.size() != logs.size()) throw std::invalid_argument("the arrays differ in size");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    const std::size_t slices = static_cast<std::size_t>(threads), size = values.size();
-    pool.run(slices, [&](std::size_t slice, int) {
-        for (std::size_t i = size * slice / slices; i < size * (slice + 1) / slices; ++i)
+    for_slices(pool, 0, values.size(), [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
             logs.data()[i] = static_cast<float>(std::log10(values.data()[i]));
     });
 }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,7 +15,13 @@ template <std::size_t Limbs>
 struct NgramKey {
     std::array<std::uint64_t, Limbs> limbs;  // the first is the most significant
 
-    auto operator<=>(const NgramKey&) const = default;
+    // By hand: not every standard library compares arrays by <=>.
+    friend bool operator<(const NgramKey& a, const NgramKey& b) {
+        for (std::size_t i = 0; i + 1 < Limbs; ++i)
+            if (a.limbs[i] != b.limbs[i]) return a.limbs[i] < b.limbs[i];
+        return a.limbs[Limbs - 1] < b.limbs[Limbs - 1];
+    }
+    friend bool operator==(const NgramKey& a, const NgramKey& b) { return a.limbs == b.limbs; }
 
     // The key of the n-gram that begins one word earlier: `symbol` before it, its last word gone.
     void prepend(std::uint64_t symbol, int bits, int length) {

@@ -58,6 +58,8 @@ void link_children(const Lower& lower, const std::uint32_t* words, std::size_t c
     std::uint32_t from = 0;
     for (; child < child_end; ++child) {
         const std::uint32_t word = words[child];
+        if (word < from || word >= lower.n_words)
+            throw std::invalid_argument("the words after an n-gram are not in rising order");
         if (end - begin <= few * (child_end - child))
             while (begin < end && lower.words[begin] < word) ++begin;
         else
@@ -82,20 +84,22 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
     std::uint32_t *suffix = suffixes.data(), *continuation = continuations.data();
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    const std::size_t slices = threads == 1 ? 1 : static_cast<std::size_t>(threads) * 16;
-    pool.run(slices, [&](std::size_t slice, int) {
-        const std::size_t first = begin + (end - begin) * slice / slices;
-        const std::size_t last = begin + (end - begin) * (slice + 1) / slices;
+    const std::size_t n_lower = lower_first_child.size() - 1;
+    for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t parent = first; parent < last; ++parent) {
             // Suffixes lie anywhere in memory: they are asked for some parents ahead.
             if (parent + 24 < last) prefetch(lower.first_child + parent_suffix[parent + 24]);
-            if (parent + 12 < last) {
+            if (parent + 12 < last && parent_suffix[parent + 12] <= n_lower) {
                 const std::size_t at = lower.first_child[parent_suffix[parent + 12]];
                 prefetch(lower.words + at);
                 prefetch(continuation + at);
             }
             const std::size_t child = first_child[parent], child_end = first_child[parent + 1];
             const std::size_t q = parent_suffix[parent];
+            if (child > child_end || child_end > words.size() || q >= n_lower ||
+                lower.first_child[q] > lower.first_child[q + 1] ||
+                lower.first_child[q + 1] > lower_words.size())
+                throw std::invalid_argument("the levels do not fit together");
             link_children(lower, words.data(), child, child_end, lower.first_child[q],
                           lower.first_child[q + 1], suffix);
             if (threads == 1)

@@ -9,21 +9,14 @@
 namespace stategram {
 namespace {
 
-template <typename Use>
-void for_slices(std::size_t size, int threads, const Use& use) {
-    nb::gil_scoped_release release;
-    ThreadPool pool(threads);
-    const std::size_t slices = threads == 1 ? 1 : static_cast<std::size_t>(threads) * 16;
-    pool.run(slices,
-             [&](std::size_t slice, int) { use(size * slice / slices, size * (slice + 1) / slices); });
-}
-
 // p(hw) = p(h) p(w | h), the probability of each n-gram as a history.
 void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> log_probs,
                    InOut<double> probs, int threads) {
     if (first_child.size() != parents.size() + 1 || log_probs.size() != probs.size())
         throw std::invalid_argument("the levels do not fit together");
-    for_slices(parents.size(), threads, [&](std::size_t begin, std::size_t end) {
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    for_slices(pool, 0, parents.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent)
             for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)
                 probs.data()[i] = parents.data()[parent] * std::pow(10.0, double{log_probs.data()[i]});
@@ -44,7 +37,9 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
         keep.size() != size || (needed.size() != 0 && needed.size() != size))
         throw std::invalid_argument("the levels do not fit together");
     const double log_10 = std::log(10.0), least = std::log1p(threshold);
-    for_slices(histories, threads, [&](std::size_t begin, std::size_t end) {
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
             const std::size_t first = first_child.data()[history], last = first_child.data()[history + 1];
             auto log_prob = [&](std::size_t i) { return log_10 * log_probs.data()[i]; };
@@ -74,7 +69,9 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
 void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children_keep,
                         InOut<std::uint8_t> have, int threads) {
     if (first_child.size() != have.size() + 1) throw std::invalid_argument("the levels do not fit together");
-    for_slices(have.size(), threads, [&](std::size_t begin, std::size_t end) {
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    for_slices(pool, 0, have.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
             std::uint8_t any = 0;
             for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)

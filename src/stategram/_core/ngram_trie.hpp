@@ -15,12 +15,17 @@
 #include <string>
 #include <vector>
 
-#include "simd.hpp"
+#include "prefetch.hpp"
 
 namespace stategram {
 
+// Arrays that are no model, or that were a model once.
+struct DamagedModel : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
 [[noreturn]] inline void throw_damaged(const char* what) {
-    throw std::invalid_argument(std::string("the model is damaged: ") + what);
+    throw DamagedModel(std::string("the model is damaged: ") + what);
 }
 
 struct ChildRange {
@@ -91,12 +96,12 @@ class TrieView {
     // All that is read of a node's row, and of the row after it.
     void prefetch_row(std::uint32_t node, int words) const {
         const std::uint32_t* at = row(node, words);
-        STATEGRAM_PREFETCH(at);
-        STATEGRAM_PREFETCH(at + level(words).next_first);
+        prefetch(at);
+        prefetch(at + level(words).next_first);
     }
     void prefetch_window(ChildRange range, std::uint32_t window) const {
-        STATEGRAM_PREFETCH(words_ + window);
-        STATEGRAM_PREFETCH(words_ + std::min(window + window_size - 1, range.end));
+        prefetch(words_ + window);
+        prefetch(words_ + std::min(window + window_size - 1, range.end));
     }
 
     // Where to look first for a number among children: they are looked at by windows of 16, and the first

@@ -1,13 +1,20 @@
 // A wish to have memory in the cache soon.
 #pragma once
 
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#endif
+
 namespace stategram {
 
-inline void prefetch(const void* place) {
+// Asks for the cache line of an address that will be read soon. The address is not read: it may be any.
+inline void prefetch(const void* address) {
 #if defined(__GNUC__)
-    __builtin_prefetch(place);
+    __builtin_prefetch(address);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0);
 #else
-    (void)place;
+    (void)address;
 #endif
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -51,11 +52,22 @@ char* put(char* p, std::string_view text) {
 
 char* put(char* p, std::int64_t value) { return std::to_chars(p, p + longest_number, value).ptr; }
 
+// -1.234567e+89. Not by to_chars, which older systems lack for doubles; not simply by printf, whose point is
+// that of the locale.
+char* put_scientific(char* p, double value) {
+    char text[2 * longest_number];
+    std::snprintf(text, sizeof text, "%.6e", value);
+    const std::string_view written(text);
+    const std::size_t sign = value < 0 ? 1 : 0;
+    p = put(p, written.substr(0, sign + 1));
+    *p++ = '.';
+    return put(p, written.substr(written.find('e') - 6));
+}
+
 // Six digits after the point, rounded to even; a hundred billion and more in scientific notation.
 char* put(char* p, double value) {
     if (!std::isfinite(value)) return put(p, std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
-    if (std::abs(value) >= 1e11)
-        return std::to_chars(p, p + longest_number, value, std::chars_format::scientific, 6).ptr;
+    if (std::abs(value) >= 1e11) return put_scientific(p, value);
     const auto millionths = static_cast<std::uint64_t>(std::nearbyint(std::abs(value) * 1e6));
     if (value < 0 && millionths > 0) *p++ = '-';
     p = put(p, static_cast<std::int64_t>(millionths / 1000000));

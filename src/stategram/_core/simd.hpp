@@ -27,15 +27,3 @@
 #else
 #define STATEGRAM_RESTRICT __restrict__
 #endif
-
-// Asks for the cache line of an address that will be read soon. The address is not read: it may be any.
-#if defined(_MSC_VER)
-#include <intrin.h>
-#if defined(_M_X64)
-#define STATEGRAM_PREFETCH(address) _mm_prefetch(reinterpret_cast<const char*>(address), _MM_HINT_T0)
-#else
-#define STATEGRAM_PREFETCH(address) static_cast<void>(address)
-#endif
-#else
-#define STATEGRAM_PREFETCH(address) __builtin_prefetch(address)
-#endif

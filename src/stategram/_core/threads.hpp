@@ -45,4 +45,16 @@ class ThreadPool {
     std::exception_ptr failure_;
 };
 
+// Calls use(first, last) for slices of [begin, end) that cover it, none of them empty. Where work is uneven,
+// many small slices keep all threads busy.
+template <typename Use>
+void for_slices(ThreadPool& pool, std::size_t begin, std::size_t end, const Use& use) {
+    const std::size_t size = end - begin;
+    const std::size_t slices = pool.size() == 1 ? 1 : static_cast<std::size_t>(pool.size()) * 16;
+    pool.run(slices, [&](std::size_t slice, int) {
+        const std::size_t first = begin + size * slice / slices, last = begin + size * (slice + 1) / slices;
+        if (first < last) use(first, last);
+    });
+}
+
 }  // namespace stategram

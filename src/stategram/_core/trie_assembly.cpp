@@ -37,10 +37,8 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
     const std::uint32_t *suffix = suffixes.data(), *first_child = lower_first_child.data();
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    const std::size_t slices = static_cast<std::size_t>(threads);
-    pool.run(slices, [&](std::size_t slice, int) {
-        const std::size_t last = begin + (end - begin) * (slice + 1) / slices;
-        for (std::size_t i = begin + (end - begin) * slice / slices; i < last; ++i) {
+    for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
             const std::size_t s = suffix[i];
             const bool has_children = rank.of(first_child[s]) != rank.of(first_child[s + 1]);
@@ -68,10 +66,8 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
         throw std::invalid_argument("the levels do not fit together");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
-    const std::size_t slices = static_cast<std::size_t>(threads);
-    pool.run(slices, [&](std::size_t slice, int) {
-        const std::size_t last = begin + (end - begin) * (slice + 1) / slices;
-        for (std::size_t i = begin + (end - begin) * slice / slices; i < last; ++i) {
+    for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i) {
             if (!rank.kept(i)) continue;
             const std::size_t at = rank.of(i);
             words_out.data()[at] = words.data()[i];

@@ -8,13 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "most_words.hpp"
 #include "ngram_trie.hpp"
 #include "threads.hpp"
 
 namespace stategram {
 
 constexpr std::uint32_t no_node = TrieView::none;
-constexpr std::size_t most_words = 9;  // in an n-gram
 
 // An n-gram as the node of all its words but the last, and that word.
 struct NewNgram {

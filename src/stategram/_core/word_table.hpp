@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "prefetch.hpp"
 #include "utf8.hpp"
 
 namespace stategram {
@@ -36,14 +37,6 @@ inline std::uint64_t key_of(std::string_view word) {
     return at < word.size() ? hash_step(hash, rest(at)) : hash;
 }
 
-inline void fetch_early(const void* address) {
-#if defined(__GNUC__) || defined(__clang__)
-    __builtin_prefetch(address);
-#else
-    (void)address;
-#endif
-}
-
 // Keys spread over 64 bits, of which a table takes the top ones.
 inline std::uint64_t spread(std::uint64_t key) {
     key *= 0x9e3779b97f4a7c15u;
@@ -63,11 +56,11 @@ class WordTable {
     }
 
     // Brings the place of a word near, some time before it is asked for ...
-    void prefetch(std::uint64_t spread_key) const { fetch_early(&slots_[spread_key >> shift_]); }
+    void prefetch(std::uint64_t spread_key) const { stategram::prefetch(&slots_[spread_key >> shift_]); }
     // ... and, once the place is near, the letters that a long word will be compared with.
     void prefetch_letters(std::uint64_t spread_key) const {
         const Slot& slot = slots_[spread_key >> shift_];
-        if (slot.marked >= long_bit) fetch_early(letters_.data() + offsets_[slot.id()]);
+        if (slot.marked >= long_bit) stategram::prefetch(letters_.data() + offsets_[slot.id()]);
     }
 
     // The id of a word, or `absent`.

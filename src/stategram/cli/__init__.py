@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["main"]
+__all__ = ["INTERRUPTED", "main"]
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C: 128 + SIGINT, as shells have it."""
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -12,5 +15,5 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         from stategram.cli.entry import run
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
     sys.exit(run(arguments))

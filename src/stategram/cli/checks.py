@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-__all__ = ["check_inputs", "check_shared_options", "is_same_file"]
+__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file"]
 
 
 def check_shared_options(options: dict[str, Any]) -> None:
@@ -34,6 +34,16 @@ def check_inputs(names: Sequence[str]) -> None:
     for name in names:
         if name != "-" and not Path(name).exists():
             raise click.FileError(name, "no such file; check the name")
+
+
+def check_output_apart(output: str, model_name: str) -> None:
+    """Raise a usage error if an output would overwrite a model, or a file of its folder."""
+    if is_same_file(output, model_name):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    if output != "-" and Path(model_name).is_dir():
+        folder = Path(model_name).resolve()
+        if Path(output).resolve().is_relative_to(folder):
+            raise click.UsageError(f"the output {output} is in the model {model_name}; choose another place")
 
 
 def is_same_file(output: str, name: str) -> bool:

@@ -10,6 +10,7 @@ from importlib import import_module
 import click
 
 import stategram
+from stategram.cli import INTERRUPTED
 from stategram.errors import StategramError
 
 __all__ = ["cli", "run"]
@@ -25,7 +26,6 @@ _COMMANDS = {
     "verify": "Check that a model is whole and makes sense.",
     "demo": "See it all work on the State of the Union addresses.",
 }
-_INTERRUPTED = 130  # 128 + SIGINT, as shells have it
 
 
 class _LazyGroup(click.Group):
@@ -111,7 +111,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
         return f"error: {where}{error.strerror or error}{advice}", 1
-    return "interrupted; nothing was written", _INTERRUPTED
+    return "interrupted; nothing was written", INTERRUPTED
 
 
 def _say(message: str) -> None:

@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from stategram.cli.checks import check_inputs, check_shared_options
-from stategram.cli.console import Console
+from stategram.cli.console import Console, many
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import bytes_done, read_model, say_what_was_met, treatment_of
 from stategram.evaluation import PerplexityFigures, evaluate
@@ -36,7 +36,8 @@ def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
     Unknown words are <unk>, sentence ends are predicted, sentence starts are not. Words are treated as in the
-    training of the model.
+    training of the model. A text of which the model knows no word has no perplexity: that is an error (exit
+    code 3), while stategram score gives the probability of <unk> to each of its words.
     """
     check_shared_options(options)
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
@@ -56,6 +57,11 @@ def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     say_what_was_met(corpus, console)
     with console.step("evaluating"):
         figures = evaluate(model, corpus, threads=options["threads"])
+    if figures.above_one:
+        console.say(
+            f"      note: {many(figures.above_one, 'event has', 'events have')} a probability above 1: "
+            "this model is not normalised"
+        )
     click.echo(msgspec.json.encode(asdict(figures)).decode() if options["as_json"] else _as_table(figures))
 
 

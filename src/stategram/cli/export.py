@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import check_shared_options, is_same_file
+from stategram.cli.checks import check_output_apart, check_shared_options
 from stategram.cli.console import Console, many
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
@@ -14,6 +14,9 @@ from stategram.formats import write_arpa
 from stategram.storage import check_place
 
 __all__ = ["export"]
+
+_LEAST_ORDER_OF_KENLM = 2
+_USUAL_ORDER_OF_KENLM = 6
 
 
 @click.command(
@@ -36,11 +39,17 @@ Examples:
 def export(model_name: str, arpa: str, **options: Any) -> None:
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read."""
     check_shared_options(options)
-    if is_same_file(arpa, model_name):
-        raise click.UsageError(f"the output {arpa} is an input too; choose another name")
+    check_output_apart(arpa, model_name)
     check_place(arpa)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
     model = read_model(model_name, options, console)
+    if model.order < _LEAST_ORDER_OF_KENLM:
+        console.say("      note: KenLM reads models of at least bigrams; train with --order 2 or more for it")
+    elif model.order > _USUAL_ORDER_OF_KENLM:
+        console.say(
+            f"      note: KenLM reads n-grams of up to {_USUAL_ORDER_OF_KENLM} words unless it was built for "
+            f"more; for {model.order}: cmake -DKENLM_MAX_ORDER={model.order}"
+        )
     with console.step(f"writing {'to stdout' if arpa == '-' else arpa}") as report:
         write_arpa(
             arpa,

@@ -88,7 +88,10 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
 
 
 def _histories() -> Iterator[str]:
-    for number, line in enumerate(read_all("-").removesuffix(b"\n").split(b"\n"), 1):
+    text = read_all("-")
+    if not text:
+        raise BadDataError("<stdin>: no histories in it; expected one a line, an empty line for none")
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1):
         try:
             yield line.decode()
         except UnicodeDecodeError as error:

@@ -7,13 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
 from stategram.cli.console import Console, Report, many
 from stategram.formats import open_model
 from stategram.models import NgramModel
-from stategram.text import SPECIAL_WORDS, Corpus, ReadingProgress, Treatment, Vocabulary, read_corpus
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    Corpus,
+    ReadingProgress,
+    Treatment,
+    Vocabulary,
+    read_corpus,
+)
 
 __all__ = ["bytes_done", "read_model", "read_text", "say_what_was_met", "takes_time", "treatment_of"]
 
+_BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
 
@@ -64,9 +76,28 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> NgramMod
             threads=options.get("threads"),
             progress=bytes_done(report),
         )
+    if not options.get("quiet"):  # even where the steps are not shown
+        for note in _notes_on(model):
+            click.echo(f"      note: {note}", err=True)
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     console.detail(f"      {sizes} n-grams, {model.smoothing}")
     return model
+
+
+def _notes_on(model: NgramModel) -> list[str]:
+    """Give what an ARPA file lacked, as far as it changes what the model says."""
+    notes = []
+    missing = [word for word in (_BEGIN, _END) if word in model.report.get("added_words", ())]
+    if _BEGIN in missing:
+        notes.append(f"the model has no {_BEGIN}: it knows nothing of how sentences begin")
+    if _END in missing:
+        notes.append(f"the model has no {_END}: sentence ends have no probability")
+    if inserted := model.report.get("inserted_starts", 0):
+        notes.append(
+            f"{many(inserted, 'n-gram')} with which longer ones start {'was' if inserted == 1 else 'were'} "
+            "missing and added, with the probability that backing off gives"
+        )
+    return notes
 
 
 def takes_time(name: str) -> bool:

@@ -10,7 +10,8 @@ import click
 import numpy as np
 
 from stategram import _core
-from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
+from stategram.cli import INTERRUPTED
+from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import bytes_done, read_model, treatment_of
@@ -23,7 +24,6 @@ __all__ = ["score"]
 
 _WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
 _SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
-_INTERRUPTED = 130
 
 
 @click.command(
@@ -60,8 +60,9 @@ def score(model_name: str, text: str, **options: Any) -> None:
     check_shared_options(options)
     check_inputs([text, *([model_name] if model_name == "-" else [])])
     output = options["output"]
-    if is_same_file(output, text) or is_same_file(output, model_name):
+    if is_same_file(output, text):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
+    check_output_apart(output, model_name)
     check_place(output)
     # On a terminal the lines themselves show the progress.
     shown = output != "-" or not sys.stdout or not sys.stdout.isatty()
@@ -87,7 +88,7 @@ def score(model_name: str, text: str, **options: Any) -> None:
             if output != "-":
                 raise
             click.echo("stategram: interrupted; the output is not complete", err=True)
-            raise click.exceptions.Exit(_INTERRUPTED) from None
+            raise click.exceptions.Exit(INTERRUPTED) from None
 
 
 def _lines(model: NgramModel, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:

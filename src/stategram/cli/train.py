@@ -14,6 +14,7 @@ from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
 from stategram.cli.train_record import inputs_of, recipe_of
 from stategram.models import SMOOTHINGS, NgramModel
+from stategram.storage import left_overs
 
 __all__ = ["train"]
 
@@ -69,12 +70,14 @@ Examples:
 def train(texts: tuple[str, ...], **options: Any) -> None:
     """Train an n-gram model on TEXT: files with a sentence a line, words separated by white space.
 
-    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. The model appears in its place when all of it is
+    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
+    too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
     written; nothing is left of an interrupted run.
     """
     check_options(texts, options)
     min_counts = min_counts_of(options)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
+    _say_left_overs(Path(options["output"]).absolute(), console)
     model = _train(texts, min_counts, options, console)
     with console.step(f"writing {options['output']}") as report:
         inputs = inputs_of(texts, report)
@@ -86,6 +89,11 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
         }
         model.save(Path(options["output"]).absolute(), manifest={"inputs": inputs, "figures": figures})
     console.say(f"      try: stategram eval {options['output']} test.txt")
+
+
+def _say_left_overs(output: Path, console: Console) -> None:
+    for left in left_overs(output):
+        console.say(f"note: {left} is of a run that was killed; if no other writes it now, remove it")
 
 
 def _train(

@@ -14,8 +14,12 @@ from stategram.cli.checks import check_inputs, check_shared_options
 from stategram.counts import Workspace, parse_size
 from stategram.errors import StategramError
 from stategram.models import check_min_counts
+from stategram.storage import holds_only_our_files
 
 __all__ = ["check_options", "min_counts_of"]
+
+_MOST_DIGITS = 9
+_LONGEST_SHOWN = 40
 
 
 def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
@@ -36,8 +40,13 @@ def min_counts_of(options: dict[str, Any]) -> tuple[int, ...] | None:
     if given is None:
         return None
     parts = given.replace(",", " ").split()
-    if not parts or not all(part.isascii() and part.isdigit() for part in parts):
-        raise click.UsageError(f'--min-count {given!r}: expected numbers, such as 2 or "1 1 2"')
+    if not parts or not all(
+        part.isascii() and part.isdigit() and len(part) <= _MOST_DIGITS for part in parts
+    ):
+        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
+        raise click.UsageError(
+            f'--min-count {shown!r}: expected numbers of up to {_MOST_DIGITS} digits, such as 2 or "1 1 2"'
+        )
     numbers = tuple(map(int, parts))
     if len(numbers) == 1 and order > 1:
         if order == 2 and numbers[0] > 1:
@@ -62,10 +71,14 @@ def _check_output(output: str, inputs: list[str], force: bool) -> None:
     if not os.access(path.parent, os.W_OK):
         raise StategramError(f"cannot write {output}: permission denied; choose another place")
     if path.exists() or path.is_symlink():
-        if _kind_of(path) != "model":
-            raise StategramError(f"{output} exists and is not a model folder; choose another name")
+        kind = _kind_of(path)
+        if kind != "model" and (kind is not None or not holds_only_our_files(path)):
+            raise StategramError(
+                f"{output} exists and is not a model folder; choose another name, or remove it first"
+            )
         if not force:
-            raise click.UsageError(f"there is a model in {output} already; --force replaces it")
+            found = "a model" if kind else "a damaged model"
+            raise click.UsageError(f"there is {found} in {output} already; --force replaces it")
 
 
 def _kind_of(path: Path) -> str | None:

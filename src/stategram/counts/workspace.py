@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import math
 import mmap
 import os
 import re
 import shutil
+import sys
 import tempfile
 import weakref
 from collections.abc import Iterator
@@ -21,6 +23,8 @@ from stategram.errors import StategramError, UsageError
 __all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_LONGEST_SHOWN = 40
+_ZEROS = bytes(2**20)
 _CHUNK = 2**19  # elements a kernel is given at a time where memory is scarce
 
 
@@ -30,28 +34,44 @@ def parse_size(size: str | int) -> int:
     >>> parse_size("2G"), parse_size("512M"), parse_size("1.5k"), parse_size(4096)
     (2147483648, 536870912, 1536, 4096)
     """
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
     if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
-        raise UsageError(f"{size!r} is not a size of memory; write it as 2G or 512M")
+        given = str(size)
+        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
+        raise UsageError(f"{shown!r} is not a size of memory; write it as 2G or 512M")
     return number
 
 
 def say_size(n_bytes: int) -> str:
-    """Write a number of bytes for people.
+    """Write a number of bytes as `parse_size` reads it, rounded up.
 
-    >>> say_size(3_000_000), say_size(5_200_000_000)
-    ('3 MB', '5.2 GB')
+    >>> say_size(3_000_000), say_size(5_200_000_000), parse_size("4.9G") >= 5_200_000_000
+    ('3M', '4.9G', True)
     """
-    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.0f} MB"
+    if n_bytes >= _UNITS["G"]:
+        return f"{math.ceil(10 * n_bytes / _UNITS['G']) / 10:.1f}G"
+    return f"{math.ceil(n_bytes / _UNITS['M'])}M"
 
 
 def memory_in_use() -> int:
-    """Give the bytes of memory that this process holds now; 0 where the system does not tell."""
+    """Give the bytes of memory that this process holds now.
+
+    Where the system does not tell, the most that it has held so far; 0 where it tells nothing at all.
+    """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
-        return 0
+        return _peak_memory()
     return pages * mmap.PAGESIZE
+
+
+def _peak_memory() -> int:
+    if sys.platform == "win32":
+        return 0
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 class Workspace:
@@ -89,10 +109,13 @@ class Workspace:
             return np.empty(size, dtype)
         with self.file() as file:
             try:
+                # All of it now: a disk that is full only when a page is written ends the whole process.
                 if hasattr(os, "posix_fallocate"):
                     os.posix_fallocate(file.fileno(), 0, n_bytes)
                 else:
-                    file.truncate(n_bytes)
+                    for begin in range(0, n_bytes, len(_ZEROS)):
+                        file.write(_ZEROS[: n_bytes - begin])
+                    file.flush()
             except OSError as error:
                 raise self.no_room(n_bytes, error) from error
             return self.map(file, dtype)

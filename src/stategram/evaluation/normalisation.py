@@ -46,6 +46,8 @@ def history_sums(
     """
     random = np.random.default_rng(seed)
     trie = model.trie
+    # Pruning can leave no n-gram of some length.
+    levels = [level for level in range(trie.order) if trie.begins[level] < trie.begins[level + 1]]
     sums = []
     for i in range(samples):
         if i == 0:
@@ -53,7 +55,7 @@ def history_sums(
         elif i == 1:
             history = ("<s>",)
         elif i % 2 == 0:
-            level = random.integers(0, trie.order)
+            level = levels[random.integers(0, len(levels))]
             history = _words(model, int(random.integers(trie.begins[level], trie.begins[level + 1])))
         else:
             words = random.integers(0, len(model.vocabulary), max(trie.order - 1, 1))

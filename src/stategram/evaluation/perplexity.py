@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.models import NgramModel
-from stategram.text import END, UNKNOWN, Corpus, Vocabulary
+from stategram.text import END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 __all__ = ["OrderFigures", "PerplexityFigures", "evaluate"]
+
+_ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
 
 class _Model(Protocol):
@@ -39,20 +42,24 @@ class PerplexityFigures:
     An event is a word or a sentence end. ``perplexity`` counts ``<unk>`` as a word, ``perplexity_known``
     leaves the events of unknown words out (they are still in histories). ``bits`` is the cross entropy, the
     base-2 logarithm of ``perplexity``. Both are inf if one of their events has no probability;
-    ``zero_probability`` says how many have none. ``orders`` is empty for models that are not made of n-grams.
+    ``zero_probability`` says how many have none, ``above_one`` how many have one above 1, by more than
+    rounding: such a model is not normalised. ``orders`` is empty for models that are not made of n-grams.
     """
 
     events: int
     sentences: int
     unknown: int
     zero_probability: int
+    above_one: int
     perplexity: float
     perplexity_known: float
     bits: float
     orders: tuple[OrderFigures, ...]
 
 
-def evaluate(model: _Model, corpus: Corpus, *, threads: int | None = None) -> PerplexityFigures:
+def evaluate(
+    model: _Model, corpus: Corpus | Iterable[str | Iterable[str]], *, threads: int | None = None
+) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters
@@ -60,7 +67,7 @@ def evaluate(model: _Model, corpus: Corpus, *, threads: int | None = None) -> Pe
     model
         Any model.
     corpus
-        The text. Words that the model does not know are unknown, whatever the corpus knows.
+        The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
     threads
         All processors by default. The result is always the same.
 
@@ -71,13 +78,15 @@ def evaluate(model: _Model, corpus: Corpus, *, threads: int | None = None) -> Pe
 
     Examples
     --------
-    >>> from stategram import NgramModel, corpus_from_sentences
+    >>> from stategram import NgramModel
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
-    >>> figures = evaluate(model, corpus_from_sentences(["the cat slept"]))
+    >>> figures = evaluate(model, ["the cat slept"])
     >>> figures.events, figures.unknown, round(figures.perplexity_known, 2)
     (4, 1, 3.63)
 
     """
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give a text with a sentence a line")
     unknown = _unknown_ids(corpus.vocabulary, model.vocabulary)[corpus.ids]
@@ -101,7 +110,8 @@ def evaluate(model: _Model, corpus: Corpus, *, threads: int | None = None) -> Pe
         events=corpus.n_events,
         sentences=corpus.n_sentences,
         unknown=n_unknown,
-        zero_probability=int(np.count_nonzero(np.isinf(surprisals))),
+        zero_probability=int(np.count_nonzero(np.isposinf(surprisals))),
+        above_one=int(np.count_nonzero(surprisals < -_ROUNDING * np.log2(10.0))),
         perplexity=_perplexity(bits),
         perplexity_known=_perplexity(float(surprisals[~unknown].mean())),
         bits=bits,

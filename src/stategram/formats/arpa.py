@@ -22,19 +22,20 @@ What is read: fields separated by ASCII tabs or spaces, in lines that end with L
 order; any text before ``\data\``. A missing back-off weight is 0. A log10 of -99 or less is -inf (less than
 -99 stays as it is for ``<unk>``), and ``<s>`` is never predicted, whatever its probability. ``<UNK>`` is
 taken for ``<unk>`` if there is none; without both, unknown words have the log10 probability -100, as in
-KenLM. N-grams may lack their start (their words but the last): it is added, with the
-probability that backing off gives it.
+KenLM. The log10 of a back-off weight is at most 99. N-grams may lack their start (their words but the last):
+it is added, with the probability that backing off gives it.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from stategram._core import ArpaProblem, ArpaReader, ArpaWriter
+from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, NgramTrie, trie_numbers
+from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
 from stategram.processors import thread_count
 from stategram.storage import Place, open_whole
 from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
@@ -119,7 +120,10 @@ def write_arpa(
     \end\
 
     """
-    write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
+    try:
+        write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
+    except DamagedModel as error:
+        raise damage_error(model.folder, error) from error
 
 
 def read_arpa_trie(
@@ -153,6 +157,10 @@ def read_arpa_trie(
             vocabulary = _number_words(reader)
             reader.finish()
     except ArpaProblem as problem:
+        if isinstance(source, str) and (folder := _model_folder_of(Path(source))):
+            raise BadDataError(
+                f"{source}: no ARPA file, but a file of the model folder {folder}; give the folder"
+            ) from None
         raise BadDataError(f"{display_name(source)}:{problem}") from None
     assert vocabulary is not None  # no file ends well before its words
     begins, words, nodes, leaves = reader.take_trie()
@@ -166,6 +174,13 @@ def read_arpa_trie(
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
     return vocabulary, trie, report
+
+
+def _model_folder_of(file: Path) -> Path | None:
+    """Give the folder of a file, if it looks like a model folder and the file like one of its own."""
+    folder = file.absolute().parent
+    is_ours = file.name in ("manifest.json", "vocabulary.txt") or file.suffix == ".safetensors"
+    return folder if is_ours and (folder / "manifest.json").is_file() else None
 
 
 def _number_words(reader: ArpaReader) -> Vocabulary:

@@ -2,7 +2,7 @@
 
 from stategram.counts import trie_numbers
 from stategram.models.loading import load_model
-from stategram.models.ngram import EventScores, NgramModel
+from stategram.models.ngram import EventScores, NgramModel, damage_error
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts
 from stategram.models.trie import NgramTrie
 
@@ -12,6 +12,7 @@ __all__ = [
     "NgramModel",
     "NgramTrie",
     "check_min_counts",
+    "damage_error",
     "load_model",
     "trie_numbers",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 
 from stategram.errors import BadDataError
 from stategram.models.ngram import NgramModel
@@ -38,9 +39,16 @@ def load_model(
     >>> load_model("nothing here")
     Traceback (most recent call last):
     ...
-    stategram.errors.BadDataError: nothing here: no manifest.json in it; expected a model folder of stategram
+    stategram.errors.BadDataError: nothing here: no such folder; expected a model folder of stategram
 
     """
+    path = Path(folder)
+    if not path.exists():
+        raise BadDataError(f"{path}: no such folder; expected a model folder of stategram")
+    if not path.is_dir():
+        raise BadDataError(
+            f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
+        )
     opened = open_folder(folder, kind="model", verify=verify, progress=progress)
     name = opened.manifest.get("model")
     if name not in _MODELS:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from stategram.processors import thread_count
 from stategram.storage import Folder, write_folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
-__all__ = ["EventScores", "NgramModel"]
+__all__ = ["EventScores", "NgramModel", "damage_error"]
 
 _ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")
 
@@ -55,6 +56,8 @@ class NgramModel:
         How it was trained: anything that JSON can hold.
     recipe
         What it was trained with, as far as it is known; `lowercase` and `digits`: what was done with words.
+    folder
+        Where it was opened, None if it was not: the name in errors.
 
     Notes
     -----
@@ -68,11 +71,16 @@ class NgramModel:
     smoothing: str = "unknown"
     report: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def train(
         cls,
-        corpus: Corpus | Iterable[str],
+        corpus: Corpus | Iterable[str | Iterable[str]],
         order: int = 3,
         *,
         smoothing: str = "kneser-ney",
@@ -120,6 +128,8 @@ class NgramModel:
         min_counts = _check_options(order, smoothing, min_counts, prune)
         workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
         given = [corpus if isinstance(corpus, Corpus) else corpus_from_sentences(corpus)]
+        if given[0].n_events == 0:
+            raise BadDataError("the text has no words; give sentences of words separated by white space")
         del corpus  # no name holds it here: its memory is free again as soon as it is counted
         counts = count_ngrams(
             given.pop(), order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6)
@@ -207,11 +217,17 @@ class NgramModel:
         begin = int(self.trie.numbers[BEGIN])
         if sentence_start and numbers[:1] != [begin]:
             numbers = [begin, *numbers]
-        return self._reader.history_state(np.array(numbers, np.uint32))
+        try:
+            return self._reader.history_state(np.array(numbers, np.uint32))
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     def distribution_after(self, state: int) -> NDArray[np.float64]:
         """Give the probability of each word of the vocabulary after a state, by its id."""
-        probabilities = self._reader.distribution(state)
+        try:
+            probabilities = self._reader.distribution(state)
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
         probabilities[BEGIN] = 0.0
         return probabilities
 
@@ -260,7 +276,10 @@ class NgramModel:
 
     def advance(self, state: int, word: str) -> tuple[float, int, int]:
         """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
-        return self._reader.advance(state, self._numbers_in([word])[0])
+        try:
+            return self._reader.advance(state, self._numbers_in([word])[0])
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
         """Write the model to a folder; `load_model` opens it.
@@ -298,6 +317,7 @@ class NgramModel:
                 str(folder.manifest["smoothing"]),
                 dict(folder.manifest["report"]),
                 dict(folder.manifest.get("recipe", {})),
+                folder.path,
             )
             if len(model.vocabulary) != len(model.trie.numbers):
                 raise ValueError("its vocabulary is not that of its n-grams")
@@ -321,9 +341,12 @@ class NgramModel:
         self, corpus: Corpus, numbers: NDArray[np.uint32], threads: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
         begin = int(self.trie.numbers[BEGIN])
-        return self._reader.score_events(
-            corpus.ids, corpus.sentence_starts, numbers, begin, thread_count(threads)
-        )
+        try:
+            return self._reader.score_events(
+                corpus.ids, corpus.sentence_starts, numbers, begin, thread_count(threads)
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     def _numbers_of(self, vocabulary: Vocabulary) -> NDArray[np.uint32]:
         if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
@@ -339,9 +362,14 @@ class NgramModel:
         if eos:
             listed.append(int(self.trie.numbers[END]))
         numbers = np.array(listed, np.uint32)
-        return numbers, *self._reader.score_words(self.begin_state if bos else 0, numbers)
+        try:
+            return numbers, *self._reader.score_words(self.begin_state if bos else 0, numbers)
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     def _numbers_in(self, words: str | Sequence[str]) -> list[int]:
+        if isinstance(words, bytes) or not isinstance(words, Iterable):
+            raise UsageError(f"found {words!r:.40}; expected words: a string, or a list of strings")
         listed = words.split() if isinstance(words, str) else words
         numbers, unknown = self._numbers_by_word, int(self.trie.numbers[UNKNOWN])
         return [numbers.get(word, unknown) for word in listed]
@@ -349,6 +377,12 @@ class NgramModel:
     @cached_property
     def _numbers_by_word(self) -> dict[str, int]:
         return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
+
+
+def damage_error(folder: Path | None, error: _core.DamagedModel) -> BadDataError:
+    """Say that a model contradicts itself; it was opened without a look at its checksums."""
+    where = f"{folder}: " if folder else ""
+    return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
 
 
 def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:

@@ -56,8 +56,8 @@ def check_min_counts(min_counts: Sequence[int], order: int) -> None:
     """Refuse cut-offs that make no sense."""
     if len(min_counts) != order or min_counts[0] != 1 or list(min_counts) != sorted(min_counts):
         raise UsageError(
-            f"cut-offs {' '.join(map(str, min_counts))}: expected {order} numbers that do not fall, "
-            "one for each length of n-grams, the first of them 1"
+            f"min_counts (--min-count) {' '.join(map(str, min_counts))}: expected {order} numbers that do "
+            "not fall, one for each length of n-grams, the first of them 1"
         )
 
 

@@ -1,7 +1,8 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
 from stategram.storage.checksum import file_sha256
-from stategram.storage.folder import Folder, open_folder, write_folder
+from stategram.storage.folder import Folder, holds_only_our_files, open_folder, write_folder
+from stategram.storage.partial import left_overs
 from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
 __all__ = [
@@ -9,6 +10,8 @@ __all__ = [
     "Place",
     "check_place",
     "file_sha256",
+    "holds_only_our_files",
+    "left_overs",
     "open_folder",
     "open_whole",
     "write_folder",

@@ -1,7 +1,9 @@
 """A folder with a manifest: the one way in which stategram keeps things on disk.
 
 A folder holds texts, arrays (`*.safetensors`) and, written last, `manifest.json` with the SHA-256 of
-every other file. It is written as `name.partial`, synced and renamed: it is there whole or not at all.
+every other file. It is written as `name.XXXX.partial`, where XXXX is drawn by lot, synced and renamed: it is
+there whole or not at all. A folder that it replaces is `name.XXXX.replaced` for the moment between the two
+renamings. A run that is killed leaves these behind (`left_overs`); they are of no use to any later run.
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
+from stategram.storage.partial import partial_of
 
-__all__ = ["Folder", "open_folder", "write_folder"]
+__all__ = ["Folder", "holds_only_our_files", "open_folder", "write_folder"]
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
+VOCABULARY = "vocabulary.txt"
 
 
 @dataclass(frozen=True)
@@ -88,25 +92,43 @@ def write_folder(
         raise StategramError(f"{path} exists and is not a folder of stategram; choose another name")
     if not path.parent.is_dir():
         raise StategramError(f"cannot write {path}: there is no folder {path.parent}; make it first")
-    # Names of our own: what a user calls name.partial is not ours to remove.
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    replaced = path.with_name(f"{path.name}.{os.getpid()}.replaced")
+    partial = partial_of(path)
     try:
-        partial.mkdir()
-        _fill(partial, kind, arrays or {}, texts or {}, manifest or {})
-        # The old folder goes only when the new one has its name.
-        if path.exists():
-            path.rename(replaced)
-        partial.rename(path)
-        _sync(path.parent)
+        partial.mkdir()  # an error if it is there already: what is removed below was made here
+        try:
+            _fill(partial, kind, arrays or {}, texts or {}, manifest or {})
+            _replace(path, partial)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
     except OSError as error:
         advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""
         raise StategramError(f"cannot write the folder {path}: {error.strerror or error}{advice}") from error
+
+
+def _replace(path: Path, partial: Path) -> None:
+    """Give a folder its name; the one that has it now goes only after that."""
+    if not path.exists():
+        partial.rename(path)
+        _sync(path.parent)
+        return
+    replaced = partial.with_suffix(".replaced")
+    try:
+        path.rename(replaced)
+        partial.rename(path)
+        _sync(path.parent)
     finally:
         if replaced.exists() and not path.exists():
             replaced.rename(path)
-        for left in (partial, replaced):
-            shutil.rmtree(left, ignore_errors=True)
+        shutil.rmtree(replaced, ignore_errors=True)
+
+
+def holds_only_our_files(path: str | os.PathLike[str]) -> bool:
+    """Whether a folder has a manifest, damaged or not, and no file that `write_folder` does not write."""
+    path = Path(path)
+    return (path / MANIFEST).is_file() and all(
+        file.is_file() and (file.name in (MANIFEST, VOCABULARY) or file.suffix == ".safetensors")
+        for file in path.iterdir()
+    )
 
 
 def _fill(

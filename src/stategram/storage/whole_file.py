@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 from stategram.errors import StategramError, UsageError
+from stategram.storage.partial import partial_of
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -104,10 +105,10 @@ def _open_directly(path: Path) -> Iterator[Writer]:
 @contextmanager
 def _open_beside(named: Path) -> Iterator[Writer]:
     path = named.resolve()
-    # The number of the process keeps two runs apart that write the same file.
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    partial = partial_of(path)
+    unpacked = partial.open("xb")  # an error if it is there: what is removed below was made here
     try:
-        with partial.open("wb") as file:
+        with unpacked as file:
             with _packing(named, file) as packed:
                 yield packed
             file.flush()

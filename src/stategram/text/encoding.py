@@ -126,6 +126,8 @@ def corpus_from_sentences(
         raise UsageError(
             "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
         )
+    if not isinstance(sentences, Iterable):
+        raise UsageError(f"a {type(sentences).__name__} is no text; give a list of sentences")
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
     encoder = options.encoder()
     # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
@@ -154,7 +156,9 @@ def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes
 def _line(number: int, sentence: str | Iterable[str]) -> str:
     if isinstance(sentence, str):
         return sentence.replace("\n", " ") + "\n"
-    words = list(sentence)
+    words = list(sentence) if isinstance(sentence, Iterable) else None
+    if words is None or not all(isinstance(word, str) for word in words):
+        raise UsageError(f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words")
     line = " ".join(words)
     if line.split() != words:
         word = next(word for word in words if word.split() != [word])

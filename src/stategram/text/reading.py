@@ -152,6 +152,16 @@ class _Source(io.RawIOBase):
         if self._head:
             data, self._head = self._head[:size], self._head[size:]
         else:
-            data = self._file.read(size)
+            data = self._read(size)
         self.taken += len(data)
         return data
+
+    def _read(self, size: int) -> bytes:
+        # Not by one read(): where a pipe gives little at a time, that goes on in C until all is there, and
+        # a Ctrl-C that came in between is not looked at.
+        read = getattr(self._file, "read1", self._file.read)
+        parts = []
+        while size > 0 and (part := read(size)):
+            parts.append(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
