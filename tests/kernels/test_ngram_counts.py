@@ -143,6 +143,25 @@ def test_ranges_and_files_change_nothing(places: int, monkeypatch: pytest.Monkey
     assert everything(count_ngrams(corpus, 4, workspace=workspace, threads=2)) == expected
 
 
+def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first range is one word with few different n-grams; all others together have many."""
+    n_words = 3000
+    first = int(np.flatnonzero(trie_numbers(n_words) == 0)[0])
+    random = np.random.default_rng(4)
+    same = [[first, first, first, 2]] * 5000
+    different = [[*random.integers(3, n_words, 10).tolist(), 2] for _ in range(2000)]
+    corpus = make_corpus([*same, *different], n_words)
+    expected = everything(count_ngrams(corpus, 3))
+    monkeypatch.setattr(counting, "_MOST_PLACES", 1000)
+    monkeypatch.setattr(counting, "_LEAST_PLACES", 1)
+    monkeypatch.setattr(counting, "memory_in_use", lambda: 0)
+    workspace = Workspace(memory=1_000_000)
+    assert everything(count_ngrams(corpus, 3, workspace=workspace)) == expected
+    assert workspace.spilling
+
+
 def test_what_cannot_be_counted_is_refused() -> None:
     corpus = zipf_corpus(7, 100)
     for order in (0, 10):
