@@ -24,13 +24,22 @@ _INITIALS = re.compile(r"([^\W\d_]\.)+")
 # Characters that belong to a word, set apart, as in WikiText.
 _SET_APART = re.compile(r"@(\W+)@")
 
-# What stands for all numbers of a text; N only where no number is left.
+# What stands for all numbers of a text; N only where few numbers are left.
 _NUMBER_WORDS = frozenset(("NUM", "<num>", "<number>"))
 _CLITICS = {"'s": "POS", "s'": "POS", "'re": "VBP", "'ve": "VBP", "'m": "VBP", "'ll": "MD", "'d": "MD"}
-# After these, 's is a verb.
-_SUBJECTS = frozenset(("PRP", "WP", "WRB", "EX", "DT", "WDT", "RB"))
+# After these, 's is a verb; IN is the tag of that.
+_SUBJECTS = frozenset(("PRP", "WP", "WRB", "EX", "DT", "WDT", "RB", "IN"))
 _OPEN_CLASSES = ("N", "J", "V", "RB", "FW", "UH", "CD")
 _OF_PEOPLES = ("ans", "ers", "ists")
+# An ending, what its stem may be, and what the whole is then.
+_ENDINGS = (
+    ("ly", "J", "RB"),
+    ("ing", "VN", "VBG"),
+    ("ed", "VN", "VBN"),
+    ("est", "J", "JJS"),
+    ("er", "J", "JJR"),
+    ("ness", "JV", "NN"),
+)
 _PREFIXES = (
     "un",
     "re",
@@ -81,7 +90,10 @@ class BrillRules:
             zip(words, vocabulary.counts[len(SPECIAL_WORDS) :].tolist(), strict=True)
         )
         self._cased = sum(word != word.lower() for word in words) > 1
-        self._n_is_number = not any(map(_NUMERAL.fullmatch, words))
+        numerals = [word for word in words if _NUMERAL.fullmatch(word)]
+        self._n_is_number = not numerals or self._counts.get("N", 0) > sum(
+            map(self._counts.__getitem__, numerals)
+        )
         # In lower case; a word that the lexicon has in lower case is no name, whatever else it has.
         self._lower = {word.lower(): tag for word, tag in lexicon.items()}
         self._lower.update((word, tag) for word, tag in lexicon.items() if word == word.lower())
@@ -97,7 +109,8 @@ class BrillRules:
         plain = word.replace("\u2019", "'")
         if plain in _NUMBER_WORDS or (plain == "N" and self._n_is_number) or _NUMERAL.fullmatch(plain):
             return "CD", "rule"
-        if tag := self._negated(plain):
+        # What the lexicon says of contractions is from short messages, and often wrong.
+        if "'" in plain and (tag := self._negated(plain) or self._contracted(plain)):
             return tag, "rule"
         if tag := self._look_up(plain):
             return tag, "lexicon"
@@ -124,20 +137,21 @@ class BrillRules:
         return self._counts.get(lower, -1) >= self._counts.get(word, 0)
 
     def _by_rules(self, word: str) -> str | None:
+        if not word.isalpha() and (
+            tag := _of_punctuation(word) or _of_number(word) or self._hyphenated(word)
+        ):
+            return tag
+        lower = word.lower()
         return (
-            _of_punctuation(word)
-            or _of_number(word)
-            or self._contracted(word)
-            or self._hyphenated(word)
-            or _of_script(word)
-            or (self._capitalised(word) if self._cased else None)
-            or self._derived(word.lower())
-            or self._compound(word.lower())
-            or self._guesser.guess(word.lower())
+            _of_script(word)
+            or (self._capitalised(word, lower) if self._cased else None)
+            or self._derived(lower)
+            or self._compound(lower)
+            or self._guesser.guess(lower)
         )
 
     def _negated(self, word: str) -> str | None:
-        """Find that don't is a verb as do is, whatever the lexicon says."""
+        """Find that don't is a verb as do is."""
         if len(word) < 5 or not word.lower().endswith("n't"):
             return None
         tag = self._lexicon.get(word[:-3].lower(), "")
@@ -167,10 +181,9 @@ class BrillRules:
             return "JJ" if first in ("JJ", "CD", "IN", "RB", "VB", "VBD", "DT", "PRP$") else "NN"
         return "JJ" if last.startswith(("J", "V")) else "NN"
 
-    def _capitalised(self, word: str) -> str | None:
-        if not any(map(str.isupper, word)):
+    def _capitalised(self, word: str, lower: str) -> str | None:
+        if word == lower:
             return None
-        lower = word.lower()
         if lower in self._counts and self._is_common(word, lower):
             return self.tag(lower)[0]
         if word.endswith(_OF_PEOPLES) and self._lexicon.get(word[:-1]) in ("NNP", "JJ"):
@@ -186,20 +199,13 @@ class BrillRules:
                     return "NNS"
                 if tag in ("VB", "VBP"):
                     return "VBZ"
-        for ending, bases, new in (
-            ("ly", "J", "RB"),
-            ("ing", "VN", "VBG"),
-            ("ed", "VN", "VBN"),
-            ("est", "J", "JJS"),
-            ("er", "J", "JJR"),
-            ("ness", "JV", "NN"),
-        ):
+        for ending, bases, new in _ENDINGS:
             if word.endswith(ending) and len(word) > len(ending) + 2:
                 stem = word.removesuffix(ending)
                 stems = (stem, stem + "e", stem[:-1] if stem[-1] == stem[-2] else stem, stem[:-1] + "y")
                 if any(self._lexicon.get(one, " ")[0] in bases for one in stems):
                     return new
-        for prefix in _PREFIXES:
+        for prefix in _PREFIXES if word.startswith(_PREFIXES) else ():
             rest = word.removeprefix(prefix)
             if rest != word and len(rest) > 3 and rest in self._lexicon:
                 return self._lexicon[rest]
@@ -224,7 +230,8 @@ def _of_punctuation(word: str) -> str | None:
 
 def _of_number(word: str) -> str | None:
     if word[0].isalpha():
-        return "NNP" if _INITIALS.fullmatch(word) else "NN" if _ADDRESS.fullmatch(word) else None
+        # ADD, for addresses, is of the later treebanks of the web.
+        return "NNP" if _INITIALS.fullmatch(word) else "ADD" if _ADDRESS.fullmatch(word) else None
     if _NUMBER.fullmatch(word) or _AMOUNT.fullmatch(word):
         return "CD"
     if _ORDINAL.fullmatch(word):

@@ -55,7 +55,10 @@ class SuffixGuesser:
 
     def guess(self, word: str) -> str | None:
         """Give the tag of the words that end like this one; None if there are none."""
-        return next((tag for suffix in self._suffixes(word) if (tag := self._tags.get(suffix))), None)
+        for suffix in self._suffixes(word):
+            if tag := self._tags.get(suffix):
+                return tag
+        return None
 
     def _suffixes(self, word: str) -> list[str]:
         plain = word if word.isalpha() else _DIGIT.sub("0", word)
