@@ -119,10 +119,11 @@ class NgramModel:
         """
         min_counts = _check_options(order, smoothing, min_counts, prune)
         workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
-        if not isinstance(corpus, Corpus):
-            corpus = corpus_from_sentences(corpus)
-        counts = count_ngrams(corpus, order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6))
-        del corpus  # where nobody else holds it, its memory is free for the estimates
+        given = [corpus if isinstance(corpus, Corpus) else corpus_from_sentences(corpus)]
+        del corpus  # no name holds it here: its memory is free again as soon as it is counted
+        counts = count_ngrams(
+            given.pop(), order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6)
+        )
         return cls.from_counts(
             counts,
             smoothing=smoothing,
