@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from stategram.contexts.suffixes import SuffixGuesser
+from stategram.contexts.tags import is_lower_case
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
 __all__ = ["BrillRules"]
@@ -78,8 +79,7 @@ class BrillRules:
     lexicon
         Words with their tags.
     vocabulary
-        All words. If at most one of them, which may stand for numbers, is not in lower case, capitals say
-        nothing, and names are looked for in lower case.
+        All words. If they are in lower case, names are looked for in lower case.
 
     """
 
@@ -89,7 +89,7 @@ class BrillRules:
         self._counts: dict[str, int] = dict(
             zip(words, vocabulary.counts[len(SPECIAL_WORDS) :].tolist(), strict=True)
         )
-        self._cased = sum(word != word.lower() for word in words) > 1
+        self._cased = not is_lower_case(vocabulary)
         numerals = [word for word in words if _NUMERAL.fullmatch(word)]
         self._n_is_number = not numerals or self._counts.get("N", 0) > sum(
             map(self._counts.__getitem__, numerals)

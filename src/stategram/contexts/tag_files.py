@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
 from stategram.contexts.suffixes import SuffixGuesser, most_frequent
-from stategram.contexts.tags import TagMap, tag_words
+from stategram.contexts.tags import TagMap, is_lower_case, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_all
 
@@ -107,7 +107,7 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         raise UsageError(f"there is no column {column!r} of tags; choose one of {', '.join(CONLLU_COLUMNS)}")
     name, lines = _read(path)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    lower = all(word == word.lower() for word in vocabulary.words)
+    lower = is_lower_case(vocabulary)
     empty = None
     for number, line in lines:
         row = line.rstrip(b"\r")

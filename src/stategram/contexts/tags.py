@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
-__all__ = ["TAG_SOURCES", "TagMap", "TagShare", "tag_words"]
+__all__ = ["TAG_SOURCES", "TagMap", "TagShare", "is_lower_case", "tag_words"]
 
 TAG_SOURCES = ("lexicon", "rule", "fallback")
 
@@ -63,6 +63,16 @@ class TagMap:
         if not 0 <= id < len(self.labels):
             raise IndexError(f"no word has the id {id}: ids are 0..{len(self.labels) - 1}")
         return self.tags[int(self.labels[id])]
+
+
+def is_lower_case(vocabulary: Vocabulary) -> bool:
+    """Whether words are in lower case, but for one at most that may stand for numbers, such as N.
+
+    >>> is_lower_case(Vocabulary.from_words(["the", "N"])), is_lower_case(Vocabulary.from_words(["The"]))
+    (True, False)
+    """
+    others = [word for word in vocabulary.words if word != word.lower()]
+    return not others or (len(others) == 1 and others[0].isupper())
 
 
 def tag_words(vocabulary: Vocabulary, found: Iterable[tuple[str, str]]) -> TagMap:
