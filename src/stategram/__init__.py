@@ -25,6 +25,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stategram.clustering import ClassHierarchy, Progress, SweepRecord, WordClasses, build_hierarchy
+    from stategram.contexts import (
+        ContextDefinition,
+        ContextValue,
+        TagMap,
+        TagShare,
+        tags_from_brill,
+        tags_from_conllu,
+        tags_from_file,
+    )
     from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
     from stategram.errors import BadDataError, StategramError, UsageError
     from stategram.evaluation import (
@@ -49,6 +58,15 @@ _HOMES = {
         "WordClasses",
         "build_hierarchy",
     ),
+    "stategram.contexts": (
+        "ContextDefinition",
+        "ContextValue",
+        "TagMap",
+        "TagShare",
+        "tags_from_brill",
+        "tags_from_conllu",
+        "tags_from_file",
+    ),
     "stategram.counts": ("BigramCounts", "CompressedCounts", "count_bigrams"),
     "stategram.errors": ("BadDataError", "StategramError", "UsageError"),
     "stategram.evaluation": (
@@ -71,6 +89,8 @@ __all__ = [
     "ClassBigramFigures",
     "ClassHierarchy",
     "CompressedCounts",
+    "ContextDefinition",
+    "ContextValue",
     "Corpus",
     "NgramModel",
     "OrderFigures",
@@ -79,6 +99,8 @@ __all__ = [
     "ReadingReport",
     "StategramError",
     "SweepRecord",
+    "TagMap",
+    "TagShare",
     "UsageError",
     "Vocabulary",
     "WordClasses",
@@ -93,6 +115,9 @@ __all__ = [
     "read_arpa",
     "read_classes",
     "read_corpus",
+    "tags_from_brill",
+    "tags_from_conllu",
+    "tags_from_file",
     "write_arpa",
     "write_classes",
 ]

@@ -1,0 +1,20 @@
+"""What a context is: its definition, and the tags of words."""
+
+from stategram.contexts.brill import tags_from_brill
+from stategram.contexts.definition import ContextDefinition, ContextValue
+from stategram.contexts.sources import file_of_tags, parse_tags
+from stategram.contexts.tag_files import tags_from_conllu, tags_from_file
+from stategram.contexts.tags import TAG_SOURCES, TagMap, TagShare
+
+__all__ = [
+    "TAG_SOURCES",
+    "ContextDefinition",
+    "ContextValue",
+    "TagMap",
+    "TagShare",
+    "file_of_tags",
+    "parse_tags",
+    "tags_from_brill",
+    "tags_from_conllu",
+    "tags_from_file",
+]
