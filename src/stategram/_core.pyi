@@ -21,6 +21,45 @@ def count_ngrams(
     For each length: words, counts, first children.
     """
 
+def count_contexts(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    before: int,
+    maps: list[NDArray[np.uint32]],
+    distances: list[int],
+    n_values: int,
+    first: int,
+    last: int,
+    threads: int,
+) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]]:
+    """Count the contexts whose first value is `first` to `last` - 1.
+
+    For each level values, counts, first children; then the same for the words that follow.
+    """
+
+def sum_rows(
+    offsets: NDArray[np.int64],
+    columns: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    rows: NDArray[np.uint32],
+    group_offsets: NDArray[np.int64],
+    n_columns: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Sum groups of rows: offsets, columns, counts."""
+
+def find_contexts(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    before: int,
+    maps: list[NDArray[np.uint32]],
+    distances: list[int],
+    first_child: list[NDArray[np.uint32]],
+    symbols: list[NDArray[np.uint32]],
+    threads: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """Give for each event the node of its context on the deepest level where it is known, and that level."""
+
 def link_ngrams(
     words: NDArray[np.uint32],
     parents_first_child: NDArray[np.uint32],
