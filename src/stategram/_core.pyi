@@ -192,7 +192,7 @@ def count_bigrams(
     """Count the pairs (previous, id), `first` standing before the first id: offsets, columns, counts."""
 
 def transpose_counts(
-    offsets: NDArray[np.int64], columns: NDArray[np.uint32], counts: NDArray[np.uint32]
+    offsets: NDArray[np.int64], columns: NDArray[np.uint32], counts: NDArray[np.uint32], n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
     """Give the same counts with rows and columns exchanged."""
 
@@ -317,6 +317,16 @@ class TwoSidedExchange:
 
     def word_scores(self, word: int) -> NDArray[np.float32]:
         """For each category, the gain of putting the word, first taken out, into it; up to a constant."""
+
+    def leave_one_out(self) -> None:
+        """Take the criterion of leaving-one-out, with b of the present counts."""
+
+    @property
+    def b(self) -> float:
+        """What leaving-one-out takes from every count."""
+
+    def settle(self) -> None:
+        """Compute the criterion anew."""
 
     def context_scores(self, context: int) -> NDArray[np.float32]:
         """For each state, the gain of putting the context, first taken out, into it; up to a constant."""

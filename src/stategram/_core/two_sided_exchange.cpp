@@ -200,6 +200,9 @@ class TwoSidedExchange {
     }
     double b() const { return b_; }
 
+    // Takes the criterion anew from the tables, so that it does not depend on how they came about.
+    void settle() { criterion_ = recount(); }
+
     Out<float> word_scores(std::uint32_t word) { return words_->scores(word); }
     Out<float> context_scores(std::uint32_t context) {
         check_states_move();
@@ -278,6 +281,7 @@ void register_two_sided_exchange(nb::module_& m) {
         .def("leave_one_out", &TwoSidedExchange::leave_one_out,
              "Take the criterion of leaving-one-out, with b of the present counts.")
         .def_prop_ro("b", &TwoSidedExchange::b)
+        .def("settle", &TwoSidedExchange::settle, "Compute the criterion anew.")
         .def("states", &TwoSidedExchange::states)
         .def("categories", &TwoSidedExchange::categories)
         .def_prop_ro("criterion", &TwoSidedExchange::criterion)

@@ -140,11 +140,15 @@ def build_tree(
     if corpus.n_events == 0:
         raise UsageError("the text has no events; give a text with words")
     if corpus.n_events > _MOST_EVENTS:
-        raise UsageError(f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it")
+        raise UsageError(
+            f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it"
+        )
     maps = _maps(definition, len(corpus.vocabulary), tags, classes)
     n_threads = thread_count(threads)
     levels = _count(corpus, definition, maps, n_threads)
-    return ContextTree(definition, corpus.vocabulary, maps, _with_events(levels, len(corpus.vocabulary), n_threads))
+    return ContextTree(
+        definition, corpus.vocabulary, maps, _with_events(levels, len(corpus.vocabulary), n_threads)
+    )
 
 
 def _maps(
