@@ -94,7 +94,7 @@ def folder(model: NgramModel, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_saved_model_is_the_same(model: NgramModel, folder: Path, verify: bool) -> None:
-    loaded = load_model(folder, verify=verify)
+    loaded = load_model(folder, NgramModel, verify=verify)
     assert (loaded.order, loaded.smoothing, loaded.report) == (3, "made up", {"seed": 2})
     assert loaded.vocabulary == model.vocabulary
     assert loaded.parameters == model.parameters

@@ -79,6 +79,19 @@ class Corpus:
             raise IndexError(f"no sentence {i}: there are {self.n_sentences}")
         return self.ids[self.sentence_starts[i] : self.sentence_starts[i + 1]]
 
+    def in_vocabulary(self, vocabulary: Vocabulary) -> Corpus:
+        """Give the same text with the ids of another vocabulary; words that it lacks become ``<unk>``."""
+        if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
+            return self
+        words = self.vocabulary.words
+        ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
+        return Corpus(ids[self.ids], self.sentence_starts, vocabulary, self.report)
+
+    def sentences(self, begin: int, end: int) -> Corpus:
+        """Give the sentences from `begin` up to `end`, which is left out."""
+        starts = self.sentence_starts[begin : end + 1]
+        return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.report)
+
     def __repr__(self) -> str:
         return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"
 
