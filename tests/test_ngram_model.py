@@ -203,6 +203,21 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
     assert all(distribution[VOCABULARY.id(word)] == p for word, p in best)
 
 
+def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
+    corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    features = model.bucket_features(corpus, threads=2)
+    twin = ngrams()
+    for i in range(corpus.n_sentences):
+        words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]
+        for j in range(len(words)):
+            at = int(corpus.sentence_starts[i]) + j
+            single = model.history_features(words[:j])
+            assert single == {name: values[at] for name, values in features.items()}
+            history = (BEGIN, *corpus.sentence(i)[:j].tolist())
+            state = history[len(history) - int(single["length"]) :]
+            assert single["backoff"] == pytest.approx(twin.backoffs.get(state, 0.0), rel=FLOAT32)
+
+
 def test_a_sentence_begins_once(model: NgramModel) -> None:
     assert model.distribution("<s> the").tolist() == model.distribution("the").tolist()
     assert len(model.predict("the", 100)) == len(VOCABULARY)

@@ -20,6 +20,7 @@ _FEATURES: dict[str, tuple[str, ...]] = {
     "none": (),
     "length": ("length",),
     "backoff": ("length", "backoff"),
+    "category": ("category",),
     "state": ("state",),
 }
 KINDS = tuple(_FEATURES)
@@ -35,7 +36,8 @@ class Buckets:
     ----------
     kind
         ``none``: one bucket. ``length``: how many words of the history an n-gram model knows. ``backoff``:
-        the same, and a range of the back-off weight there. ``state``: the state of a clustered model.
+        the same, and a range of the back-off weight there. ``category``: the category of the last word.
+        ``state``: the state of a clustered model.
     part
         The part of the mixture whose features they are.
     edges

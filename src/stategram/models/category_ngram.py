@@ -19,7 +19,7 @@ from stategram.models.ngram import NgramModel
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.storage import Folder
-from stategram.text import SPECIAL_WORDS, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 __all__ = ["CategoryNgramModel"]
 
@@ -152,15 +152,22 @@ class CategoryNgramModel(SharedMethods):
     def bucket_features(
         self, corpus: Corpus, *, threads: int | None = None
     ) -> dict[str, NDArray[np.float64]]:
-        """Give the features of the state of the model of categories before each event."""
-        numbers = self._numbers[self._ids_of(corpus.vocabulary)]
-        return self.ngram.node_features(self.ngram.history_nodes(corpus, numbers, threads=threads))
+        """Give the features of the n-gram state before each event, and the ``category`` of the last word."""
+        ids = self._ids_of(corpus.vocabulary)
+        nodes = self.ngram.history_nodes(corpus, self._numbers[ids], threads=threads)
+        category = np.empty(corpus.n_events)
+        category[1:] = self.symbols[ids][corpus.ids[:-1]]
+        category[corpus.sentence_starts[:-1]] = BEGIN
+        return {**self.ngram.node_features(nodes), "category": category}
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
     ) -> dict[str, float]:
         """Give what `bucket_features` gives, for a single history."""
-        return self.ngram.history_features(self._names_of(history), sentence_start=sentence_start)
+        names = self._names_of(history)
+        features = self.ngram.history_features(names, sentence_start=sentence_start)
+        last = self.ngram.vocabulary.id(names[-1]) if names else BEGIN if sentence_start else UNKNOWN
+        return {**features, "category": float(last)}
 
     def check(self, *, threads: int | None = None) -> None:
         """Look at every n-gram; BadDataError if the model makes no sense."""

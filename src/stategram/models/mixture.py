@@ -77,9 +77,10 @@ class Mixture(SharedMethods):
             A corpus, or sentences.
         buckets
             Which histories have weights of their own: ``none``; ``length``: by the number of words that the
-            first n-gram model knows; ``backoff``: by that and its back-off weight; ``state``: by the state of
-            the first clustered model; ``auto``: what predicts one half of the text best when it is learned on
-            the other half, both ways.
+            first n-gram model knows; ``backoff``: by that and its back-off weight; ``category``: by the
+            category of the last word in the first category n-gram model; ``state``: by the state of the first
+            clustered model; ``auto``: what predicts one half of the text best when it is learned on the other
+            half, both ways.
         allow_unknown
             See the class.
         max_iterations, tolerance
