@@ -219,16 +219,16 @@ def test_too_few_iterations_are_still_no_worse_than_the_best_part(
 
 
 @given(
-    st.lists(st.tuples(st.integers(0, 4), st.floats(-3, 0)), min_size=1, max_size=300),
-    st.lists(st.tuples(st.integers(0, 9), st.floats(-9, 9)), min_size=1, max_size=50),
+    st.lists(st.tuples(st.integers(0, 4), st.floats(-3, 0, width=32)), min_size=1, max_size=300),
+    st.lists(st.tuples(st.integers(0, 9), st.floats(-9, 9, width=32)), min_size=1, max_size=50),
 )
 def test_buckets_cover_all_histories(
     learned: list[tuple[int, float]], asked: list[tuple[int, float]]
 ) -> None:
     def features(of: list[tuple[int, float]]) -> dict[str, np.ndarray]:
         return {
-            "length": np.array([float(length) for length, _ in of]),
-            "backoff": np.array([weight for _, weight in of]),
+            "length": np.array([length for length, _ in of], np.float32),
+            "backoff": np.array([weight for _, weight in of], np.float32),
         }
 
     for kind in ("length", "backoff"):

@@ -51,7 +51,7 @@ class Buckets:
     edges: tuple[tuple[float, ...], ...] = ((),)
 
     @classmethod
-    def learn(cls, kind: str, part: int, features: Mapping[str, NDArray[np.float64]]) -> Buckets:
+    def learn(cls, kind: str, part: int, features: Mapping[str, NDArray[np.float32]]) -> Buckets:
         """Lay buckets so that the events which have these features fall evenly into the ranges of a value."""
         names = _FEATURES[kind]
         if not names:
@@ -64,20 +64,24 @@ class Buckets:
         return cls(kind, part, tuple(_edges(second[first == value]) for value in range(n)))
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The features that they need."""
+        return _FEATURES[self.kind]
+
+    @property
     def number(self) -> int:
         """The number of buckets."""
         return sum(len(edges) + 1 for edges in self.edges)
 
-    def of(self, features: Mapping[str, NDArray[np.float64]], size: int) -> NDArray[np.int64]:
+    def of(self, features: Mapping[str, NDArray[np.float32]], size: int) -> NDArray[np.int64]:
         """Give the bucket of each of `size` events from the features of its history."""
-        names = _FEATURES[self.kind]
-        if not names:
+        if not self.names:
             return np.zeros(size, np.int64)
-        first = np.clip(features[names[0]].astype(np.int64), 0, len(self.edges) - 1)
+        first = np.clip(features[self.names[0]].astype(np.int64), 0, len(self.edges) - 1)
         begins = np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
         buckets: NDArray[np.int64] = begins[first]
-        if len(names) > 1:
-            second = features[names[1]]
+        if len(self.names) > 1:
+            second = features[self.names[1]]
             for value, edges in enumerate(self.edges):
                 chosen = np.flatnonzero(first == value)
                 buckets[chosen] += np.searchsorted(edges, second[chosen], "right")
@@ -85,7 +89,7 @@ class Buckets:
 
     def of_history(self, features: Mapping[str, float]) -> int:
         """Give the bucket of a single history from its features."""
-        return int(self.of({name: np.array([value]) for name, value in features.items()}, 1)[0])
+        return int(self.of({name: np.array([value], np.float32) for name, value in features.items()}, 1)[0])
 
     def to_json(self) -> dict[str, Any]:
         """Give what the manifest says of them."""
@@ -112,7 +116,7 @@ def available_kinds(features: Sequence[Mapping[str, object]]) -> dict[str, int]:
     return found
 
 
-def _edges(values: NDArray[np.float64]) -> tuple[float, ...]:
+def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
     n = min(_MOST_QUANTILES, len(values) // _EVENTS_A_BUCKET)
     if n < 2:
         return ()

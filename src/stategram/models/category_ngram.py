@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -150,15 +150,20 @@ class CategoryNgramModel(SharedMethods):
         return probabilities
 
     def bucket_features(
-        self, corpus: Corpus, *, threads: int | None = None
-    ) -> dict[str, NDArray[np.float64]]:
+        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+    ) -> dict[str, NDArray[np.float32]]:
         """Give the features of the n-gram state before each event, and the ``category`` of the last word."""
         ids = self._ids_of(corpus.vocabulary)
-        nodes = self.ngram.history_nodes(corpus, self._numbers[ids], threads=threads)
-        category = np.empty(corpus.n_events)
-        category[1:] = self.symbols[ids][corpus.ids[:-1]]
-        category[corpus.sentence_starts[:-1]] = BEGIN
-        return {**self.ngram.node_features(nodes), "category": category}
+        found: dict[str, NDArray[np.float32]] = {}
+        if names is None or {"length", "backoff"} & set(names):
+            nodes = self.ngram.history_nodes(corpus, self._numbers[ids], threads=threads)
+            found |= self.ngram.node_features(nodes)
+        if names is None or "category" in names:
+            category = np.empty(corpus.n_events, np.float32)
+            category[1:] = self.symbols.astype(np.float32)[ids][corpus.ids[:-1]]
+            category[corpus.sentence_starts[:-1]] = BEGIN
+            found["category"] = category
+        return found
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True

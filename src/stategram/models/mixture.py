@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,9 @@ from stategram.storage import Folder
 from stategram.text import Corpus, Vocabulary, check_known_words, corpus_from_sentences
 
 __all__ = ["Mixture"]
+
+# What all parts say of so many events is in memory at a time.
+_EVENTS_A_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +169,15 @@ class Mixture(SharedMethods):
     def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
         corpus = corpus.in_vocabulary(self.vocabulary)
-        buckets = self._buckets_of(corpus, threads)
         total = np.zeros(corpus.n_events)
-        for i, part in enumerate(self._aligned):
-            probabilities = part.log_probs(corpus, threads)
-            np.exp(probabilities, out=probabilities)
-            probabilities *= self.weights[buckets, i]
-            total += probabilities
+        for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
+            of_piece = total[begin : begin + piece.n_events]
+            buckets = self._buckets_of(piece, threads)
+            for i, part in enumerate(self._aligned):
+                probabilities = part.log_probs(piece, threads)
+                np.exp(probabilities, out=probabilities)
+                probabilities *= self.weights[buckets, i]
+                of_piece += probabilities
         with np.errstate(divide="ignore"):
             return np.log(total, out=total)
 
@@ -204,13 +209,13 @@ class Mixture(SharedMethods):
         return total
 
     def bucket_features(
-        self, corpus: Corpus, *, threads: int | None = None
-    ) -> dict[str, NDArray[np.float64]]:
+        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+    ) -> dict[str, NDArray[np.float32]]:
         """Give what the parts know of the history of each event; of equal names, that of the first."""
         corpus = corpus.in_vocabulary(self.vocabulary)
-        found: dict[str, NDArray[np.float64]] = {}
+        found: dict[str, NDArray[np.float32]] = {}
         for part in reversed(self.parts):
-            found |= part.bucket_features(corpus, threads=threads)
+            found |= part.bucket_features(corpus, names, threads=threads)
         return found
 
     def history_features(
@@ -265,9 +270,10 @@ class Mixture(SharedMethods):
         )
 
     def _buckets_of(self, corpus: Corpus, threads: int | None) -> NDArray[np.int64]:
-        features: Mapping[str, NDArray[np.float64]] = {}
-        if self.buckets.kind != "none":
-            features = self.parts[self.buckets.part].bucket_features(corpus, threads=threads)
+        features: Mapping[str, NDArray[np.float32]] = {}
+        if self.buckets.names:
+            part = self.parts[self.buckets.part]
+            features = part.bucket_features(corpus, self.buckets.names, threads=threads)
         return self.buckets.of(features, corpus.n_events)
 
     def _known(self, history: str | Sequence[str]) -> list[str]:

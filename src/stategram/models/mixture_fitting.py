@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,9 @@ from stategram.models.buckets import Buckets, available_kinds
 __all__ = ["Fitted", "HeldOut", "Settings", "choose", "fit"]
 
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
-_Features = Mapping[str, NDArray[np.float64]]
+_Features = Mapping[str, NDArray[np.float32]]
+# To choose, a hundred-thousandth of a nat is close enough.
+_CHOOSING_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,7 @@ def choose(
 
     Half of the events, up to `middle`, is predicted with what the other half taught, and the other way round.
     """
+    settings = replace(settings, tolerance=max(settings.tolerance, _CHOOSING_TOLERANCE))
     totals: dict[tuple[str, float], float] = {}
     halves = heldout.between(0, middle), heldout.between(middle, heldout.events)
     for taught, measured in (halves, halves[::-1]):

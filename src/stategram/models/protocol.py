@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -46,12 +46,13 @@ class Model(Protocol):
         """Give the most probable next words with their probabilities, the most probable first."""
 
     def bucket_features(
-        self, corpus: Corpus, *, threads: int | None = None
-    ) -> Mapping[str, NDArray[np.float64]]:
+        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+    ) -> Mapping[str, NDArray[np.float32]]:
         """Give what the model knows of the history of each event: a name, and a value for each event.
 
         A mixture may choose its weights by it. It says nothing of the event itself: the sum of all
-        probabilities after a history would not be one any more.
+        probabilities after a history would not be one any more. `names` are those that are wanted, as far as
+        the model has them; more may be given.
         """
 
     def history_features(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -91,6 +92,16 @@ class Corpus:
         """Give the sentences from `begin` up to `end`, which is left out."""
         starts = self.sentence_starts[begin : end + 1]
         return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.report)
+
+    def pieces(self, events: int) -> Iterator[tuple[int, Corpus]]:
+        """Give the text by pieces of whole sentences, of up to so many events, each with its first event."""
+        begin = 0
+        while begin < self.n_sentences:
+            first = int(self.sentence_starts[begin])
+            end = int(np.searchsorted(self.sentence_starts, first + events, "right")) - 1
+            end = max(end, begin + 1)  # a sentence may be longer
+            yield first, self.sentences(begin, end)
+            begin = end
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"
