@@ -2,11 +2,41 @@
 
 #include <stdexcept>
 
+#if !defined(_WIN32)
+#include <pthread.h>
+#include <signal.h>
+#endif
+
 namespace stategram {
+namespace {
+
+// Threads that are started while one of these lives get no signals. Python is not told of a signal that a
+// thread of ours has taken, and Ctrl-C would be lost.
+class SignalsBlocked {
+ public:
+#if defined(_WIN32)
+    SignalsBlocked() {}
+#else
+    SignalsBlocked() {
+        sigset_t all;
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+    sigset_t before_;
+#endif
+};
+
+}  // namespace
 
 ThreadPool::ThreadPool(int threads) {
     if (threads < 1) throw std::invalid_argument("threads must be at least 1");
     try {
+        const SignalsBlocked blocked;
         for (int worker = 1; worker < threads; ++worker)
             workers_.emplace_back([this, worker] { work(worker); });
     } catch (...) {
