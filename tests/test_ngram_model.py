@@ -94,7 +94,7 @@ def folder(model: NgramModel, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_saved_model_is_the_same(model: NgramModel, folder: Path, verify: bool) -> None:
-    loaded = load_model(folder, verify=verify)
+    loaded = load_model(folder, NgramModel, verify=verify)
     assert (loaded.order, loaded.smoothing, loaded.report) == (3, "made up", {"seed": 2})
     assert loaded.vocabulary == model.vocabulary
     assert loaded.parameters == model.parameters
@@ -201,6 +201,21 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
     best = model.predict(history, 3, sentence_start=sentence_start)
     assert [p for _, p in best] == sorted(distribution, reverse=True)[:3]
     assert all(distribution[VOCABULARY.id(word)] == p for word, p in best)
+
+
+def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
+    corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    features = model.bucket_features(corpus, threads=2)
+    twin = ngrams()
+    for i in range(corpus.n_sentences):
+        words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]
+        for j in range(len(words)):
+            at = int(corpus.sentence_starts[i]) + j
+            single = model.history_features(words[:j])
+            assert single == {name: values[at] for name, values in features.items()}
+            history = (BEGIN, *corpus.sentence(i)[:j].tolist())
+            state = history[len(history) - int(single["length"]) :]
+            assert single["backoff"] == pytest.approx(twin.backoffs.get(state, 0.0), rel=FLOAT32)
 
 
 def test_a_sentence_begins_once(model: NgramModel) -> None:

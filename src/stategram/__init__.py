@@ -9,10 +9,11 @@ array([ True])
 >>> model.predict("the", top=1)[0][0]
 'dog'
 
-Where to start: `WordClasses` finds word classes, `NgramModel.train` trains a language model, `read_corpus`
-reads text files. `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for
-ARPA files; `open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are
-worth, `evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
+Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
+language models, `Mixture.fit` makes one of several, `read_corpus` reads text files. `read_classes` and
+`write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model
+folder or an ARPA file. `class_bigram_perplexity` says what classes are worth, `evaluate` what a model is
+worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
@@ -39,13 +40,14 @@ if TYPE_CHECKING:
     from stategram.evaluation import (
         ClassBigramFigures,
         OrderFigures,
+        PartFigures,
         PerplexityFigures,
         average_mutual_information,
         class_bigram_perplexity,
         evaluate,
     )
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
-    from stategram.models import NgramModel, load_model
+    from stategram.models import CategoryNgramModel, Mixture, Model, NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
 __version__ = "0.1.0"
@@ -72,13 +74,14 @@ _HOMES = {
     "stategram.evaluation": (
         "ClassBigramFigures",
         "OrderFigures",
+        "PartFigures",
         "PerplexityFigures",
         "average_mutual_information",
         "class_bigram_perplexity",
         "evaluate",
     ),
     "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
-    "stategram.models": ("NgramModel", "load_model"),
+    "stategram.models": ("CategoryNgramModel", "Mixture", "Model", "NgramModel", "load_model"),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -86,14 +89,18 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "BadDataError",
     "BigramCounts",
+    "CategoryNgramModel",
     "ClassBigramFigures",
     "ClassHierarchy",
     "CompressedCounts",
     "ContextDefinition",
     "ContextValue",
     "Corpus",
+    "Mixture",
+    "Model",
     "NgramModel",
     "OrderFigures",
+    "PartFigures",
     "PerplexityFigures",
     "Progress",
     "ReadingReport",

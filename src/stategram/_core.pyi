@@ -456,6 +456,16 @@ class TrieReader:
         `id_map` gives the trie's number of each id; each sentence begins after the word `begin_number`.
         """
 
+    def history_nodes(
+        self,
+        ids: NDArray[np.uint32],
+        sentence_starts: NDArray[np.int64],
+        id_map: NDArray[np.uint32],
+        begin_number: int,
+        threads: int,
+    ) -> NDArray[np.uint32]:
+        """Give the state before each event; the parameters are those of `score_events`."""
+
     def advance(self, node: int, number: int) -> tuple[float, int, int]:
         """Give the log10 probability of a word, the next state, the length of the n-gram."""
 
@@ -469,3 +479,23 @@ class TrieReader:
 
     def distribution(self, node: int) -> NDArray[np.float64]:
         """Give the probability of each word after a state, by its id."""
+
+def em_weights(
+    ratios: NDArray[np.float32],
+    bucket_starts: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    strength: float,
+    max_iterations: int,
+    tolerance: float,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Estimate the weights of a mixture by expectation maximisation, for each bucket on its own.
+
+    `ratios` has a row for each part: its probabilities of all events, each divided by the greatest of them;
+    the events of bucket b are ``bucket_starts[b] .. bucket_starts[b + 1] - 1``. `weights`, one after the
+    other for each bucket, is where it begins. The prior is a Dirichlet distribution around `centre`, worth
+    `strength` events. A bucket is done when no other weights could gain `tolerance` nats an event.
+
+    Gives the weights, the sum of log(sum over parts of weight * ratio) of each bucket, its iterations.
+    """

@@ -35,7 +35,8 @@ Examples:
 def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
-    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. Words are treated as in the
+    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
+    parts: the average weight of each and its perplexity alone. Words are treated as in the
     training of the model.
     """
     check_shared_options(options)
@@ -80,6 +81,9 @@ def _as_table(figures: PerplexityFigures) -> str:
             f"{_number(one.perplexity) if one.events else '-':>12}"
             for one in reversed(figures.orders)
         ]
+    if figures.parts:
+        lines.append("\n      weight   perplexity   part")
+        lines += [f"{one.weight:>12.4f} {_number(one.perplexity)}   {one.name}" for one in figures.parts]
     return "\n".join(lines)
 
 

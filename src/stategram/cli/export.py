@@ -10,7 +10,9 @@ from stategram.cli.checks import check_shared_options, is_same_file
 from stategram.cli.console import Console, many
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
+from stategram.errors import BadDataError
 from stategram.formats import write_arpa
+from stategram.models import NgramModel
 from stategram.storage import check_place
 
 __all__ = ["export"]
@@ -41,6 +43,8 @@ def export(model_name: str, arpa: str, **options: Any) -> None:
     check_place(arpa)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
     model = read_model(model_name, options, console)
+    if not isinstance(model, NgramModel):
+        raise BadDataError(f"{model_name}: {model!r}; only a model of n-grams can be written as an ARPA file")
     with console.step(f"writing {'to stdout' if arpa == '-' else arpa}") as report:
         write_arpa(
             arpa,

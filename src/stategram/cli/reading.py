@@ -9,10 +9,18 @@ from typing import Any
 
 from stategram.cli.console import Console, Report, many
 from stategram.formats import open_model
-from stategram.models import NgramModel
+from stategram.models import Model, NgramModel
 from stategram.text import SPECIAL_WORDS, Corpus, ReadingProgress, Treatment, Vocabulary, read_corpus
 
-__all__ = ["bytes_done", "read_model", "read_text", "say_what_was_met", "takes_time", "treatment_of"]
+__all__ = [
+    "bytes_done",
+    "describe",
+    "read_model",
+    "read_text",
+    "say_what_was_met",
+    "takes_time",
+    "treatment_of",
+]
 
 _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
@@ -55,7 +63,7 @@ def say_what_was_met(corpus: Corpus, console: Console) -> None:
         console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
-def read_model(name: str, options: dict[str, Any], console: Console) -> NgramModel:
+def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
     """Open a model folder or an ARPA file, as the next step of the console."""
     with console.step(f"opening {name}") as report:
         model = open_model(
@@ -64,9 +72,15 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> NgramMod
             threads=options.get("threads"),
             progress=bytes_done(report),
         )
-    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
-    console.detail(f"      {sizes} n-grams, {model.smoothing}")
+    console.detail(f"      {describe(model)}")
     return model
+
+
+def describe(model: Model) -> str:
+    """Say in a few words what a model is made of."""
+    if not isinstance(model, NgramModel):
+        return repr(model)
+    return f"{' + '.join(f'{size:,}' for size in model.trie.sizes)} n-grams, {model.smoothing}"
 
 
 def takes_time(name: str) -> bool:
@@ -77,7 +91,7 @@ def takes_time(name: str) -> bool:
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
-def treatment_of(model: NgramModel, options: dict[str, Any], console: Console) -> Treatment:
+def treatment_of(model: Model, options: dict[str, Any], console: Console) -> Treatment:
     """Give what is done with words: as in the training of the model, unless options say otherwise."""
     treatment = Treatment.from_recipe(model.recipe)
     if treatment.lowercase and options["lowercase"] is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,11 +16,13 @@ from stategram import _core
 from stategram.counts import NgramCounts, Tell, Workspace, count_ngrams, parse_size
 from stategram.errors import BadDataError, UsageError
 from stategram.models.assembly import assemble
+from stategram.models.packing import Packed
+from stategram.models.protocol import SharedMethods
 from stategram.models.pruning import prune as prune_estimates
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, estimate, usual_min_counts
 from stategram.models.trie import NgramTrie
 from stategram.processors import thread_count
-from stategram.storage import Folder, write_folder
+from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 __all__ = ["EventScores", "NgramModel"]
@@ -40,7 +42,7 @@ class EventScores:
 
 
 @dataclass(frozen=True, eq=False)
-class NgramModel:
+class NgramModel(SharedMethods):
     """A back-off n-gram model.
 
     Parameters
@@ -175,7 +177,13 @@ class NgramModel:
 
     def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
-        log10_probs, _ = self._score(corpus, self._numbers_of(corpus.vocabulary), threads)
+        return self.log_probs_by_number(corpus, self._numbers_of(corpus.vocabulary), threads=threads)
+
+    def log_probs_by_number(
+        self, corpus: Corpus, numbers: NDArray[np.uint32], *, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Give the same for a corpus of anything, where `numbers` has the trie's number of each id."""
+        log10_probs, _ = self._score(corpus, numbers, threads)
         log10_probs *= np.log(10.0)
         return log10_probs
 
@@ -185,6 +193,59 @@ class NgramModel:
         log10_probs, orders = self._score(corpus, numbers, threads)
         unknown = numbers == self.trie.numbers[UNKNOWN]
         return EventScores(log10_probs, orders, unknown[corpus.ids])
+
+    def history_nodes(
+        self, corpus: Corpus, numbers: NDArray[np.uint32] | None = None, *, threads: int | None = None
+    ) -> NDArray[np.uint32]:
+        """Give for each event the node of the state that it was scored in, which its history alone decides.
+
+        `numbers` is for a corpus of anything: the trie's number of each id.
+        """
+        if numbers is None:
+            numbers = self._numbers_of(corpus.vocabulary)
+        return self._reader.history_nodes(
+            corpus.ids, corpus.sentence_starts, numbers, int(self.trie.numbers[BEGIN]), thread_count(threads)
+        )
+
+    def node_features(self, nodes: NDArray[np.uint32]) -> dict[str, NDArray[np.float32]]:
+        """Give what is known of states: ``length``, their words, and ``backoff``, log10 of their weight.
+
+        The weight is what the words that were never seen after the history have in common: the smaller it
+        is, the surer the model is there.
+        """
+        lengths = np.zeros(len(nodes), np.float32)
+        for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
+            lengths += nodes >= begin
+        return {"length": lengths, "backoff": self._backoffs[nodes]}
+
+    def bucket_features(
+        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Give the features of the state before each event (see `node_features`).
+
+        Examples
+        --------
+        >>> from stategram import NgramModel, corpus_from_sentences
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=3)
+        >>> model.bucket_features(corpus_from_sentences(["the cat slept"]))["length"]
+        array([1., 2., 2., 0.], dtype=float32)
+
+        """
+        if names is not None and not {"length", "backoff"} & set(names):
+            return {}
+        return self.node_features(self.history_nodes(corpus, threads=threads))
+
+    def history_features(
+        self, history: str | Sequence[str], *, sentence_start: bool = True
+    ) -> dict[str, float]:
+        """Give what `bucket_features` gives, for a single history."""
+        state = self.history_state(history, sentence_start=sentence_start)
+        features = self.node_features(np.array([state], np.uint32))
+        return {name: float(values[0]) for name, values in features.items()}
+
+    @cached_property
+    def _backoffs(self) -> NDArray[np.float32]:
+        return self.trie.nodes.view(np.float32)[:, 1]
 
     def distribution(
         self, history: str | Sequence[str], *, sentence_start: bool = True
@@ -214,16 +275,6 @@ class NgramModel:
         probabilities = self._reader.distribution(state)
         probabilities[BEGIN] = 0.0
         return probabilities
-
-    def predict(
-        self, history: str | Sequence[str], top: int = 10, *, sentence_start: bool = True
-    ) -> list[tuple[str, float]]:
-        """Give the most probable next words with their probabilities, the most probable first."""
-        if top < 1:
-            raise UsageError(f"top is {top}; it must be at least 1")
-        probabilities = self.distribution(history, sentence_start=sentence_start)
-        best = np.argsort(-probabilities, kind="stable")[:top]
-        return [(self.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
 
     def score(self, sentence: str | Sequence[str], bos: bool = True, eos: bool = True) -> float:
         """Give the log10 probability of a sentence, as KenLM does.
@@ -262,38 +313,27 @@ class NgramModel:
         """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
         return self._reader.advance(state, self._numbers_in([word])[0])
 
-    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a folder; `load_model` opens it.
-
-        Parameters
-        ----------
-        folder
-            The folder; a model that is there already is replaced.
-        manifest
-            What else the manifest should say.
-
-        """
-        write_folder(
-            folder,
-            kind="model",
-            arrays={"trie": {name: getattr(self.trie, name) for name in _ARRAYS}},
-            texts={"vocabulary.txt": self.vocabulary.to_bytes()},
-            manifest={
-                **(manifest or {}),
+    def pack(self) -> Packed:
+        """Give what a model folder has to hold."""
+        return Packed(
+            self.vocabulary,
+            {
                 "model": "ngram",
                 "order": self.order,
                 "smoothing": self.smoothing,
                 "report": dict(self.report),
                 "recipe": dict(self.recipe),
             },
+            {"trie": {name: getattr(self.trie, name) for name in _ARRAYS}},
         )
 
     @classmethod
-    def _load(cls, folder: Folder) -> NgramModel:
+    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[object, ...]) -> NgramModel:
+        """Take what `pack` gave."""
         arrays = folder.arrays("trie")
         try:
             model = cls(
-                Vocabulary.from_bytes(folder.text("vocabulary.txt")),
+                vocabulary,
                 NgramTrie(*(arrays[name] for name in _ARRAYS)),
                 str(folder.manifest["smoothing"]),
                 dict(folder.manifest["report"]),

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,10 +31,12 @@ MANIFEST = "manifest.json"
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that was opened and found whole."""
+    """A folder that was opened and found whole, or the part of it whose file names begin with `prefix`."""
 
     path: Path
     manifest: Mapping[str, Any]
+    files: Collection[str]
+    prefix: str = ""
 
     def text(self, name: str) -> bytes:
         """Give the bytes of a file of the folder."""
@@ -44,10 +46,26 @@ class Folder:
         """Give the arrays of the file `name`.safetensors, read-only and by default mapped."""
         return map_arrays(self._file(f"{name}.safetensors"), in_memory=not mmap)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        return self.prefix + name in self.files
+
+    def parts(self) -> list[Folder]:
+        """Give what the manifest lists under ``parts``; the names of their files begin with ``0-``, ...."""
+        listed = self.manifest.get("parts", [])
+        if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
+            raise BadDataError(f"{self.path}: the parts in its manifest are no list; write the folder again")
+        return [
+            Folder(self.path, part, self.files, f"{self.prefix}{number}-")
+            for number, part in enumerate(listed)
+        ]
+
     def _file(self, name: str) -> Path:
-        if name not in self.manifest["files"]:
-            raise BadDataError(f"{self.path}: its manifest names no file {name!r}; write the folder again")
-        return self.path / name
+        if not self.has(name):
+            raise BadDataError(
+                f"{self.path}: its manifest names no file {self.prefix + name!r}; write the folder again"
+            )
+        return self.path / (self.prefix + name)
 
 
 def write_folder(
@@ -183,7 +201,7 @@ def open_folder(
             raise BadDataError(f"{path / name}: missing; write the folder again")
     if verify:
         _verify(path, files, progress)
-    return Folder(path, manifest)
+    return Folder(path, manifest, files)
 
 
 def _verify(path: Path, files: Mapping[str, str], progress: Callable[[int, int], None] | None) -> None:
