@@ -73,9 +73,9 @@ struct Slice {
 class WeightEstimator {
  public:
     WeightEstimator(const float* ratios, std::size_t n_parts, std::size_t n_events,
-                    const std::int64_t* bucket_starts, std::size_t n_buckets, const double* weights,
+                    const std::int64_t* bucket_starts, std::size_t n_buckets, const double* first_weights,
                     const double* centre, double strength)
-        : weights(weights, weights + n_buckets * n_parts),
+        : weights(first_weights, first_weights + n_buckets * n_parts),
           log_likelihoods(n_buckets),
           iterations(n_buckets),
           ratios_(ratios),

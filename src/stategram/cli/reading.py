@@ -72,7 +72,8 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
             threads=options.get("threads"),
             progress=bytes_done(report),
         )
-    console.detail(f"      {describe(model)}")
+    smoothing = f", {model.smoothing}" if isinstance(model, NgramModel) else ""
+    console.detail(f"      {describe(model)}{smoothing}")
     return model
 
 
@@ -80,7 +81,7 @@ def describe(model: Model) -> str:
     """Say in a few words what a model is made of."""
     if not isinstance(model, NgramModel):
         return repr(model)
-    return f"{' + '.join(f'{size:,}' for size in model.trie.sizes)} n-grams, {model.smoothing}"
+    return f"{' + '.join(f'{size:,}' for size in model.trie.sizes)} n-grams"
 
 
 def takes_time(name: str) -> bool:

@@ -3,6 +3,7 @@
 from stategram.counts import trie_numbers
 from stategram.models.buckets import Buckets
 from stategram.models.category_ngram import CategoryNgramModel
+from stategram.models.clustered import ClusteredModel
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import EventScores, NgramModel
@@ -15,6 +16,7 @@ __all__ = [
     "SMOOTHINGS",
     "Buckets",
     "CategoryNgramModel",
+    "ClusteredModel",
     "EventScores",
     "Mixture",
     "Model",

@@ -8,6 +8,7 @@ from typing import TypeVar, overload
 
 from stategram.errors import BadDataError
 from stategram.models.category_ngram import CategoryNgramModel
+from stategram.models.clustered import ClusteredModel
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import NgramModel
 from stategram.models.packing import read_vocabulary
@@ -23,6 +24,7 @@ _M = TypeVar("_M")
 _MODELS: dict[str, Callable[[Folder, Vocabulary, tuple[Model, ...]], Model]] = {
     "ngram": NgramModel.unpack,
     "category-ngram": CategoryNgramModel.unpack,
+    "clustered": ClusteredModel.unpack,
     "mixture": Mixture.unpack,
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,12 +13,12 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, Tell, Workspace, count_ngrams, parse_size
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError
 from stategram.models.assembly import assemble
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.pruning import prune as prune_estimates
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts, estimate, usual_min_counts
+from stategram.models.smoothing import check_options, estimate
 from stategram.models.trie import NgramTrie
 from stategram.processors import thread_count
 from stategram.storage import Folder
@@ -119,7 +118,7 @@ class NgramModel(SharedMethods):
         'dog'
 
         """
-        min_counts = _check_options(order, smoothing, min_counts, prune)
+        min_counts = check_options(order, smoothing, min_counts, prune)
         workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
         given = [corpus if isinstance(corpus, Corpus) else corpus_from_sentences(corpus)]
         del corpus  # no name holds it here: its memory is free again as soon as it is counted
@@ -147,7 +146,7 @@ class NgramModel(SharedMethods):
         tell: Tell | None = None,
     ) -> NgramModel:
         """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
-        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
+        min_counts = check_options(counts.order, smoothing, min_counts, prune)
         n_threads, workspace, vocabulary = thread_count(threads), counts.workspace, counts.vocabulary
         report = {**counts.report, "min_counts": list(min_counts), "prune": prune}
         estimates = estimate(
@@ -396,17 +395,3 @@ def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
     if tell is None:
         return None
     return lambda share, words: tell(begin + (end - begin) * share, words)
-
-
-def _check_options(
-    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
-) -> Sequence[int]:
-    """Refuse what makes no sense, before hours of work; give the cut-offs."""
-    if smoothing not in SMOOTHINGS:
-        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
-    if not 0 <= prune < math.inf:
-        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
-    if min_counts is None:
-        return usual_min_counts(smoothing, order)
-    check_min_counts(min_counts, order)
-    return min_counts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +16,7 @@ from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
 from stategram.text import BEGIN
 
-__all__ = ["SMOOTHINGS", "EstimatedLevel", "Estimates", "estimate", "usual_min_counts"]
+__all__ = ["SMOOTHINGS", "EstimatedLevel", "Estimates", "check_options", "estimate", "usual_min_counts"]
 
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 
@@ -242,3 +243,17 @@ def _spread_left_over(probs: NDArray[np.float64], begin: int) -> None:
     if not takers.any():
         takers = predicted
     probs[takers] += left / np.count_nonzero(takers)
+
+
+def check_options(
+    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
+) -> Sequence[int]:
+    """Refuse what makes no sense, before hours of work; give the cut-offs."""
+    if smoothing not in SMOOTHINGS:
+        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
+    if not 0 <= prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
+    if min_counts is None:
+        return usual_min_counts(smoothing, order)
+    check_min_counts(min_counts, order)
+    return min_counts
