@@ -28,7 +28,7 @@ def text(tmp_path: Path) -> Path:
 def test_help_lists_every_command(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("--help", capfd=capfd)
     assert status == 0
-    for command in ("classes", "train", "eval", "score", "predict", "export", "verify", "demo"):
+    for command in ("classes", "tags", "train", "eval", "score", "predict", "export", "verify", "demo"):
         assert f"  {command} " in out
         assert run(command, "--help", capfd=capfd)[0] == 0
 

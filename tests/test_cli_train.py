@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import load_model, read_corpus
+from stategram import NgramModel, load_model, read_corpus
 
 TEXT = "The cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
 
@@ -34,7 +34,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         assert line in err
     assert "n-grams of 1 to 3 words: 12 + " in err
     assert "discounts of n-grams of 3 words: " in err
-    model = load_model(folder)
+    model = load_model(folder, NgramModel)
     assert {"the", "N"} < set(model.vocabulary.words)
     assert "The" not in model
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -102,7 +102,7 @@ def test_pruning_and_cut_offs_make_a_model_smaller(tmp_path: Path, capfd: pytest
     sizes = []
     for name, *options in (("all",), ("pruned", "--prune", "1e-3"), ("cut", "--min-count", "9")):
         assert run("train", text, "-o", tmp_path / name, *options, capfd=capfd)[0] == 0
-        sizes.append(load_model(tmp_path / name).trie.sizes)
+        sizes.append(load_model(tmp_path / name, NgramModel).trie.sizes)
     assert sizes[1][2] < sizes[0][2]
     assert sizes[2][2] < sizes[0][2]
 
@@ -113,10 +113,10 @@ def test_a_model_is_replaced_only_when_told(
     folder = tmp_path / "model"
     assert run("train", text, "-o", folder, "--order", 2, capfd=capfd)[0] == 0
     status, _, err = run("train", text, "-o", folder, capfd=capfd)
-    assert (status, load_model(folder).order) == (2, 2)
+    assert (status, load_model(folder, NgramModel).order) == (2, 2)
     assert "--force replaces it" in err
     assert run("train", text, "-o", folder, "--force", capfd=capfd)[0] == 0
-    assert load_model(folder).order == 3
+    assert load_model(folder, NgramModel).order == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "text.txt"]
 
 
@@ -136,7 +136,7 @@ def test_a_damaged_model_is_replaced_when_told_if_there_is_nothing_else_with_it(
     assert "remove it first" in err
     (folder / "thesis.tex").unlink()
     assert run("train", text, "-o", folder, "--force", capfd=capfd)[0] == 0
-    assert load_model(folder).order == 3
+    assert load_model(folder, NgramModel).order == 3
 
 
 def test_stdin_has_no_checksum(tmp_path: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_kill_leaves_no_model_and_the_next_run_works(
     assert f"note: {left} is of a run that was killed" in err
     assert "remove it" in err
     assert left.exists()
-    assert load_model(folder).order == 3
+    assert load_model(folder, NgramModel).order == 3
     # The same for a model that is to be replaced.
     whole = {file.name: file.read_bytes() for file in folder.iterdir()}
     ended = subprocess.run(

@@ -95,7 +95,7 @@ def folder(model: NgramModel, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_saved_model_is_the_same(model: NgramModel, folder: Path, verify: bool) -> None:
-    loaded = load_model(folder, verify=verify)
+    loaded = load_model(folder, NgramModel, verify=verify)
     assert (loaded.order, loaded.smoothing, loaded.report) == (3, "made up", {"seed": 2})
     assert loaded.vocabulary == model.vocabulary
     assert loaded.parameters == model.parameters
@@ -204,6 +204,21 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
     assert all(distribution[VOCABULARY.id(word)] == p for word, p in best)
 
 
+def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
+    corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
+    features = model.bucket_features(corpus, threads=2)
+    twin = ngrams()
+    for i in range(corpus.n_sentences):
+        words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]
+        for j in range(len(words)):
+            at = int(corpus.sentence_starts[i]) + j
+            single = model.history_features(words[:j])
+            assert single == {name: values[at] for name, values in features.items()}
+            history = (BEGIN, *corpus.sentence(i)[:j].tolist())
+            state = history[len(history) - int(single["length"]) :]
+            assert single["backoff"] == pytest.approx(twin.backoffs.get(state, 0.0), rel=FLOAT32)
+
+
 def test_a_sentence_begins_once(model: NgramModel) -> None:
     assert model.distribution("<s> the").tolist() == model.distribution("the").tolist()
     assert len(model.predict("the", 100)) == len(VOCABULARY)
@@ -288,7 +303,7 @@ def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], folder: P
 
 
 def test_a_model_that_was_used_can_be_pickled_and_copied(model: NgramModel, folder: Path) -> None:
-    for one in (model, load_model(folder)):
+    for one in (model, load_model(folder, NgramModel)):
         expected = one.score("the cat sat"), one.predict("the", 2)
         for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
             assert (again.score("the cat sat"), again.predict("the", 2)) == expected
@@ -321,7 +336,7 @@ def test_damage_that_is_met_later_names_the_folder(model: NgramModel, tmp_path: 
     for k in range(1, 4):
         trie.nodes[trie.begins[k], 2] = trie.begins[k + 1]
     NgramModel(VOCABULARY, trie).save(tmp_path / "model")
-    damaged = load_model(tmp_path / "model", verify=False)
+    damaged = load_model(tmp_path / "model", NgramModel, verify=False)
     corpus = corpus_from_sentences(["the cat sat on a mat mat mat"])
     everything = " ".join(VOCABULARY.words[3:])
     for ask in (

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stategram import (
     BadDataError,
     Corpus,
+    Mixture,
     NgramModel,
     UsageError,
     Vocabulary,
@@ -60,6 +61,19 @@ def test_unknown_is_what_the_model_does_not_know(model: NgramModel) -> None:
     of_model = corpus_from_sentences(TEST, vocabulary=model.vocabulary)
     assert own.n_unknown == 0
     assert evaluate(model, own) == evaluate(model, of_model)
+
+
+def test_a_mixture_has_parts() -> None:
+    text = ["the cat sat", "the dog sat", "a cat ran"]
+    models = [NgramModel.train(text, order) for order in (1, 2)]
+    heldout = corpus_from_sentences(["the dog ran", "a zebra sat"])
+    mixture = Mixture(tuple(models), np.array([[0.25, 0.75]]))
+    figures = evaluate(mixture, heldout)
+    assert [part.weight for part in figures.parts] == [0.25, 0.75]
+    assert [part.name for part in figures.parts] == list(map(repr, models))
+    alone = [evaluate(model, heldout).perplexity for model in models]
+    assert [part.perplexity for part in figures.parts] == pytest.approx(alone)
+    assert (figures.unknown, figures.orders) == (1, ())
 
 
 def test_any_model_can_be_evaluated() -> None:
@@ -124,7 +138,7 @@ def test_a_model_keeps_its_recipe(tmp_path: Path) -> None:
     model = NgramModel.train(TRAIN, order=2)
     replace(model, recipe={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
     assert load_model(folder).recipe == {"lowercase": True}
-    assert open_model(folder, verify=False).order == 2
+    assert open_model(folder, verify=False).parameters == load_model(folder).parameters
 
 
 def test_sums_of_a_model_without_n_grams_of_some_length() -> None:

@@ -9,10 +9,12 @@ array([ True])
 >>> model.predict("the", top=1)[0][0]
 'dog'
 
-Where to start: `WordClasses` finds word classes, `NgramModel.train` trains a language model, `read_corpus`
-reads text files. `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for
-ARPA files; `open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are
-worth, `evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
+Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
+language models, `ClusteredModel.train` makes one of a `Clustering` of the contexts that `build_tree` gives,
+`Mixture.fit` makes one of several, `read_corpus` reads text files. `read_classes` and
+`write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model
+folder or an ARPA file. `class_bigram_perplexity` says what classes are worth, `evaluate` what a model is
+worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
@@ -24,19 +26,38 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from stategram.clustering import ClassHierarchy, Progress, SweepRecord, WordClasses, build_hierarchy
+    from stategram.clustering import (
+        ClassHierarchy,
+        Clustering,
+        Progress,
+        SweepRecord,
+        WordClasses,
+        build_hierarchy,
+    )
+    from stategram.contexts import (
+        ContextDefinition,
+        ContextTree,
+        ContextValue,
+        TagMap,
+        TagShare,
+        build_tree,
+        tags_from_brill,
+        tags_from_conllu,
+        tags_from_file,
+    )
     from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
     from stategram.errors import BadDataError, StategramError, UsageError
     from stategram.evaluation import (
         ClassBigramFigures,
         OrderFigures,
+        PartFigures,
         PerplexityFigures,
         average_mutual_information,
         class_bigram_perplexity,
         evaluate,
     )
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
-    from stategram.models import NgramModel, load_model
+    from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
 __version__ = "0.1.0"
@@ -44,23 +65,43 @@ __version__ = "0.1.0"
 _HOMES = {
     "stategram.clustering": (
         "ClassHierarchy",
+        "Clustering",
         "Progress",
         "SweepRecord",
         "WordClasses",
         "build_hierarchy",
+    ),
+    "stategram.contexts": (
+        "ContextDefinition",
+        "ContextTree",
+        "ContextValue",
+        "TagMap",
+        "TagShare",
+        "build_tree",
+        "tags_from_brill",
+        "tags_from_conllu",
+        "tags_from_file",
     ),
     "stategram.counts": ("BigramCounts", "CompressedCounts", "count_bigrams"),
     "stategram.errors": ("BadDataError", "StategramError", "UsageError"),
     "stategram.evaluation": (
         "ClassBigramFigures",
         "OrderFigures",
+        "PartFigures",
         "PerplexityFigures",
         "average_mutual_information",
         "class_bigram_perplexity",
         "evaluate",
     ),
     "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
-    "stategram.models": ("NgramModel", "load_model"),
+    "stategram.models": (
+        "CategoryNgramModel",
+        "ClusteredModel",
+        "Mixture",
+        "Model",
+        "NgramModel",
+        "load_model",
+    ),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -68,22 +109,34 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "BadDataError",
     "BigramCounts",
+    "CategoryNgramModel",
     "ClassBigramFigures",
     "ClassHierarchy",
+    "ClusteredModel",
+    "Clustering",
     "CompressedCounts",
+    "ContextDefinition",
+    "ContextTree",
+    "ContextValue",
     "Corpus",
+    "Mixture",
+    "Model",
     "NgramModel",
     "OrderFigures",
+    "PartFigures",
     "PerplexityFigures",
     "Progress",
     "ReadingReport",
     "StategramError",
     "SweepRecord",
+    "TagMap",
+    "TagShare",
     "UsageError",
     "Vocabulary",
     "WordClasses",
     "average_mutual_information",
     "build_hierarchy",
+    "build_tree",
     "class_bigram_perplexity",
     "corpus_from_sentences",
     "count_bigrams",
@@ -93,6 +146,9 @@ __all__ = [
     "read_arpa",
     "read_classes",
     "read_corpus",
+    "tags_from_brill",
+    "tags_from_conllu",
+    "tags_from_file",
     "write_arpa",
     "write_classes",
 ]

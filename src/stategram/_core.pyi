@@ -21,6 +21,45 @@ def count_ngrams(
     For each length: words, counts, first children.
     """
 
+def count_contexts(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    before: int,
+    maps: list[NDArray[np.uint32]],
+    distances: list[int],
+    n_values: int,
+    first: int,
+    last: int,
+    threads: int,
+) -> list[tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]]:
+    """Count the contexts whose first value is `first` to `last` - 1.
+
+    For each level values, counts, first children; then the same for the words that follow.
+    """
+
+def sum_rows(
+    offsets: NDArray[np.int64],
+    columns: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    rows: NDArray[np.uint32],
+    group_offsets: NDArray[np.int64],
+    n_columns: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
+    """Sum groups of rows: offsets, columns, counts."""
+
+def find_contexts(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    before: int,
+    maps: list[NDArray[np.uint32]],
+    distances: list[int],
+    first_child: list[NDArray[np.uint32]],
+    symbols: list[NDArray[np.uint32]],
+    threads: int,
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    """Give for each event the node of its context on the deepest level where it is known, and that level."""
+
 def link_ngrams(
     words: NDArray[np.uint32],
     parents_first_child: NDArray[np.uint32],
@@ -153,7 +192,7 @@ def count_bigrams(
     """Count the pairs (previous, id), `first` standing before the first id: offsets, columns, counts."""
 
 def transpose_counts(
-    offsets: NDArray[np.int64], columns: NDArray[np.uint32], counts: NDArray[np.uint32]
+    offsets: NDArray[np.int64], columns: NDArray[np.uint32], counts: NDArray[np.uint32], n_columns: int
 ) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.uint32]]:
     """Give the same counts with rows and columns exchanged."""
 
@@ -278,6 +317,16 @@ class TwoSidedExchange:
 
     def word_scores(self, word: int) -> NDArray[np.float32]:
         """For each category, the gain of putting the word, first taken out, into it; up to a constant."""
+
+    def leave_one_out(self) -> None:
+        """Take the criterion of leaving-one-out, with b of the present counts."""
+
+    @property
+    def b(self) -> float:
+        """What leaving-one-out takes from every count."""
+
+    def settle(self) -> None:
+        """Compute the criterion anew."""
 
     def context_scores(self, context: int) -> NDArray[np.float32]:
         """For each state, the gain of putting the context, first taken out, into it; up to a constant."""
@@ -410,6 +459,16 @@ class TrieReader:
         `id_map` gives the trie's number of each id; each sentence begins after the word `begin_number`.
         """
 
+    def history_nodes(
+        self,
+        ids: NDArray[np.uint32],
+        sentence_starts: NDArray[np.int64],
+        id_map: NDArray[np.uint32],
+        begin_number: int,
+        threads: int,
+    ) -> NDArray[np.uint32]:
+        """Give the state before each event; the parameters are those of `score_events`."""
+
     def advance(self, node: int, number: int) -> tuple[float, int, int]:
         """Give the log10 probability of a word, the next state, the length of the n-gram."""
 
@@ -423,3 +482,23 @@ class TrieReader:
 
     def distribution(self, node: int) -> NDArray[np.float64]:
         """Give the probability of each word after a state, by its id."""
+
+def em_weights(
+    ratios: NDArray[np.float32],
+    bucket_starts: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    strength: float,
+    max_iterations: int,
+    tolerance: float,
+    threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    """Estimate the weights of a mixture by expectation maximisation, for each bucket on its own.
+
+    `ratios` has a row for each part: its probabilities of all events, each divided by the greatest of them;
+    the events of bucket b are ``bucket_starts[b] .. bucket_starts[b + 1] - 1``. `weights`, one after the
+    other for each bucket, is where it begins. The prior is a Dirichlet distribution around `centre`, worth
+    `strength` events. A bucket is done when no other weights could gain `tolerance` nats an event.
+
+    Gives the weights, the sum of log(sum over parts of weight * ratio) of each bucket, its iterations.
+    """

@@ -176,7 +176,7 @@ class LanguageModel(Model):
 
 def _open(path: Path) -> NgramModel:
     if path.is_dir():
-        return load_model(path, verify=False)
+        return load_model(path, NgramModel, verify=False)
     from stategram.formats import read_arpa
 
     return read_arpa(path)

@@ -40,9 +40,9 @@ def test_the_kernel_counts_as_its_twin_on_any_number_of_threads(stream: tuple[li
 def test_the_kernel_transposes_as_its_twin(stream: tuple[list[int], int, int]) -> None:
     ids, first, types = stream
     rows = _core.count_bigrams(array(ids), first, types, 1)
-    transposed = _core.transpose_counts(*rows)
+    transposed = _core.transpose_counts(*rows, types)
     assert as_lists(transposed) == naive.counts.transpose_counts(as_lists(rows))
-    assert as_lists(_core.transpose_counts(*transposed)) == as_lists(rows)
+    assert as_lists(_core.transpose_counts(*transposed, types)) == as_lists(rows)
 
 
 @pytest.mark.parametrize("types", [65_535, 65_536, 100_003])
@@ -115,9 +115,9 @@ def test_rows_that_do_not_fit_together_are_refused(
     offsets: list[int], columns: list[int], counts: list[int]
 ) -> None:
     with pytest.raises(ValueError, match="do not fit together"):
-        _core.transpose_counts(np.array(offsets, dtype=np.int64), array(columns), array(counts))
+        _core.transpose_counts(np.array(offsets, dtype=np.int64), array(columns), array(counts), 3)
 
 
 def test_a_column_out_of_range_is_refused() -> None:
     with pytest.raises(ValueError, match="column is not below"):
-        _core.transpose_counts(np.array([0, 1], dtype=np.int64), array([1]), array([1]))
+        _core.transpose_counts(np.array([0, 1], dtype=np.int64), array([1]), array([1]), 1)

@@ -67,6 +67,26 @@ def test_long_sentences_are_cut_without_a_trace(lengths: list[int]) -> None:
         assert [part.tobytes() for part in other] == [part.tobytes() for part in one]
 
 
+@given(models(), st.integers(0, 2**32), st.lists(st.integers(0, 600), max_size=8))
+def test_the_state_before_an_event_is_that_of_its_history(
+    model: Ngrams, seed: int, lengths: list[int]
+) -> None:
+    trie = model.trie()
+    reader = reader_of(trie)
+    sentences = random_sentences(model, seed, lengths)
+    ids = np.array(list(itertools.chain(*sentences)), np.uint32)
+    starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    begin = int(trie.numbers[BEGIN])
+    expected = []
+    for sentence in sentences:
+        state = reader.advance(0, begin)[1]
+        for word in sentence:
+            expected.append(state)
+            state = reader.advance(state, int(trie.numbers[word]))[1]
+    for threads in THREADS:
+        assert reader.history_nodes(ids, starts, trie.numbers, begin, threads).tolist() == expected
+
+
 def test_no_events() -> None:
     trie = random_model(1, 5, 3, 3).trie()
     for n_sentences in range(3):
@@ -147,6 +167,8 @@ def test_what_does_not_fit_is_refused() -> None:
         reader.score_events(ids, starts, trie.numbers, 5, 1)
     with pytest.raises(ValueError, match="at least 1"):
         reader.score_events(ids, starts, trie.numbers, 0, 0)
+    with pytest.raises(ValueError, match="do not cover"):
+        reader.history_nodes(ids, np.array([0, 3], np.int64), trie.numbers, 0, 1)
     with pytest.raises(ValueError, match="no such state"):
         reader.advance(int(trie.begins[-2]), 0)
     with pytest.raises(ValueError, match="no such state"):

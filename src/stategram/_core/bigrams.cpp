@@ -69,25 +69,26 @@ auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t typ
 
 // The same counts seen from the columns. A counting sort: rows are read in order, so each column's
 // neighbours come out in order too.
-auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts) {
+auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
+                      std::size_t n_columns) {
     const std::int64_t* const end = offsets.data() + offsets.size();
     if (offsets.size() == 0 || columns.size() != counts.size() || offsets(0) != 0 ||
         end[-1] != static_cast<std::int64_t>(columns.size()) || !std::is_sorted(offsets.data(), end))
         throw std::invalid_argument("offsets, columns and counts do not fit together");
-    const std::size_t types = offsets.size() - 1;
+    const std::size_t n_rows = offsets.size() - 1;
     Rows rows;
     {
         nb::gil_scoped_release release;
-        rows.offsets.assign(types + 1, 0);
+        rows.offsets.assign(n_columns + 1, 0);
         rows.columns.resize(columns.size());
         rows.counts.resize(columns.size());
         for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns(i) >= types) throw std::invalid_argument("a column is not below the number of types");
+            if (columns(i) >= n_columns) throw std::invalid_argument("a column is not below their number");
             ++rows.offsets[columns(i) + 1];
         }
-        for (std::size_t c = 0; c < types; ++c) rows.offsets[c + 1] += rows.offsets[c];
+        for (std::size_t c = 0; c < n_columns; ++c) rows.offsets[c + 1] += rows.offsets[c];
         std::vector<std::int64_t> place(rows.offsets.begin(), rows.offsets.end() - 1);
-        for (std::size_t r = 0; r < types; ++r)
+        for (std::size_t r = 0; r < n_rows; ++r)
             for (std::int64_t i = offsets(r); i < offsets(r + 1); ++i) {
                 std::int64_t at = place[columns(static_cast<std::size_t>(i))]++;
                 rows.columns[static_cast<std::size_t>(at)] = static_cast<std::uint32_t>(r);
@@ -106,7 +107,7 @@ void register_bigrams(nb::module_& m) {
           "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
           "counts.");
     m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
-          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
           "The same counts with rows and columns exchanged.");
 }
 

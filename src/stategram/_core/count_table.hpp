@@ -52,6 +52,30 @@ class CountTable {
         list_.resize(sparse);
     }
 
+    // Takes another f, which has to live as long as the table uses it.
+    void use(const Entropy& f) {
+        f_ = &f;
+        for (const Place& place : places_)
+            for (std::size_t column = 0; place.dense && column < stride_; ++column)
+                refresh(place.begin, column);
+    }
+    const Entropy& f() const { return *f_; }
+
+    // How many cells of dense rows hold 1, 2 and more than 0.
+    struct Filled {
+        std::int64_t ones = 0, twos = 0, any = 0;
+    };
+    Filled filled() const {
+        Filled found;
+        for (const Place& place : places_)
+            for (std::size_t i = place.begin; place.dense && i < place.begin + columns_; ++i) {
+                found.ones += counts_[i] == 1;
+                found.twos += counts_[i] == 2;
+                found.any += counts_[i] > 0;
+            }
+        return found;
+    }
+
     std::size_t rows() const { return places_.size(); }
     std::size_t columns() const { return columns_; }
     std::int64_t total(std::size_t row) const { return totals_[row]; }
@@ -80,7 +104,7 @@ class CountTable {
     double gains(std::size_t row, const std::uint32_t* columns, const std::int64_t* n, std::size_t size,
                  std::int64_t sum_of_n) const {
         const Place& place = places_[row];
-        const Entropy& f = Entropy::get();
+        const Entropy& f = *f_;
         double sum = 0.0;
         if (place.dense && totals_[row] + sum_of_n < Entropy::table_size) {
             const double* table = f.table();
@@ -107,7 +131,7 @@ class CountTable {
                     Pending& pending) const {
         const Place& place = places_[row];
         if (!place.dense) {
-            const Entropy& f = Entropy::get();
+            const Entropy& f = *f_;
             const double alone = f(n);
             pending.everywhere += alone;
             for (std::size_t i = place.begin; i < place.begin + place.size; ++i)
@@ -122,7 +146,7 @@ class CountTable {
                 pending.size = 0;
             }
         } else {
-            add_gains(out, &counts_[place.begin], totals_[row], n, 1.0f, targets);
+            add_gains(*f_, out, &counts_[place.begin], totals_[row], n, 1.0f, targets);
         }
     }
 
@@ -138,12 +162,12 @@ class CountTable {
             add_row(out, &small_[place.begin * Entropy::small + static_cast<std::size_t>(n - 1) * stride_],
                     factor, targets);
         else
-            add_gains(out, &counts_[place.begin], totals_[row], n, factor, targets);
+            add_gains(*f_, out, &counts_[place.begin], totals_[row], n, factor, targets);
     }
 
     // The sum of f over all cells.
     double entropy() const {
-        const Entropy& f = Entropy::get();
+        const Entropy& f = *f_;
         double sum = 0.0;
         for (const Place& place : places_) {
             if (place.dense)
@@ -170,8 +194,7 @@ class CountTable {
     };
 
     void refresh(std::size_t begin, std::size_t column) {
-        Entropy::get().small_gains(counts_[begin + column], &small_[begin * Entropy::small + column],
-                                   stride_);
+        f_->small_gains(counts_[begin + column], &small_[begin * Entropy::small + column], stride_);
     }
 
     void add_to_list(Place& place, std::size_t column, std::int64_t change) {
@@ -186,6 +209,7 @@ class CountTable {
         cells[place.size++] = {static_cast<std::uint32_t>(column), static_cast<std::int32_t>(change)};
     }
 
+    const Entropy* f_ = &Entropy::get();
     std::size_t columns_ = 0, stride_ = 0;
     std::vector<std::int64_t> totals_;
     std::vector<Place> places_;

@@ -1,4 +1,11 @@
-// f(n) = n log n, from a table for the counts that occur most: the table is 7 to 9 times faster than log().
+// f(n), what a count adds to the criterion, from a table for the counts that occur most: the table is 7 to 9
+// times faster than log().
+//
+//   maximum likelihood            f(n) = n log n
+//   leaving-one-out, cells        f(n) = n log(n - 1 - b),  f(1) = log(b (n+ - 1) / (n0 + 1))
+//   leaving-one-out, margins      f(n) = n log(n - 1)
+//
+// with f(0) = 0, and 0 in the place of a logarithm of nothing.
 #pragma once
 
 #include <cmath>
@@ -10,14 +17,21 @@ namespace stategram {
 
 class Entropy {
  public:
+    // That of leaving-one-out: `b` is taken from every count, `single` is f(1).
+    Entropy(double b, double single) : Entropy(Kind{1.0 + b, single, false}) {}
+
     static constexpr std::int64_t table_size = 1 << 18;
     // Counts n for which CountTable keeps rows of f(N + n) - f(N).
     static constexpr int small = 4;
 
+    // That of maximum likelihood.
     static const Entropy& get() {
-        static const Entropy instance;
+        static const Entropy instance(Kind{0.0, 0.0, true});
         return instance;
     }
+
+    // Whether n log n will do for scores among large counts: n log(n - 1) differs by a nat or less.
+    bool is_near_n_log_n() const { return kind_.less <= 1.0; }
 
     double operator()(std::int64_t n) const {
         return n < table_size ? table_[static_cast<std::size_t>(n)] : slow(n);
@@ -43,16 +57,25 @@ class Entropy {
  private:
     static constexpr std::int64_t small_size = 1 << 16;
 
-    Entropy() : table_(table_size), small_(small_size * small) {
+    struct Kind {
+        double less, single;
+        bool plain;
+    };
+
+    explicit Entropy(const Kind& kind) : kind_(kind), table_(table_size), small_(small_size * small) {
         for (std::int64_t n = 0; n < table_size; ++n) table_[static_cast<std::size_t>(n)] = slow(n);
         for (std::int64_t count = 0; count < small_size; ++count)
             for (int n = 0; n < small; ++n)
                 small_[static_cast<std::size_t>(count * small + n)] = static_cast<float>(gain(count, n + 1));
     }
 
-    static double slow(std::int64_t n) {
-        return n > 0 ? static_cast<double>(n) * std::log(static_cast<double>(n)) : 0.0;
+    double slow(std::int64_t n) const {
+        const double left = static_cast<double>(n) - kind_.less;
+        if (n == 1 && !kind_.plain) return kind_.single;
+        return left > 0.0 ? static_cast<double>(n) * std::log(left) : 0.0;
     }
+
+    Kind kind_;
 
     std::vector<double> table_;
     std::vector<float> small_;

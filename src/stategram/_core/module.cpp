@@ -10,12 +10,14 @@ void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
 void register_ngram_pruning(nanobind::module_& m);
+void register_context_tree(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
 void register_ngrams(nanobind::module_& m);
 void register_score_lines(nanobind::module_& m);
+void register_mixture_weights(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
 }  // namespace stategram
@@ -29,12 +31,14 @@ NB_MODULE(_core, m) {
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);
     stategram::register_ngram_pruning(m);
+    stategram::register_context_tree(m);
     stategram::register_tied_exchange(m);
     stategram::register_two_sided_exchange(m);
     stategram::register_text(m);
     stategram::register_hierarchy(m);
     stategram::register_ngrams(m);
     stategram::register_score_lines(m);
+    stategram::register_mixture_weights(m);
     stategram::register_arpa_reader(m);
     stategram::register_arpa_writer(m);
 }

@@ -29,9 +29,8 @@ struct Lane {
 
 class BlockScorer {
  public:
-    BlockScorer(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
-                std::uint8_t* orders)
-        : trie_(trie), text_(text), begin_state_(begin_state), log10_probs_(log10_probs), orders_(orders) {}
+    BlockScorer(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values)
+        : trie_(trie), text_(text), begin_state_(begin_state), values_(values) {}
 
     void run(std::size_t from, std::size_t to) {
         read_words(from, to);
@@ -89,6 +88,7 @@ class BlockScorer {
     }
 
     void start_event(Lane& lane, std::uint32_t state) {
+        if (values_.states != nullptr && lane.at >= lane.kept) values_.states[lane.at] = state;
         lane.node = state;
         lane.words = trie_.order_of(state);
         lane.number = numbers_[lane.at - first_];
@@ -119,9 +119,9 @@ class BlockScorer {
     // Whether the lane has more to do.
     bool finish_event(Lane& lane) {
         const TrieView::Found ngram = trie_.found(lane.node, lane.words);
-        if (lane.at >= lane.kept) {
-            log10_probs_[lane.at] = ngram.log_prob + lane.backoffs;
-            orders_[lane.at] = static_cast<std::uint8_t>(lane.words);
+        if (values_.log10_probs != nullptr && lane.at >= lane.kept) {
+            values_.log10_probs[lane.at] = ngram.log_prob + lane.backoffs;
+            values_.orders[lane.at] = static_cast<std::uint8_t>(lane.words);
         }
         if (++lane.at == lane.end) return take_piece(lane);
         start_event(lane, ngram.next);
@@ -131,8 +131,7 @@ class BlockScorer {
     const TrieView& trie_;
     const ScoredText& text_;
     std::uint32_t begin_state_;
-    double* log10_probs_;
-    std::uint8_t* orders_;
+    EventValues values_;
     std::array<Lane, lanes> lane_;
     std::size_t next_ = 0, end_ = 0, sentence_ = 0;
     std::size_t first_ = 0;               // the event of the first number
@@ -141,10 +140,10 @@ class BlockScorer {
 
 }  // namespace
 
-void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
-                std::uint8_t* orders, ThreadPool& pool) {
+void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values,
+                ThreadPool& pool) {
     pool.run((text.size + events_a_block - 1) / events_a_block, [&](std::size_t i, int) {
-        BlockScorer scorer(trie, text, begin_state, log10_probs, orders);
+        BlockScorer scorer(trie, text, begin_state, values);
         scorer.run(i * events_a_block, std::min(text.size, (i + 1) * events_a_block));
     });
 }

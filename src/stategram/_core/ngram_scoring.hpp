@@ -18,8 +18,15 @@ struct ScoredText {
     std::size_t n_ids;
 };
 
-// Writes one value for each event: the log10 probability and the length of the n-gram that gave it.
-void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, double* log10_probs,
-                std::uint8_t* orders, ThreadPool& pool);
+// Where one value for each event goes: the log10 probability and the length of the n-gram that gave it; the
+// state before the event. Those that are not wanted are null.
+struct EventValues {
+    double* log10_probs = nullptr;
+    std::uint8_t* orders = nullptr;
+    std::uint32_t* states = nullptr;
+};
+
+void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values,
+                ThreadPool& pool);
 
 }  // namespace stategram

@@ -48,9 +48,8 @@ STATEGRAM_CLONES void add_computed_gains(float* STATEGRAM_RESTRICT out, const st
 }
 
 // Two look-ups beat the arithmetic above where the whole table of f is at hand.
-void add_looked_up_gains(float* STATEGRAM_RESTRICT out, const std::int32_t* counts, std::int64_t n,
-                         float factor, std::size_t size) {
-    const double* f = Entropy::get().table();
+void add_looked_up_gains(const double* f, float* STATEGRAM_RESTRICT out, const std::int32_t* counts,
+                         std::int64_t n, float factor, std::size_t size) {
     const double* f_plus_n = f + n;
     for (std::size_t i = 0; i < size; ++i)
         out[i] += factor * static_cast<float>(f_plus_n[counts[i]] - f[counts[i]]);
@@ -70,12 +69,14 @@ STATEGRAM_CLONES void add_row(float* out, const float* row, float factor, std::s
     for (std::size_t i = 0; i < size; ++i) sum[i] += factor * row[i];
 }
 
-void add_gains(float* out, const std::int32_t* counts, std::int64_t largest_count, std::int64_t n,
-               float factor, std::size_t size) {
+void add_gains(const Entropy& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
+               std::int64_t n, float factor, std::size_t size) {
     if (largest_count + n < Entropy::table_size)
-        add_looked_up_gains(out, counts, n, factor, size);
-    else
+        add_looked_up_gains(f.table(), out, counts, n, factor, size);
+    else if (f.is_near_n_log_n())
         add_computed_gains(out, counts, static_cast<float>(n), factor, size);
+    else  // a row with a large total has few large counts
+        for (std::size_t i = 0; i < size; ++i) out[i] += factor * static_cast<float>(f.gain(counts[i], n));
 }
 
 STATEGRAM_CLONES std::size_t largest(const float* values, std::size_t size) {

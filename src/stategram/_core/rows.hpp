@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "entropy.hpp"
+
 namespace stategram {
 
 // out += a + b + c + d
@@ -13,9 +15,9 @@ void add_four_rows(float* out, const float* a, const float* b, const float* c, c
 // out += factor * row
 void add_row(float* out, const float* row, float factor, std::size_t size);
 
-// out += factor * (f(counts + n) - f(counts)) with f(n) = n log n. `largest_count` bounds the counts.
-void add_gains(float* out, const std::int32_t* counts, std::int64_t largest_count, std::int64_t n,
-               float factor, std::size_t size);
+// out += factor * (f(counts + n) - f(counts)). `largest_count` bounds the counts.
+void add_gains(const Entropy& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
+               std::int64_t n, float factor, std::size_t size);
 
 // The first place of the largest value.
 std::size_t largest(const float* values, std::size_t size);

@@ -4,6 +4,7 @@
 //
 // One side moves at a time. If every context is a state of its own and stays so (predictive classes), the
 // states are many and their rows short; only the table that moves words is kept then.
+#include <cmath>
 #include <memory>
 
 #include "count_table.hpp"
@@ -46,6 +47,12 @@ class Side {
         }
     }
 
+    // Takes another f for the sums N(s) or N(g).
+    void use(const Entropy& f) { margins_.use(f); }
+
+    // How many clusters have elements.
+    std::int64_t occupied() const { return margins_.filled().any; }
+
     std::size_t targets() const { return targets_; }
     double largest_term() const { return Entropy::get()(margins_.total(0)); }
     std::uint32_t label(std::uint32_t element) const { return labels_[element]; }
@@ -79,9 +86,9 @@ class Side {
 
     // What the criterion gains when the element, first taken out of its cluster, joins the target.
     double join(std::uint32_t element, std::uint32_t target, const Scratch& mine) const {
-        const Entropy& f = Entropy::get();
+        const Entropy& f = table_->f();
         const std::int64_t sign = target == labels_[element] ? -1 : 1;
-        double sum = -f.gain(margins_.get(0, target), sign * element_counts_[element]);
+        double sum = -margins_.f().gain(margins_.get(0, target), sign * element_counts_[element]);
         // The row of the target in the mirror is short enough for the first-level cache.
         if (mirror_ != nullptr && sign > 0) return sum + mine.counts.gains(*mirror_, target);
         for (std::uint32_t c : mine.counts.clusters())
@@ -172,6 +179,30 @@ class TwoSidedExchange {
         return run(*contexts_, order, scales, temperature, seed, shortlisted);
     }
 
+    // Turns to the criterion of leaving-one-out, with the b, n+ and n0 of the present tables; called again,
+    // it takes their new values. They stay as they are during a sweep.
+    void leave_one_out() {
+        check_states_move();
+        const CountTable::Filled cells = by_state_.filled();
+        const double ones = static_cast<double>(cells.ones), twos = static_cast<double>(cells.twos);
+        b_ = ones > 0.0 ? ones / (ones + 2.0 * twos) : 0.0;
+        const auto empty = static_cast<double>(contexts_->occupied() * words_->occupied() - cells.any);
+        const double share = b_ * (static_cast<double>(cells.any) - 1.0) / (empty + 1.0);
+        auto cell = std::make_unique<const Entropy>(b_, share > 0.0 ? std::log(share) : 0.0);
+        auto margin = std::make_unique<const Entropy>(0.0, 0.0);
+        by_state_.use(*cell);
+        by_category_.use(*cell);
+        contexts_->use(*margin);
+        words_->use(*margin);
+        cell_ = std::move(cell);
+        margin_ = std::move(margin);
+        criterion_ = recount();
+    }
+    double b() const { return b_; }
+
+    // Takes the criterion anew from the tables, so that it does not depend on how they came about.
+    void settle() { criterion_ = recount(); }
+
     Out<float> word_scores(std::uint32_t word) { return words_->scores(word); }
     Out<float> context_scores(std::uint32_t context) {
         check_states_move();
@@ -216,8 +247,10 @@ class TwoSidedExchange {
     bool states_move_;
     ThreadPool pool_;
     std::unique_ptr<Side> contexts_, words_;
-    CountTable by_state_;     // N[s][g]: row s contiguous over categories
-    CountTable by_category_;  // its transpose
+    CountTable by_state_;                           // N[s][g]: row s contiguous over categories
+    CountTable by_category_;                        // its transpose
+    std::unique_ptr<const Entropy> cell_, margin_;  // of leaving-one-out
+    double b_ = 0.0;
     double criterion_ = 0.0;
     std::atomic<bool> occupied_{false};
 };
@@ -245,6 +278,10 @@ void register_two_sided_exchange(nb::module_& m) {
              "For each category, the gain of putting the word, first taken out, into it; up to a constant.")
         .def("context_scores", &TwoSidedExchange::context_scores, nb::arg("context"),
              "For each state, the gain of putting the context, first taken out, into it; up to a constant.")
+        .def("leave_one_out", &TwoSidedExchange::leave_one_out,
+             "Take the criterion of leaving-one-out, with b of the present counts.")
+        .def_prop_ro("b", &TwoSidedExchange::b)
+        .def("settle", &TwoSidedExchange::settle, "Compute the criterion anew.")
         .def("states", &TwoSidedExchange::states)
         .def("categories", &TwoSidedExchange::categories)
         .def_prop_ro("criterion", &TwoSidedExchange::criterion)

@@ -18,6 +18,7 @@ __all__ = ["cli", "run"]
 # A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",
+    "tags": "Show the part-of-speech tags of words.",
     "train": "Train an n-gram model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
     "score": "Give the surprisal of each word of a text.",

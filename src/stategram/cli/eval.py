@@ -35,9 +35,10 @@ Examples:
 def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
-    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. Words are treated as in the
-    training of the model. A text of which the model knows no word has no perplexity: that is an error (exit
-    code 3), while stategram score gives the probability of <unk> to each of its words.
+    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
+    parts: the average weight of each and its perplexity alone. Words are treated as in the training of the
+    model. A text of which the model knows no word has no perplexity: that is an error (exit code 3), while
+    stategram score gives the probability of <unk> to each of its words.
     """
     check_shared_options(options)
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
@@ -86,6 +87,9 @@ def _as_table(figures: PerplexityFigures) -> str:
             f"{_number(one.perplexity) if one.events else '-':>12}"
             for one in reversed(figures.orders)
         ]
+    if figures.parts:
+        lines.append("\n      weight   perplexity   part")
+        lines += [f"{one.weight:>12.4f} {_number(one.perplexity)}   {one.name}" for one in figures.parts]
     return "\n".join(lines)
 
 

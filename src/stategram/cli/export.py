@@ -10,7 +10,9 @@ from stategram.cli.checks import check_output_apart, check_shared_options
 from stategram.cli.console import Console, many
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
+from stategram.errors import BadDataError
 from stategram.formats import write_arpa
+from stategram.models import NgramModel
 from stategram.storage import check_place
 
 __all__ = ["export"]
@@ -43,6 +45,8 @@ def export(model_name: str, arpa: str, **options: Any) -> None:
     check_place(arpa)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
     model = read_model(model_name, options, console)
+    if not isinstance(model, NgramModel):
+        raise BadDataError(f"{model_name}: {model!r}; only a model of n-grams can be written as an ARPA file")
     if model.order < _LEAST_ORDER_OF_KENLM:
         console.say("      note: KenLM reads models of at least bigrams; train with --order 2 or more for it")
     elif model.order > _USUAL_ORDER_OF_KENLM:

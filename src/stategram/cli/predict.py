@@ -14,8 +14,8 @@ from stategram.cli.console import Console
 from stategram.cli.options import no_verify_option, quiet_option, word_options
 from stategram.cli.reading import read_model, takes_time, treatment_of
 from stategram.errors import BadDataError
-from stategram.models import NgramModel
-from stategram.text import BEGIN, read_all
+from stategram.models import Model, NgramModel
+from stategram.text import BEGIN, UNKNOWN, read_all
 
 __all__ = ["predict"]
 
@@ -25,14 +25,15 @@ class _NextWord:
     word: str
     probability: float
     cumulative: float
-    order: int
+    order: int | None
+    """None if the model is not one of n-grams."""
 
 
 @dataclass(frozen=True)
 class _Prediction:
     history: list[str]
     unknown: list[str]
-    matched: int
+    matched: int | None
     words: list[_NextWord]
 
 
@@ -64,7 +65,8 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
     """Give the most likely words after HISTORY, the words so far, by MODEL, a folder or an ARPA file.
 
     A HISTORY of - reads histories from stdin, one a line, and writes tab-separated columns: line, word,
-    probability, sum of the probabilities so far, length of the n-gram that gave the probability.
+    probability, sum of the probabilities so far, length of the n-gram that gave the probability (- if MODEL
+    is not one of n-grams).
     """
     if model_name == "-" and history == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
@@ -80,7 +82,9 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":
             for one in found.words:
-                click.echo(f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order}")
+                click.echo(
+                    f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order or '-'}"
+                )
         else:
             click.echo(_as_table(found))
         if found.unknown and not options["quiet"]:
@@ -98,22 +102,25 @@ def _histories() -> Iterator[str]:
             raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
 
 
-def _predict(model: NgramModel, history: list[str], top: int, sentence_start: bool) -> _Prediction:
-    state = model.history_state(history, sentence_start=sentence_start)
-    probabilities = model.distribution_after(state)
+def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -> _Prediction:
+    probabilities = model.distribution(history, sentence_start=sentence_start)
     best = np.argsort(-probabilities, kind="stable")
     best = best[best != BEGIN][:top]
     words = [model.vocabulary.word(id) for id in best.tolist()]
     chosen = probabilities[best]
+    orders: list[int | None] = [None] * len(words)
+    matched = None
+    if isinstance(model, NgramModel):
+        state = model.history_state(history, sentence_start=sentence_start)
+        orders = [model.advance(state, word)[2] for word in words]
+        matched = int(np.searchsorted(model.trie.begins, state, "right")) - 1
     return _Prediction(
         history=history,
-        unknown=[word for word in history if word not in model],
-        matched=int(np.searchsorted(model.trie.begins, state, "right")) - 1,
+        unknown=[word for word in history if model.vocabulary.id(word) == UNKNOWN],
+        matched=matched,
         words=[
-            _NextWord(word, probability, cumulative, model.advance(state, word)[2])
-            for word, probability, cumulative in zip(
-                words, chosen.tolist(), np.cumsum(chosen).tolist(), strict=True
-            )
+            _NextWord(*one)
+            for one in zip(words, chosen.tolist(), np.cumsum(chosen).tolist(), orders, strict=True)
         ],
     )
 
@@ -121,7 +128,7 @@ def _predict(model: NgramModel, history: list[str], top: int, sentence_start: bo
 def _as_table(found: _Prediction) -> str:
     lines = ["probability  cumulative  n-gram  word"]
     lines += [
-        f"{one.probability:>11.6f}  {one.cumulative:>10.6f}  {one.order:>6}  {one.word}"
+        f"{one.probability:>11.6f}  {one.cumulative:>10.6f}  {one.order or '-':>6}  {one.word}"
         for one in found.words
     ]
     return "\n".join(lines)

@@ -11,7 +11,7 @@ import click
 
 from stategram.cli.console import Console, Report, many
 from stategram.formats import open_model
-from stategram.models import NgramModel
+from stategram.models import Model, NgramModel
 from stategram.text import (
     BEGIN,
     END,
@@ -23,7 +23,15 @@ from stategram.text import (
     read_corpus,
 )
 
-__all__ = ["bytes_done", "read_model", "read_text", "say_what_was_met", "takes_time", "treatment_of"]
+__all__ = [
+    "bytes_done",
+    "describe",
+    "read_model",
+    "read_text",
+    "say_what_was_met",
+    "takes_time",
+    "treatment_of",
+]
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
@@ -67,7 +75,7 @@ def say_what_was_met(corpus: Corpus, console: Console) -> None:
         console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
-def read_model(name: str, options: dict[str, Any], console: Console) -> NgramModel:
+def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
     """Open a model folder or an ARPA file, as the next step of the console."""
     with console.step(f"opening {name}") as report:
         model = open_model(
@@ -76,11 +84,11 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> NgramMod
             threads=options.get("threads"),
             progress=bytes_done(report),
         )
-    if not options.get("quiet"):  # even where the steps are not shown
+    if not options.get("quiet") and isinstance(model, NgramModel):  # even where the steps are not shown
         for note in _notes_on(model):
             click.echo(f"      note: {note}", err=True)
-    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
-    console.detail(f"      {sizes} n-grams, {model.smoothing}")
+    smoothing = f", {model.smoothing}" if isinstance(model, NgramModel) else ""
+    console.detail(f"      {describe(model)}{smoothing}")
     return model
 
 
@@ -100,6 +108,13 @@ def _notes_on(model: NgramModel) -> list[str]:
     return notes
 
 
+def describe(model: Model) -> str:
+    """Say in a few words what a model is made of."""
+    if not isinstance(model, NgramModel):
+        return repr(model)
+    return f"{' + '.join(f'{size:,}' for size in model.trie.sizes)} n-grams"
+
+
 def takes_time(name: str) -> bool:
     """Whether a model may take more than a second or two to open."""
     path = Path(name)
@@ -108,7 +123,7 @@ def takes_time(name: str) -> bool:
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
-def treatment_of(model: NgramModel, options: dict[str, Any], console: Console) -> Treatment:
+def treatment_of(model: Model, options: dict[str, Any], console: Console) -> Treatment:
     """Give what is done with words: as in the training of the model, unless options say otherwise."""
     treatment = Treatment.from_recipe(model.recipe)
     if treatment.lowercase and options["lowercase"] is None:

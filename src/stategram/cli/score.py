@@ -15,10 +15,10 @@ from stategram.cli.checks import check_inputs, check_output_apart, check_shared_
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import bytes_done, read_model, treatment_of
-from stategram.models import NgramModel
+from stategram.models import EventScores, Model, NgramModel
 from stategram.processors import thread_count
 from stategram.storage import check_place, open_whole
-from stategram.text import LineBlock, read_line_blocks
+from stategram.text import UNKNOWN, Corpus, LineBlock, read_line_blocks
 
 __all__ = ["score"]
 
@@ -52,8 +52,9 @@ def score(model_name: str, text: str, **options: Any) -> None:
 
     Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position
     of the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits;
-    the length of the n-gram that gave the probability; whether the word is unknown (1) or not (0). The end of
-    a sentence has a line of its own, with the word </s>. Lines without words are left out, but counted.
+    the length of the n-gram that gave the probability, 0 if MODEL is not one of n-grams; whether the word is
+    unknown (1) or not (0). The end of a sentence has a line of its own, with the word </s>. Lines without
+    words are left out, but counted.
 
     With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
     """
@@ -91,9 +92,17 @@ def score(model_name: str, text: str, **options: Any) -> None:
             raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _lines(model: NgramModel, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
+def _scores(model: Model, corpus: Corpus, threads: int | None) -> EventScores:
+    if isinstance(model, NgramModel):
+        return model.events(corpus, threads=threads)
+    corpus = corpus.in_vocabulary(model.vocabulary)
+    log10_probs = model.log_probs(corpus, threads=threads) / np.log(10.0)
+    return EventScores(log10_probs, np.zeros(corpus.n_events, np.uint8), corpus.ids == UNKNOWN)
+
+
+def _lines(model: Model, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
     for block in blocks:
-        scores = model.events(block.corpus, threads=options["threads"])
+        scores = _scores(model, block.corpus, options["threads"])
         yield _core.score_lines(
             block.corpus.ids,
             block.corpus.sentence_starts,

@@ -10,10 +10,10 @@ import click
 from stategram.cli.checks import check_shared_options
 from stategram.cli.console import Console
 from stategram.cli.options import work_options
-from stategram.cli.reading import read_model
+from stategram.cli.reading import describe, read_model
 from stategram.errors import BadDataError
 from stategram.evaluation import HistorySum, history_sums
-from stategram.models import NgramModel
+from stategram.models import Mixture, Model
 from stategram.storage import open_folder
 
 __all__ = ["verify"]
@@ -60,8 +60,10 @@ def verify(model_name: str, samples: int, **options: Any) -> None:
             model.check(threads=options["threads"])
         except BadDataError as error:
             raise BadDataError(f"{model_name}: {error}") from error
-    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
-    click.echo(f"OK  structure: {sizes} n-grams")
+    click.echo(f"OK  structure: {describe(model)}")
+    if isinstance(model, Mixture) and model.allow_unknown:
+        click.echo("--  sums: not one, as words unknown to a part were allowed")
+        return
     worst = _worst_sum(model, samples, console)
     tolerance = _TOLERANCE if is_folder else _TOLERANCE_OF_TEXT
     if not worst.error <= tolerance:
@@ -73,7 +75,7 @@ def verify(model_name: str, samples: int, **options: Any) -> None:
     click.echo(f"OK  sums: after {samples:,} histories, the worst is off by {worst.error:.1e}")
 
 
-def _worst_sum(model: NgramModel, samples: int, console: Console) -> HistorySum:
+def _worst_sum(model: Model, samples: int, console: Console) -> HistorySum:
     with console.step("summing probabilities") as report:
         sums = history_sums(
             model,

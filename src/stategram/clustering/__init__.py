@@ -3,14 +3,19 @@
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS
+from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
 __all__ = [
     "CRITERIA",
     "EFFORTS",
     "ClassHierarchy",
+    "Clustering",
+    "ClusteringSettings",
+    "LevelResult",
     "Progress",
     "SweepRecord",
+    "TreeClustering",
     "WordClasses",
     "build_hierarchy",
 ]

@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import BigramCounts, CompressedCounts
 
-__all__ = ["Clusters", "Exchange", "Side", "predictive_exchange", "tied_exchange", "two_sided_exchange"]
+__all__ = [
+    "Clusters",
+    "Exchange",
+    "Side",
+    "event_exchange",
+    "predictive_exchange",
+    "tied_exchange",
+    "two_sided_exchange",
+]
 
 # A part of a sweep holds whole batches, so that the result does not depend on where the sweep was cut.
 _BATCH = _core.SWEEP_BATCH
@@ -138,49 +146,99 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> 
         _shortlist(classes.n),
     )
     work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
-    words = Side(classes.order, _scales(bigrams), work, kernel.sweep, kernel.labels)
-    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
+    words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep, kernel.labels)
+    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
 
 
 def predictive_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> Exchange:
     """Cluster words by p(G(w)|w-1) p(w|G(w)): every word is a state of its own."""
     identity = np.arange(len(bigrams.word_counts), dtype=np.uint32)
     still = Clusters(identity, len(identity), identity[:0])
-    kernel = _two_sided_kernel(bigrams, still, classes, states_move=False, threads=threads)
+    kernel = _two_sided_kernel(
+        bigrams.successors,
+        bigrams.predecessors,
+        still,
+        classes,
+        states_move=False,
+        candidates=0,
+        threads=threads,
+    )
     work = _rows(bigrams.predecessors, len(identity))
-    words = Side(classes.order, _scales(bigrams), work, kernel.sweep_words, kernel.categories)
-    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams))
+    words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep_words, kernel.categories)
+    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
 
 
 def two_sided_exchange(
     bigrams: BigramCounts, states: Clusters, categories: Clusters, *, threads: int
 ) -> Exchange:
     """Cluster words as they are predicted and words as contexts by p(G(w)|S(w-1)) p(w|G(w))."""
-    kernel = _two_sided_kernel(bigrams, states, categories, states_move=True, threads=threads)
-    scales = _scales(bigrams)
+    return _two_sided(bigrams.successors, bigrams.predecessors, states, categories, _SHORTLIST, threads)
+
+
+def event_exchange(
+    events: CompressedCounts, states: Clusters, categories: Clusters, *, candidates: int, threads: int
+) -> Exchange:
+    """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)).
+
+    Parameters
+    ----------
+    events
+        How often each word follows each context: a row for each context.
+    states, categories
+        The clusters of contexts and of words.
+    candidates
+        The length of an element's shortlist.
+    threads
+        The number of threads.
+
+    """
+    by_word = CompressedCounts(*_core.transpose_counts(*events, len(categories.labels)))
+    return _two_sided(events, by_word, states, categories, candidates, threads)
+
+
+def _two_sided(
+    by_context: CompressedCounts,
+    by_word: CompressedCounts,
+    states: Clusters,
+    categories: Clusters,
+    candidates: int,
+    threads: int,
+) -> Exchange:
+    kernel = _two_sided_kernel(
+        by_context, by_word, states, categories, states_move=True, candidates=candidates, threads=threads
+    )
+    word_counts, context_counts = _row_sums(by_word), _row_sums(by_context)
     words = Side(
         categories.order,
-        scales,
-        _rows(bigrams.predecessors, states.n),
+        _scales(word_counts),
+        _rows(by_word, states.n),
         kernel.sweep_words,
         kernel.categories,
     )
     contexts = Side(
         states.order,
-        scales,
-        _rows(bigrams.successors, categories.n),
+        _scales(context_counts),
+        _rows(by_context, categories.n),
         kernel.sweep_contexts,
         kernel.states,
     )
-    return Exchange((words, contexts), kernel, bigrams.n_events, _words_entropy(bigrams))
+    n_events = int(word_counts.sum())
+    return Exchange((words, contexts), kernel, n_events, _words_entropy(word_counts))
 
 
 def _two_sided_kernel(
-    bigrams: BigramCounts, states: Clusters, categories: Clusters, *, states_move: bool, threads: int
+    by_context: CompressedCounts,
+    by_word: CompressedCounts,
+    states: Clusters,
+    categories: Clusters,
+    *,
+    states_move: bool,
+    candidates: int,
+    threads: int,
 ) -> _core.TwoSidedExchange:
     return _core.TwoSidedExchange(
-        *bigrams.successors,
-        *bigrams.predecessors,
+        *by_context,
+        *by_word,
         states.labels,
         categories.labels,
         states.n_all,
@@ -190,16 +248,21 @@ def _two_sided_kernel(
         states_move,
         threads,
         # The sparse rows of still states are slow to look a single cluster up in.
-        _shortlist(min(states.n, categories.n)) if states_move else 0,
+        _shortlist(min(states.n, categories.n), candidates) if states_move else 0,
     )
 
 
-def _shortlist(clusters: int) -> int:
-    return _SHORTLIST if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
+def _shortlist(clusters: int, candidates: int = _SHORTLIST) -> int:
+    return candidates if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
 
 
-def _scales(bigrams: BigramCounts) -> NDArray[np.float32]:
-    return np.power(bigrams.word_counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
+def _scales(counts: NDArray[np.int64]) -> NDArray[np.float32]:
+    return np.power(counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
+
+
+def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
+    sums = np.concatenate(([0], np.cumsum(counts.counts, dtype=np.int64)))
+    return np.diff(sums[counts.offsets])
 
 
 def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
@@ -207,6 +270,6 @@ def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
     return np.minimum(np.diff(counts.offsets), clusters) + 1
 
 
-def _words_entropy(bigrams: BigramCounts) -> float:
-    counts = bigrams.word_counts[bigrams.word_counts > 0].astype(np.float64)
-    return float((counts * np.log(counts)).sum())
+def _words_entropy(counts: NDArray[np.int64]) -> float:
+    seen = counts[counts > 0].astype(np.float64)
+    return float((seen * np.log(seen)).sum())

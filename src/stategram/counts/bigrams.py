@@ -60,7 +60,7 @@ def count_bigrams(corpus: Corpus, *, threads: int | None = None) -> BigramCounts
         )
     types = len(corpus.vocabulary)
     successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, thread_count(threads)))
-    predecessors = CompressedCounts(*_core.transpose_counts(*successors))
+    predecessors = CompressedCounts(*_core.transpose_counts(*successors, types))
     sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
     word_counts = np.diff(sums[successors.offsets])
     return BigramCounts(successors, predecessors, word_counts, corpus.n_events, END)

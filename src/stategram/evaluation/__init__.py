@@ -6,12 +6,13 @@ from stategram.evaluation.class_bigram import (
     class_bigram_perplexity,
 )
 from stategram.evaluation.normalisation import HistorySum, history_sums
-from stategram.evaluation.perplexity import OrderFigures, PerplexityFigures, evaluate
+from stategram.evaluation.perplexity import OrderFigures, PartFigures, PerplexityFigures, evaluate
 
 __all__ = [
     "ClassBigramFigures",
     "HistorySum",
     "OrderFigures",
+    "PartFigures",
     "PerplexityFigures",
     "average_mutual_information",
     "class_bigram_perplexity",

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stategram.models import NgramModel
+from stategram.models import Model, NgramModel
 
 __all__ = ["HistorySum", "history_sums"]
+
+_LONGEST = 4
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class HistorySum:
 
 
 def history_sums(
-    model: NgramModel,
+    model: Model,
     samples: int = 100,
     *,
     seed: int = 0,
@@ -35,36 +37,44 @@ def history_sums(
 ) -> list[HistorySum]:
     """Sum the probabilities after histories drawn by lot: half are n-grams of the model, half are any words.
 
-    The histories without words and of a sentence start come first, whatever the lot says.
+    All are any words if the model is not one of n-grams. The histories without words and of a sentence start
+    come first, whatever the lot says.
 
     Examples
     --------
+    >>> from stategram import NgramModel
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=3)
     >>> max(one.error for one in history_sums(model)) < 1e-6
     True
 
     """
     random = np.random.default_rng(seed)
-    trie = model.trie
-    # Pruning can leave no n-gram of some length.
-    levels = [level for level in range(trie.order) if trie.begins[level] < trie.begins[level + 1]]
+    longest = model.order - 1 if isinstance(model, NgramModel) else _LONGEST
     sums = []
     for i in range(samples):
         if i == 0:
             history: tuple[str, ...] = ()
         elif i == 1:
             history = ("<s>",)
-        elif i % 2 == 0:
-            level = levels[random.integers(0, len(levels))]
-            history = _words(model, int(random.integers(trie.begins[level], trie.begins[level + 1])))
+        elif i % 2 == 0 and isinstance(model, NgramModel):
+            history = _words(model, _draw_node(model, random))
         else:
-            words = random.integers(0, len(model.vocabulary), max(trie.order - 1, 1))
+            words = random.integers(0, len(model.vocabulary), max(longest, 1))
             history = tuple(model.vocabulary.word(id) for id in words.tolist())
         total = float(model.distribution(history, sentence_start=False).sum())
         sums.append(HistorySum(history, total))
         if progress:
             progress(i + 1, samples)
     return sums
+
+
+def _draw_node(model: NgramModel, random: np.random.Generator) -> int:
+    """Draw a length of n-grams, then one of that length."""
+    begins = model.trie.begins
+    # Pruning can leave no n-gram of some length.
+    levels = [level for level in range(model.order) if begins[level] < begins[level + 1]]
+    level = levels[random.integers(0, len(levels))]
+    return int(random.integers(begins[level], begins[level + 1]))
 
 
 def _words(model: NgramModel, node: int) -> tuple[str, ...]:

@@ -9,11 +9,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError
-from stategram.models import NgramModel
-from stategram.text import END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.models import Mixture, NgramModel
+from stategram.text import UNKNOWN, Corpus, Vocabulary, check_known_words, corpus_from_sentences
 
-__all__ = ["OrderFigures", "PerplexityFigures", "evaluate"]
+__all__ = ["OrderFigures", "PartFigures", "PerplexityFigures", "evaluate"]
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -36,6 +35,15 @@ class OrderFigures:
 
 
 @dataclass(frozen=True)
+class PartFigures:
+    """A part of a mixture: its perplexity alone, and its weight, on average over all events."""
+
+    name: str
+    perplexity: float
+    weight: float
+
+
+@dataclass(frozen=True)
 class PerplexityFigures:
     """What `evaluate` finds.
 
@@ -43,7 +51,8 @@ class PerplexityFigures:
     leaves the events of unknown words out (they are still in histories). ``bits`` is the cross entropy, the
     base-2 logarithm of ``perplexity``. Both are inf if one of their events has no probability;
     ``zero_probability`` says how many have none, ``above_one`` how many have one above 1, by more than
-    rounding: such a model is not normalised. ``orders`` is empty for models that are not made of n-grams.
+    rounding: such a model is not normalised. ``orders`` is empty for models that are not made of n-grams,
+    ``parts`` for all but mixtures.
     """
 
     events: int
@@ -54,7 +63,8 @@ class PerplexityFigures:
     perplexity: float
     perplexity_known: float
     bits: float
-    orders: tuple[OrderFigures, ...]
+    orders: tuple[OrderFigures, ...] = ()
+    parts: tuple[PartFigures, ...] = ()
 
 
 def evaluate(
@@ -87,16 +97,11 @@ def evaluate(
     """
     if not isinstance(corpus, Corpus):
         corpus = corpus_from_sentences(corpus)
-    if corpus.n_events == 0:
-        raise BadDataError("the text has no words; give a text with a sentence a line")
-    unknown = _unknown_ids(corpus.vocabulary, model.vocabulary)[corpus.ids]
-    n_unknown = int(np.count_nonzero(unknown))
-    if n_unknown == np.count_nonzero(corpus.ids != END):
-        raise BadDataError(
-            f"the text has no word of the model's vocabulary ({len(model.vocabulary):,} words); "
-            "check that both are of the same language, case and tokenisation"
-        )
+    corpus = corpus.in_vocabulary(model.vocabulary)
+    check_known_words(corpus)
+    unknown = corpus.ids == UNKNOWN
     orders: tuple[OrderFigures, ...] = ()
+    parts: tuple[PartFigures, ...] = ()
     if isinstance(model, NgramModel):
         scores = model.events(corpus, threads=threads)
         surprisals = scores.log10_probs * -np.log2(10.0)
@@ -105,32 +110,36 @@ def evaluate(
         )
     else:
         surprisals = model.log_probs(corpus, threads=threads) / -np.log(2.0)
+    if isinstance(model, Mixture):
+        parts = _of_parts(model, corpus, threads)
     bits = float(surprisals.mean())
     return PerplexityFigures(
         events=corpus.n_events,
         sentences=corpus.n_sentences,
-        unknown=n_unknown,
+        unknown=corpus.n_unknown,
         zero_probability=int(np.count_nonzero(np.isposinf(surprisals))),
         above_one=int(np.count_nonzero(surprisals < -_ROUNDING * np.log2(10.0))),
         perplexity=_perplexity(bits),
         perplexity_known=_perplexity(float(surprisals[~unknown].mean())),
         bits=bits,
         orders=orders,
+        parts=parts,
     )
-
-
-def _unknown_ids(vocabulary: Vocabulary, known: Vocabulary) -> NDArray[np.bool_]:
-    if vocabulary is known or vocabulary == known:
-        unknown = np.zeros(len(vocabulary), np.bool_)
-        unknown[UNKNOWN] = True
-        return unknown
-    return np.fromiter((known.id(word) == UNKNOWN for word in vocabulary.words), np.bool_, len(vocabulary))
 
 
 def _of_order(surprisals: NDArray[np.float64], chosen: NDArray[np.bool_], order: int) -> OrderFigures:
     events = int(np.count_nonzero(chosen))
     perplexity = _perplexity(float(surprisals[chosen].mean())) if events else float("nan")
     return OrderFigures(order, events, events / len(surprisals), perplexity)
+
+
+def _of_parts(model: Mixture, corpus: Corpus, threads: int | None) -> tuple[PartFigures, ...]:
+    weights = model.mean_weights(corpus, threads=threads).tolist()
+    log_probs = model.part_log_probs(corpus, threads=threads)
+    return tuple(
+        PartFigures(repr(part), _perplexity(float(of.mean()) / -np.log(2.0)), weight)
+        for part, of, weight in zip(model.parts, log_probs, weights, strict=True)
+    )
 
 
 def _perplexity(bits: float) -> float:

@@ -37,7 +37,7 @@ from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
 from stategram.processors import thread_count
-from stategram.storage import Place, open_whole
+from stategram.storage import Place, is_our_name, open_whole
 from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
 
 __all__ = ["read_arpa", "read_arpa_trie", "write_arpa", "write_arpa_trie"]
@@ -179,8 +179,7 @@ def read_arpa_trie(
 def _model_folder_of(file: Path) -> Path | None:
     """Give the folder of a file, if it looks like a model folder and the file like one of its own."""
     folder = file.absolute().parent
-    is_ours = file.name in ("manifest.json", "vocabulary.txt") or file.suffix == ".safetensors"
-    return folder if is_ours and (folder / "manifest.json").is_file() else None
+    return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
 
 
 def _number_words(reader: ArpaReader) -> Vocabulary:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stategram.errors import StategramError
 from stategram.formats.arpa import read_arpa
-from stategram.models import NgramModel, load_model
+from stategram.models import Model, load_model
 from stategram.text import ReadingProgress
 
 __all__ = ["open_model"]
@@ -19,7 +19,7 @@ def open_model(
     verify: bool = True,
     threads: int | None = None,
     progress: ReadingProgress | None = None,
-) -> NgramModel:
+) -> Model:
     """Open a model: a folder that `save` wrote, or else an ARPA file, plain or compressed.
 
     Parameters
@@ -36,10 +36,11 @@ def open_model(
     Examples
     --------
     >>> import tempfile
+    >>> from stategram import NgramModel
     >>> with tempfile.TemporaryDirectory() as place:
     ...     NgramModel.train(["the cat sat"], order=2).save(f"{place}/model")
-    ...     open_model(f"{place}/model").order
-    2
+    ...     open_model(f"{place}/model")
+    NgramModel(order 2, 6 + 4 n-grams, kneser-ney)
 
     """
     if os.fspath(path) != "-" and not Path(path).exists():

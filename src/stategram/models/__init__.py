@@ -1,16 +1,29 @@
 """Models that give p(w | history), all with one protocol."""
 
 from stategram.counts import trie_numbers
+from stategram.models.buckets import Buckets
+from stategram.models.category_ngram import CategoryNgramModel
+from stategram.models.clustered import ClusteredModel
 from stategram.models.loading import load_model
-from stategram.models.ngram import EventScores, NgramModel, damage_error
+from stategram.models.mixture import Mixture
+from stategram.models.ngram import EventScores, NgramModel
+from stategram.models.packing import Packed
+from stategram.models.protocol import Model
+from stategram.models.sentence_scores import damage_error
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts
 from stategram.models.trie import NgramTrie
 
 __all__ = [
     "SMOOTHINGS",
+    "Buckets",
+    "CategoryNgramModel",
+    "ClusteredModel",
     "EventScores",
+    "Mixture",
+    "Model",
     "NgramModel",
     "NgramTrie",
+    "Packed",
     "check_min_counts",
     "damage_error",
     "load_model",

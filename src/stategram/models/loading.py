@@ -5,28 +5,58 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar, overload
 
 from stategram.errors import BadDataError
+from stategram.models.category_ngram import CategoryNgramModel
+from stategram.models.clustered import ClusteredModel
+from stategram.models.mixture import Mixture
 from stategram.models.ngram import NgramModel
-from stategram.storage import open_folder
+from stategram.models.packing import read_vocabulary
+from stategram.models.protocol import Model
+from stategram.storage import Folder, open_folder
+from stategram.text import Vocabulary
 
 __all__ = ["load_model"]
 
-_MODELS = {"ngram": NgramModel}
+_Progress = Callable[[int, int], None]
+_M = TypeVar("_M")
+
+_MODELS: dict[str, Callable[[Folder, Vocabulary, tuple[Model, ...]], Model]] = {
+    "ngram": NgramModel.unpack,
+    "category-ngram": CategoryNgramModel.unpack,
+    "clustered": ClusteredModel.unpack,
+    "mixture": Mixture.unpack,
+}
 
 
+@overload
+def load_model(
+    folder: str | os.PathLike[str], *, verify: bool = True, progress: _Progress | None = None
+) -> Model: ...
+@overload
 def load_model(
     folder: str | os.PathLike[str],
+    kind: type[_M],
     *,
     verify: bool = True,
-    progress: Callable[[int, int], None] | None = None,
-) -> NgramModel:
+    progress: _Progress | None = None,
+) -> _M: ...
+def load_model(
+    folder: str | os.PathLike[str],
+    kind: type[_M] | None = None,
+    *,
+    verify: bool = True,
+    progress: _Progress | None = None,
+) -> _M | Model:
     """Open a model that `save` wrote. Its arrays stay on the disk until they are used.
 
     Parameters
     ----------
     folder
         The model folder.
+    kind
+        The class that the model has to be of, such as `NgramModel`; any by default.
     verify
         Read every file and compare its SHA-256 with the manifest. Without it a model of any size is open at
         once; damage in it may give wrong numbers or an error later.
@@ -49,11 +79,21 @@ def load_model(
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )
-    opened = open_folder(folder, kind="model", verify=verify, progress=progress)
-    name = opened.manifest.get("model")
+    model = _unpack(open_folder(folder, kind="model", verify=verify, progress=progress), None)
+    if kind is not None and not isinstance(model, kind):
+        raise BadDataError(
+            f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
+            "give another folder"
+        )
+    return model
+
+
+def _unpack(folder: Folder, vocabulary: Vocabulary | None) -> Model:
+    name = folder.manifest.get("model")
     if name not in _MODELS:
         raise BadDataError(
-            f"{opened.path}: a model of the kind {name!r}, this stategram knows {', '.join(_MODELS)}; "
+            f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(_MODELS)}; "
             "use a newer version of stategram"
         )
-    return _MODELS[name]._load(opened)
+    own = read_vocabulary(folder, vocabulary)
+    return _MODELS[name](folder, own, tuple(_unpack(part, own) for part in folder.parts()))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -14,19 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import NgramCounts, Tell, Workspace, count_ngrams, parse_size
-from stategram.errors import BadDataError, UsageError
-from stategram.models.assembly import assemble
-from stategram.models.pruning import prune as prune_estimates
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts, estimate, usual_min_counts
+from stategram.counts import NgramCounts, Tell
+from stategram.errors import BadDataError
+from stategram.models.ngram_training import check_options, count, part, trie_of
+from stategram.models.packing import Packed
+from stategram.models.protocol import SharedMethods
+from stategram.models.sentence_scores import TRIE_ARRAYS, SentenceScores, damage_error
 from stategram.models.trie import NgramTrie
 from stategram.processors import thread_count
-from stategram.storage import Folder, write_folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.storage import Folder
+from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary
 
-__all__ = ["EventScores", "NgramModel", "damage_error"]
-
-_ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")
+__all__ = ["EventScores", "NgramModel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +39,7 @@ class EventScores:
 
 
 @dataclass(frozen=True, eq=False)
-class NgramModel:
+class NgramModel(SentenceScores, SharedMethods):
     """A back-off n-gram model.
 
     Parameters
@@ -125,22 +123,17 @@ class NgramModel:
         'dog'
 
         """
-        min_counts = _check_options(order, smoothing, min_counts, prune)
-        workspace = Workspace(parse_size(memory) if memory is not None else None, tmp)
-        given = [corpus if isinstance(corpus, Corpus) else corpus_from_sentences(corpus)]
-        if given[0].n_events == 0:
-            raise BadDataError("the text has no words; give sentences of words separated by white space")
+        min_counts = check_options(order, smoothing, min_counts, prune)
+        given = [corpus]
         del corpus  # no name holds it here: its memory is free again as soon as it is counted
-        counts = count_ngrams(
-            given.pop(), order, workspace=workspace, threads=threads, tell=_part(tell, 0.0, 0.6)
-        )
+        counts = count(given, order, memory=memory, tmp=tmp, threads=threads, tell=part(tell, 0.0, 0.6))
         return cls.from_counts(
             counts,
             smoothing=smoothing,
             min_counts=min_counts,
             prune=prune,
             threads=threads,
-            tell=_part(tell, 0.6, 1.0),
+            tell=part(tell, 0.6, 1.0),
         )
 
     @classmethod
@@ -155,18 +148,9 @@ class NgramModel:
         tell: Tell | None = None,
     ) -> NgramModel:
         """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
-        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
-        n_threads, workspace, vocabulary = thread_count(threads), counts.workspace, counts.vocabulary
-        report = {**counts.report, "min_counts": list(min_counts), "prune": prune}
-        estimates = estimate(
-            counts, smoothing, min_counts, workspace=workspace, threads=n_threads, tell=_part(tell, 0.0, 0.7)
-        )
-        if prune > 0:
-            prune_estimates(estimates, prune, workspace=workspace, threads=n_threads)
-        report |= {"discounts": estimates.discounts, "notes": estimates.notes}
-        if tell:
-            tell(0.8, "putting the model together")
-        trie = assemble(estimates, workspace=workspace, threads=n_threads)
+        min_counts = check_options(counts.order, smoothing, min_counts, prune)
+        vocabulary = counts.vocabulary
+        trie, report = trie_of(counts, smoothing, min_counts, prune, threads=threads, tell=tell)
         return cls(vocabulary, trie, smoothing, report)
 
     def __repr__(self) -> str:
@@ -185,7 +169,13 @@ class NgramModel:
 
     def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
-        log10_probs, _ = self._score(corpus, self._numbers_of(corpus.vocabulary), threads)
+        return self.log_probs_by_number(corpus, self._numbers_of(corpus.vocabulary), threads=threads)
+
+    def log_probs_by_number(
+        self, corpus: Corpus, numbers: NDArray[np.uint32], *, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """Give the same for a corpus of anything, where `numbers` has the trie's number of each id."""
+        log10_probs, _ = self._score(corpus, numbers, threads)
         log10_probs *= np.log(10.0)
         return log10_probs
 
@@ -195,6 +185,63 @@ class NgramModel:
         log10_probs, orders = self._score(corpus, numbers, threads)
         unknown = numbers == self.trie.numbers[UNKNOWN]
         return EventScores(log10_probs, orders, unknown[corpus.ids])
+
+    def history_nodes(
+        self, corpus: Corpus, numbers: NDArray[np.uint32] | None = None, *, threads: int | None = None
+    ) -> NDArray[np.uint32]:
+        """Give for each event the node of the state that it was scored in, which its history alone decides.
+
+        `numbers` is for a corpus of anything: the trie's number of each id.
+        """
+        if numbers is None:
+            numbers = self._numbers_of(corpus.vocabulary)
+        begin = int(self.trie.numbers[BEGIN])
+        try:
+            return self._reader.history_nodes(
+                corpus.ids, corpus.sentence_starts, numbers, begin, thread_count(threads)
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+
+    def node_features(self, nodes: NDArray[np.uint32]) -> dict[str, NDArray[np.float32]]:
+        """Give what is known of states: ``length``, their words, and ``backoff``, log10 of their weight.
+
+        The weight is what the words that were never seen after the history have in common: the smaller it
+        is, the surer the model is there.
+        """
+        lengths = np.zeros(len(nodes), np.float32)
+        for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
+            lengths += nodes >= begin
+        return {"length": lengths, "backoff": self._backoffs[nodes]}
+
+    def bucket_features(
+        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Give the features of the state before each event (see `node_features`).
+
+        Examples
+        --------
+        >>> from stategram import NgramModel, corpus_from_sentences
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=3)
+        >>> model.bucket_features(corpus_from_sentences(["the cat slept"]))["length"]
+        array([1., 2., 2., 0.], dtype=float32)
+
+        """
+        if names is not None and not {"length", "backoff"} & set(names):
+            return {}
+        return self.node_features(self.history_nodes(corpus, threads=threads))
+
+    def history_features(
+        self, history: str | Sequence[str], *, sentence_start: bool = True
+    ) -> dict[str, float]:
+        """Give what `bucket_features` gives, for a single history."""
+        state = self.history_state(history, sentence_start=sentence_start)
+        features = self.node_features(np.array([state], np.uint32))
+        return {name: float(values[0]) for name, values in features.items()}
+
+    @cached_property
+    def _backoffs(self) -> NDArray[np.float32]:
+        return self.trie.nodes.view(np.float32)[:, 1]
 
     def distribution(
         self, history: str | Sequence[str], *, sentence_start: bool = True
@@ -211,109 +258,28 @@ class NgramModel:
         """
         return self.distribution_after(self.history_state(history, sentence_start=sentence_start))
 
-    def history_state(self, history: str | Sequence[str], *, sentence_start: bool = True) -> int:
-        """Give the state after a history, which is that of its longest end that the model knows."""
-        numbers = self._numbers_in(history)
-        begin = int(self.trie.numbers[BEGIN])
-        if sentence_start and numbers[:1] != [begin]:
-            numbers = [begin, *numbers]
-        try:
-            return self._reader.history_state(np.array(numbers, np.uint32))
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-
-    def distribution_after(self, state: int) -> NDArray[np.float64]:
-        """Give the probability of each word of the vocabulary after a state, by its id."""
-        try:
-            probabilities = self._reader.distribution(state)
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-        probabilities[BEGIN] = 0.0
-        return probabilities
-
-    def predict(
-        self, history: str | Sequence[str], top: int = 10, *, sentence_start: bool = True
-    ) -> list[tuple[str, float]]:
-        """Give the most probable next words with their probabilities, the most probable first."""
-        if top < 1:
-            raise UsageError(f"top is {top}; it must be at least 1")
-        probabilities = self.distribution(history, sentence_start=sentence_start)
-        best = np.argsort(-probabilities, kind="stable")[:top]
-        return [(self.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
-
-    def score(self, sentence: str | Sequence[str], bos: bool = True, eos: bool = True) -> float:
-        """Give the log10 probability of a sentence, as KenLM does.
-
-        Parameters
-        ----------
-        sentence
-            Words separated by white space, or a sequence of words.
-        bos, eos
-            Whether it begins a sentence; whether its end is predicted too.
-
-        """
-        return float(self._score_sentence(sentence, bos, eos)[1].sum())
-
-    def full_scores(
-        self, sentence: str | Sequence[str], bos: bool = True, eos: bool = True
-    ) -> Iterator[tuple[float, int, bool]]:
-        """Give for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        numbers, log10_probs, orders = self._score_sentence(sentence, bos, eos)
-        unknown = numbers == self.trie.numbers[UNKNOWN]
-        yield from zip(log10_probs.tolist(), orders.tolist(), unknown.tolist(), strict=True)
-
-    def perplexity(self, sentence: str | Sequence[str]) -> float:
-        """Give the perplexity of a sentence and its end."""
-        return float(10.0 ** -self._score_sentence(sentence, True, True)[1].mean())
-
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
-
-    @cached_property
-    def begin_state(self) -> int:
-        """The state at the beginning of a sentence; 0 is the state that knows of no words."""
-        return self.advance(0, "<s>")[1]
-
-    def advance(self, state: int, word: str) -> tuple[float, int, int]:
-        """Give the log10 probability of a word after a state, the next state, the length of the n-gram."""
-        try:
-            return self._reader.advance(state, self._numbers_in([word])[0])
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-
-    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a folder; `load_model` opens it.
-
-        Parameters
-        ----------
-        folder
-            The folder; a model that is there already is replaced.
-        manifest
-            What else the manifest should say.
-
-        """
-        write_folder(
-            folder,
-            kind="model",
-            arrays={"trie": {name: getattr(self.trie, name) for name in _ARRAYS}},
-            texts={"vocabulary.txt": self.vocabulary.to_bytes()},
-            manifest={
-                **(manifest or {}),
+    def pack(self) -> Packed:
+        """Give what a model folder has to hold."""
+        return Packed(
+            self.vocabulary,
+            {
                 "model": "ngram",
                 "order": self.order,
                 "smoothing": self.smoothing,
                 "report": dict(self.report),
                 "recipe": dict(self.recipe),
             },
+            {"trie": {name: getattr(self.trie, name) for name in TRIE_ARRAYS}},
         )
 
     @classmethod
-    def _load(cls, folder: Folder) -> NgramModel:
+    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[object, ...]) -> NgramModel:
+        """Take what `pack` gave."""
         arrays = folder.arrays("trie")
         try:
             model = cls(
-                Vocabulary.from_bytes(folder.text("vocabulary.txt")),
-                NgramTrie(*(arrays[name] for name in _ARRAYS)),
+                vocabulary,
+                NgramTrie(*(arrays[name] for name in TRIE_ARRAYS)),
                 str(folder.manifest["smoothing"]),
                 dict(folder.manifest["report"]),
                 dict(folder.manifest.get("recipe", {})),
@@ -333,10 +299,6 @@ class NgramModel:
         except ValueError as error:
             raise BadDataError(f"not an n-gram model: {error}; write it again") from error
 
-    @cached_property
-    def _reader(self) -> _core.TrieReader:
-        return _core.TrieReader(*(getattr(self.trie, name) for name in _ARRAYS))
-
     def _score(
         self, corpus: Corpus, numbers: NDArray[np.uint32], threads: int | None
     ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
@@ -354,53 +316,3 @@ class NgramModel:
         return self.trie.numbers[
             np.fromiter(map(self.vocabulary.id, vocabulary.words), np.int64, len(vocabulary))
         ]
-
-    def _score_sentence(
-        self, sentence: str | Sequence[str], bos: bool, eos: bool
-    ) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint8]]:
-        listed = self._numbers_in(sentence)
-        if eos:
-            listed.append(int(self.trie.numbers[END]))
-        numbers = np.array(listed, np.uint32)
-        try:
-            return numbers, *self._reader.score_words(self.begin_state if bos else 0, numbers)
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-
-    def _numbers_in(self, words: str | Sequence[str]) -> list[int]:
-        if isinstance(words, bytes) or not isinstance(words, Iterable):
-            raise UsageError(f"found {words!r:.40}; expected words: a string, or a list of strings")
-        listed = words.split() if isinstance(words, str) else words
-        numbers, unknown = self._numbers_by_word, int(self.trie.numbers[UNKNOWN])
-        return [numbers.get(word, unknown) for word in listed]
-
-    @cached_property
-    def _numbers_by_word(self) -> dict[str, int]:
-        return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
-
-
-def damage_error(folder: Path | None, error: _core.DamagedModel) -> BadDataError:
-    """Say that a model contradicts itself; it was opened without a look at its checksums."""
-    where = f"{folder}: " if folder else ""
-    return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
-
-
-def _part(tell: Tell | None, begin: float, end: float) -> Tell | None:
-    """Take the share of a step for that of the whole work."""
-    if tell is None:
-        return None
-    return lambda share, words: tell(begin + (end - begin) * share, words)
-
-
-def _check_options(
-    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
-) -> Sequence[int]:
-    """Refuse what makes no sense, before hours of work; give the cut-offs."""
-    if smoothing not in SMOOTHINGS:
-        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
-    if not 0 <= prune < math.inf:
-        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
-    if min_counts is None:
-        return usual_min_counts(smoothing, order)
-    check_min_counts(min_counts, order)
-    return min_counts

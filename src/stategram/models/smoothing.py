@@ -15,7 +15,7 @@ from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
 from stategram.text import BEGIN
 
-__all__ = ["SMOOTHINGS", "EstimatedLevel", "Estimates", "estimate", "usual_min_counts"]
+__all__ = ["SMOOTHINGS", "EstimatedLevel", "Estimates", "check_min_counts", "estimate", "usual_min_counts"]
 
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 

@@ -1,7 +1,7 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
 from stategram.storage.checksum import file_sha256
-from stategram.storage.folder import Folder, holds_only_our_files, open_folder, write_folder
+from stategram.storage.folder import Folder, holds_only_our_files, is_our_name, open_folder, write_folder
 from stategram.storage.partial import left_overs
 from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
@@ -11,6 +11,7 @@ __all__ = [
     "check_place",
     "file_sha256",
     "holds_only_our_files",
+    "is_our_name",
     "left_overs",
     "open_folder",
     "open_whole",

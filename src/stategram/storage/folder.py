@@ -12,8 +12,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,22 @@ from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
 from stategram.storage.partial import partial_of
 
-__all__ = ["Folder", "holds_only_our_files", "open_folder", "write_folder"]
+__all__ = ["Folder", "holds_only_our_files", "is_our_name", "open_folder", "write_folder"]
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-VOCABULARY = "vocabulary.txt"
+# Names of files besides arrays; those of parts begin with 0-, 1-0-, ....
+_OTHER_FILES = re.compile(r"manifest\.json|(\d+-)*vocabulary\.txt")
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that was opened and found whole."""
+    """A folder that was opened and found whole, or the part of it whose file names begin with `prefix`."""
 
     path: Path
     manifest: Mapping[str, Any]
+    files: Collection[str]
+    prefix: str = ""
 
     def text(self, name: str) -> bytes:
         """Give the bytes of a file of the folder."""
@@ -48,10 +52,26 @@ class Folder:
         """Give the arrays of the file `name`.safetensors, read-only and by default mapped."""
         return map_arrays(self._file(f"{name}.safetensors"), in_memory=not mmap)
 
+    def has(self, name: str) -> bool:
+        """Whether there is a file of that name."""
+        return self.prefix + name in self.files
+
+    def parts(self) -> list[Folder]:
+        """Give what the manifest lists under ``parts``; the names of their files begin with ``0-``, ...."""
+        listed = self.manifest.get("parts", [])
+        if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
+            raise BadDataError(f"{self.path}: the parts in its manifest are no list; write the folder again")
+        return [
+            Folder(self.path, part, self.files, f"{self.prefix}{number}-")
+            for number, part in enumerate(listed)
+        ]
+
     def _file(self, name: str) -> Path:
-        if name not in self.manifest["files"]:
-            raise BadDataError(f"{self.path}: its manifest names no file {name!r}; write the folder again")
-        return self.path / name
+        if not self.has(name):
+            raise BadDataError(
+                f"{self.path}: its manifest names no file {self.prefix + name!r}; write the folder again"
+            )
+        return self.path / (self.prefix + name)
 
 
 def write_folder(
@@ -122,12 +142,16 @@ def _replace(path: Path, partial: Path) -> None:
         shutil.rmtree(replaced, ignore_errors=True)
 
 
+def is_our_name(name: str) -> bool:
+    """Whether `write_folder` could have written a file of that name."""
+    return bool(_OTHER_FILES.fullmatch(name)) or name.endswith(".safetensors")
+
+
 def holds_only_our_files(path: str | os.PathLike[str]) -> bool:
     """Whether a folder has a manifest, damaged or not, and no file that `write_folder` does not write."""
     path = Path(path)
     return (path / MANIFEST).is_file() and all(
-        file.is_file() and (file.name in (MANIFEST, VOCABULARY) or file.suffix == ".safetensors")
-        for file in path.iterdir()
+        file.is_file() and is_our_name(file.name) for file in path.iterdir()
     )
 
 
@@ -205,7 +229,7 @@ def open_folder(
             raise BadDataError(f"{path / name}: missing; write the folder again")
     if verify:
         _verify(path, files, progress)
-    return Folder(path, manifest)
+    return Folder(path, manifest, files)
 
 
 def _verify(path: Path, files: Mapping[str, str], progress: Callable[[int, int], None] | None) -> None:

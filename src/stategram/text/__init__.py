@@ -2,6 +2,7 @@
 
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.encoding import corpus_from_sentences, read_corpus
+from stategram.text.known_words import check_known_words
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import Progress as ReadingProgress
 from stategram.text.reading import display_name, read_all, read_blocks, total_size
@@ -19,6 +20,7 @@ __all__ = [
     "ReadingReport",
     "Treatment",
     "Vocabulary",
+    "check_known_words",
     "corpus_from_sentences",
     "display_name",
     "read_all",

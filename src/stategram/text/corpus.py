@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -78,6 +79,29 @@ class Corpus:
         if not 0 <= i < self.n_sentences:
             raise IndexError(f"no sentence {i}: there are {self.n_sentences}")
         return self.ids[self.sentence_starts[i] : self.sentence_starts[i + 1]]
+
+    def in_vocabulary(self, vocabulary: Vocabulary) -> Corpus:
+        """Give the same text with the ids of another vocabulary; words that it lacks become ``<unk>``."""
+        if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
+            return self
+        words = self.vocabulary.words
+        ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
+        return Corpus(ids[self.ids], self.sentence_starts, vocabulary, self.report)
+
+    def sentences(self, begin: int, end: int) -> Corpus:
+        """Give the sentences from `begin` up to `end`, which is left out."""
+        starts = self.sentence_starts[begin : end + 1]
+        return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.report)
+
+    def pieces(self, events: int) -> Iterator[tuple[int, Corpus]]:
+        """Give the text by pieces of whole sentences, of up to so many events, each with its first event."""
+        begin = 0
+        while begin < self.n_sentences:
+            first = int(self.sentence_starts[begin])
+            end = int(np.searchsorted(self.sentence_starts, first + events, "right")) - 1
+            end = max(end, begin + 1)  # a sentence may be longer
+            yield first, self.sentences(begin, end)
+            begin = end
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"

@@ -1,0 +1,226 @@
+// The contexts of a text as a tree, with the words that follow them.
+//
+// Every event gives one key: the values of its context from the first refinement on, then the word. Sorted
+// keys are the leaves with their words; beginnings of keys are the nodes above.
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+#include <tuple>
+#include <vector>
+
+#include "arrays.hpp"
+#include "range_counter.hpp"
+#include "threads.hpp"
+
+namespace stategram {
+namespace {
+
+// Value k of a context: what `map` makes of the word so many places back. Before a sentence stands `before`.
+struct Value {
+    const std::uint32_t* map;
+    std::int64_t distance;
+};
+
+struct ContextSource {
+    const std::uint32_t* ids;
+    const std::int64_t* starts;
+    std::size_t sentences;
+    std::uint32_t before;
+    std::vector<Value> values;
+
+    std::size_t pieces() const { return sentences; }
+
+    template <std::size_t Limbs, typename Use>
+    void for_keys(std::size_t begin, std::size_t end, int bits, int order, const Use& use) const {
+        for (std::size_t sentence = begin; sentence < end; ++sentence) {
+            const std::int64_t start = starts[sentence];
+            for (std::int64_t i = start; i < starts[sentence + 1]; ++i) {
+                NgramKey<Limbs> key{};
+                key.prepend(ids[i] + std::uint64_t{1}, bits, order);
+                std::uint32_t symbol = 0;
+                for (std::size_t k = values.size(); k-- > 0;) {
+                    const std::int64_t place = i - values[k].distance;
+                    symbol = values[k].map[place >= start ? ids[place] : before];
+                    key.prepend(symbol + std::uint64_t{1}, bits, order);
+                }
+                use(key, symbol);
+            }
+        }
+    }
+};
+
+using Maps = std::vector<In<std::uint32_t>>;
+
+auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
+                    const Maps& maps, const std::vector<std::int64_t>& distances, std::uint32_t n_values,
+                    std::uint32_t first, std::uint32_t last, int threads) {
+    const std::int64_t* const starts = sentence_starts.data();
+    if (maps.empty() || maps.size() >= most_words || maps.size() != distances.size())
+        throw std::invalid_argument("a context has 1 to 8 values");
+    if (sentence_starts.size() == 0 || starts[0] != 0 ||
+        starts[sentence_starts.size() - 1] != static_cast<std::int64_t>(ids.size()) ||
+        !std::is_sorted(starts, starts + sentence_starts.size()))
+        throw std::invalid_argument("the sentences do not cover the ids");
+    if (first >= last || last > n_values || n_values >= UINT32_MAX || ids.size() > UINT32_MAX / 2)
+        throw std::invalid_argument("values and their range do not fit together");
+    ContextSource source{ids.data(), starts, sentence_starts.size() - 1, before, {}};
+    const std::size_t n_words = maps[0].size();
+    for (std::size_t k = 0; k < maps.size(); ++k) {
+        if (distances[k] < 1 || maps[k].size() != n_words)
+            throw std::invalid_argument("a value is not that of a word before, for all words");
+        source.values.push_back({maps[k].data(), distances[k]});
+    }
+    if (before >= n_words || n_words > n_values)
+        throw std::invalid_argument("there are fewer values than words");
+    std::vector<Level> levels;
+    {
+        nb::gil_scoped_release release;
+        for (const Value& value : source.values)
+            if (*std::max_element(value.map, value.map + n_words) >= n_values)
+                throw std::invalid_argument("a value is not below their number");
+        for (std::size_t i = 0; i < ids.size(); ++i)
+            if (ids.data()[i] >= n_words)
+                throw std::invalid_argument("an id is not below the number of words");
+        ThreadPool pool(threads);
+        levels = count_range(source, static_cast<int>(maps.size()) + 1,
+                             static_cast<int>(std::bit_width(n_values)), first, last, pool);
+    }
+    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
+    for (Level& level : levels)
+        made.emplace_back(to_numpy(std::move(level.words)), to_numpy(std::move(level.counts)),
+                          to_numpy(std::move(level.first_child)));
+    return made;
+}
+
+// Sums rows of counts, group by group: group j is made of the rows rows[group_offsets[j] ..
+// group_offsets[j+1]).
+auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
+              In<std::uint32_t> rows, In<std::int64_t> group_offsets, std::uint32_t n_columns, int threads) {
+    if (offsets.size() == 0 || group_offsets.size() == 0 || columns.size() != counts.size() ||
+        offsets(offsets.size() - 1) != static_cast<std::int64_t>(columns.size()) || offsets(0) != 0 ||
+        !std::is_sorted(offsets.data(), offsets.data() + offsets.size()) ||
+        !std::is_sorted(group_offsets.data(), group_offsets.data() + group_offsets.size()) ||
+        group_offsets(0) < 0 ||
+        group_offsets(group_offsets.size() - 1) > static_cast<std::int64_t>(rows.size()))
+        throw std::invalid_argument("rows and groups do not fit together");
+    const std::size_t groups = group_offsets.size() - 1;
+    std::vector<std::int64_t> out_offsets(groups + 1, 0);
+    std::vector<std::uint32_t> out_columns, out_counts;
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows.data()[i] + std::size_t{1} >= offsets.size()) throw std::invalid_argument("no such row");
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            if (columns.data()[i] >= n_columns) throw std::invalid_argument("no such column");
+        ThreadPool pool(threads);
+        const std::size_t slices = std::min<std::size_t>(groups, static_cast<std::size_t>(threads) * 16);
+        struct Part {
+            std::vector<std::uint32_t> columns, counts;
+        };
+        std::vector<Part> parts(slices);
+        std::vector<std::vector<std::uint32_t>> sums(static_cast<std::size_t>(threads));
+        pool.run(slices, [&](std::size_t slice, int worker) {
+            auto& sum = sums[static_cast<std::size_t>(worker)];
+            sum.resize(n_columns, 0);
+            std::vector<std::uint32_t> touched;
+            for (std::size_t group = groups * slice / slices; group < groups * (slice + 1) / slices;
+                 ++group) {
+                touched.clear();
+                for (std::int64_t r = group_offsets(group); r < group_offsets(group + 1); ++r) {
+                    const std::size_t row = rows.data()[r];
+                    for (std::int64_t i = offsets(row); i < offsets(row + 1); ++i) {
+                        const std::uint32_t column = columns.data()[i];
+                        if (sum[column] == 0) touched.push_back(column);
+                        sum[column] += counts.data()[i];
+                    }
+                }
+                std::sort(touched.begin(), touched.end());
+                for (const std::uint32_t column : touched) {
+                    parts[slice].columns.push_back(column);
+                    parts[slice].counts.push_back(sum[column]);
+                    sum[column] = 0;
+                }
+                out_offsets[group + 1] = static_cast<std::int64_t>(touched.size());
+            }
+        });
+        for (std::size_t group = 0; group < groups; ++group) out_offsets[group + 1] += out_offsets[group];
+        out_columns.reserve(static_cast<std::size_t>(out_offsets[groups]));
+        out_counts.reserve(out_columns.capacity());
+        for (Part& part : parts) {
+            out_columns.insert(out_columns.end(), part.columns.begin(), part.columns.end());
+            out_counts.insert(out_counts.end(), part.counts.begin(), part.counts.end());
+            part = {};
+        }
+    }
+    return std::tuple(to_numpy(std::move(out_offsets)), to_numpy(std::move(out_columns)),
+                      to_numpy(std::move(out_counts)));
+}
+
+// The leaf of the tree that each event's context reaches: for each event and level, the node, or `none`.
+// `first_child`, `symbols`: of each level, from the root down. Gives the node of the deepest level that is
+// known, and that level.
+auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
+                   const Maps& maps, const std::vector<std::int64_t>& distances, const Maps& first_child,
+                   const Maps& symbols, int threads) {
+    const std::size_t depth = maps.size(), size = ids.size();
+    if (depth == 0 || distances.size() != depth || first_child.size() != depth || symbols.size() != depth)
+        throw std::invalid_argument("the levels do not fit the context");
+    std::vector<std::uint32_t> nodes(size, 0);
+    std::vector<std::uint8_t> levels(size, 0);
+    {
+        nb::gil_scoped_release release;
+        for (std::size_t i = 0; i < size; ++i)
+            for (const auto& map : maps)
+                if (ids.data()[i] >= map.size())
+                    throw std::invalid_argument("an id is not below the number of words");
+        ThreadPool pool(threads);
+        const std::size_t sentences = sentence_starts.size() - 1;
+        const std::size_t slices = std::max<std::size_t>(
+            1, std::min<std::size_t>(sentences, static_cast<std::size_t>(threads) * 16));
+        pool.run(slices, [&](std::size_t slice, int) {
+            for (std::size_t s = sentences * slice / slices; s < sentences * (slice + 1) / slices; ++s)
+                for (std::int64_t i = sentence_starts(s); i < sentence_starts(s + 1); ++i) {
+                    std::uint32_t node = 0;
+                    std::size_t level = 0;
+                    for (; level < depth; ++level) {
+                        const std::int64_t place = i - distances[level];
+                        const std::uint32_t value =
+                            maps[level].data()[place >= sentence_starts(s) ? ids.data()[place] : before];
+                        const auto& children = first_child[level];
+                        const std::uint32_t* begin = symbols[level].data() + children(node);
+                        const std::uint32_t* end = symbols[level].data() + children(node + std::size_t{1});
+                        const std::uint32_t* found = std::lower_bound(begin, end, value);
+                        if (found == end || *found != value) break;
+                        node = static_cast<std::uint32_t>(found - symbols[level].data());
+                    }
+                    nodes[static_cast<std::size_t>(i)] = node;
+                    levels[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(level);
+                }
+        });
+    }
+    return std::tuple(to_numpy(std::move(nodes)), to_numpy(std::move(levels)));
+}
+
+}  // namespace
+
+void register_context_tree(nb::module_& m) {
+    m.def("count_contexts", &count_contexts, nb::arg("ids").noconvert(),
+          nb::arg("sentence_starts").noconvert(), nb::arg("before"), nb::arg("maps"), nb::arg("distances"),
+          nb::arg("n_values"), nb::arg("first"), nb::arg("last"), nb::arg("threads"),
+          "The contexts whose first value is `first` to `last` - 1: for each level values, counts, first "
+          "children; then the same for the words that follow.");
+    m.def("sum_rows", &sum_rows, nb::arg("offsets").noconvert(), nb::arg("columns").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("rows").noconvert(), nb::arg("group_offsets").noconvert(),
+          nb::arg("n_columns"), nb::arg("threads"), "Sums of groups of rows: offsets, columns, counts.");
+    m.def("find_contexts", &find_contexts, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
+          nb::arg("before"), nb::arg("maps"), nb::arg("distances"), nb::arg("first_child"),
+          nb::arg("symbols"), nb::arg("threads"),
+          "For each event the node of its context on the deepest level where it is known, "
+          "and that level.");
+}
+
+}  // namespace stategram

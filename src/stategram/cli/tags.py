@@ -1,0 +1,115 @@
+"""`stategram tags`: the tag of each word of a text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+import numpy as np
+
+from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
+from stategram.cli.console import Console, many
+from stategram.cli.options import text_options, work_options
+from stategram.cli.reading import read_text
+from stategram.contexts import TagMap, file_of_tags, parse_tags
+from stategram.storage import check_place, write_whole
+from stategram.text import SPECIAL_WORDS, Vocabulary
+
+__all__ = ["tags"]
+
+_FROM = {"lexicon": "from the lexicon or file", "rule": "by a rule", "fallback": "by default"}
+_EXAMPLES = 5
+_LONGEST_EXAMPLE = 20
+
+
+@click.command(
+    short_help="Show the part-of-speech tags of words.",
+    epilog="""\b
+Examples:
+  stategram tags text.txt > tags.tsv
+  stategram tags text.txt --vocab 20000 --lowercase -o tags.tsv
+  stategram tags text.txt --tags corrected.tsv
+  stategram tags text.txt --tags en_ewt-ud-train.conllu:xpos""",
+)
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option(
+    "--tags",
+    "tag_source",
+    default="brill",
+    show_default=True,
+    metavar="SOURCE",
+    help="brill for English, a file with a word and its tag a line, or FILE.conllu[:upos|:xpos].",
+)
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+)
+@text_options
+@work_options
+def tags(texts: tuple[str, ...], **options: Any) -> None:
+    """Show the tag of each word of TEXT, one a word: word, tag and count, the most frequent words first.
+
+    The output can be corrected and given back as --tags FILE. A table of the tags goes to stderr.
+    """
+    _check_options(texts, options)
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
+    vocabulary = read_text(texts, options, console).vocabulary
+    with console.step("tagging"):
+        found = parse_tags(options["tag_source"], vocabulary)
+    write_whole(options["output"], _as_lines(found, vocabulary))
+    console.say(_as_table(found, vocabulary))
+
+
+def _check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
+    check_shared_options(options)
+    inputs = [*texts, *(name for name in (options["vocab_file"],) if name)]
+    if name := file_of_tags(options["tag_source"]):
+        inputs.append(name)
+    check_inputs(inputs)
+    for name in inputs:
+        if is_same_file(options["output"], name):
+            raise click.UsageError(f"the output {options['output']} is an input too; choose another name")
+    check_place(options["output"])
+
+
+def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:
+    rows = zip(vocabulary.words, found.labels.tolist(), vocabulary.counts.tolist(), strict=True)
+    lines = [f"{word}\t{found.tags[label]}\t{count}\n" for word, label, count in rows]
+    return "".join(lines[len(SPECIAL_WORDS) :]).encode()
+
+
+def _as_table(found: TagMap, vocabulary: Vocabulary) -> str:
+    """Say what each tag has, the most frequent first, and where the tags are from."""
+    first = len(SPECIAL_WORDS)
+    labels, counts = found.labels[first:], vocabulary.counts[first:].astype(np.int64)
+    words = np.bincount(labels, minlength=len(found))
+    tokens = np.bincount(labels, counts, minlength=len(found)).astype(np.int64)
+    all_words, all_tokens = max(len(labels), 1), max(int(counts.sum()), 1)
+    width = max(3, *map(len, found.tags))
+    lines = [f"{'tag':{width}} {'words':>9} {'tokens':>13} {'share':>7}  most frequent words"]
+    # Most frequent words first, and by tag: the examples of a tag are the first of its part.
+    order = np.lexsort((-counts, labels))
+    begin = np.searchsorted(labels[order], np.arange(len(found)))
+    for label in np.lexsort((np.arange(len(found)), -words, -tokens)).tolist():
+        if label < first:
+            continue
+        some = order[begin[label] : begin[label] + min(words[label], _EXAMPLES)] + first
+        examples = " ".join(_short(vocabulary.word(id)) for id in some.tolist())
+        share = tokens[label] / all_tokens
+        lines.append(
+            f"{found.tags[label]:{width}} {words[label]:>9,} {tokens[label]:>13,} {share:>7.2%}  {examples}"
+        )
+    lines.append("")
+    for source, part in found.source.items():
+        lines.append(
+            f"{_FROM[source]}: {many(part.words, 'word')} ({part.words / all_words:.2%}), "
+            f"{many(part.tokens, 'token')} ({part.tokens / all_tokens:.2%})"
+        )
+    return "\n".join(lines)
+
+
+def _short(word: str) -> str:
+    return word if len(word) <= _LONGEST_EXAMPLE else word[: _LONGEST_EXAMPLE - 1] + "…"

@@ -1,0 +1,322 @@
+"""States of contexts and categories of words, found along a context tree.
+
+Level 1 of the tree moves all contexts with the same nearest value together, level 2 those with the same two
+values, and so on down to single contexts. A node that is too rare to move stays in the state of its parent.
+Words move on every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.clustering.exchange import Clusters, event_exchange
+from stategram.clustering.initial import frequent_first
+from stategram.clustering.monitor import Monitor, SweepRecord
+from stategram.contexts import ContextTree
+from stategram.counts import CompressedCounts
+
+__all__ = ["Clustering", "ClusteringSettings", "LevelResult", "TreeClustering"]
+
+
+@dataclass(frozen=True)
+class ClusteringSettings:
+    """How to cluster.
+
+    Parameters
+    ----------
+    states, categories
+        The numbers of clusters.
+    tree
+        Whether groups of contexts move first; else single contexts from the start.
+    criterion
+        ``ml`` or ``leave-one-out``.
+    min_count
+        Contexts with fewer events do not move on their own.
+    anneal
+        Annealing sweeps on the first level.
+    tolerance
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+    max_sweeps
+        A level ends after so many sweeps at most, annealing not counted.
+    candidates
+        Between two sweeps over all clusters, elements look at so many clusters only; 0: always at all.
+    seed
+        Of the annealing.
+
+    """
+
+    states: int = 2000
+    categories: int = 2000
+    tree: bool = True
+    criterion: str = "ml"
+    min_count: int = 6
+    anneal: int = 0
+    tolerance: float = 0.001
+    max_sweeps: int = 6
+    candidates: int = 16
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class LevelResult:
+    """What a level of the tree came to."""
+
+    level: int
+    nodes: int
+    movable: int
+    sweeps: int
+    criterion: float
+    perplexity: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """States of contexts and categories of words.
+
+    Parameters
+    ----------
+    tree
+        The contexts.
+    states
+        For each level of the tree the state of each of its nodes.
+    categories
+        The category of each word of the vocabulary.
+    settings
+        How they were found.
+    levels, history
+        What each level and each sweep came to.
+
+    """
+
+    tree: ContextTree
+    states: tuple[NDArray[np.uint32], ...]
+    categories: NDArray[np.uint32]
+    settings: ClusteringSettings
+    levels: tuple[LevelResult, ...] = ()
+    history: tuple[SweepRecord, ...] = ()
+
+    @property
+    def n_states(self) -> int:
+        """The number of states."""
+        return max(int(states.max()) + 1 for states in self.states)
+
+    @property
+    def n_categories(self) -> int:
+        """The number of categories."""
+        return int(self.categories.max()) + 1
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a clustering is: the next sweep is number `sweep` of `level`."""
+
+    level: int
+    sweep: int
+    perplexity: float
+    """After the last sweep over all clusters of the level."""
+
+
+@dataclass
+class TreeClustering:
+    """A clustering in the making, level by level; it can be cut off between sweeps and taken up again."""
+
+    tree: ContextTree
+    settings: ClusteringSettings
+    threads: int
+    monitor: Monitor
+    states: list[NDArray[np.uint32]] = field(default_factory=list)
+    """Of the levels that are done."""
+    categories: NDArray[np.uint32] | None = None
+    levels: list[LevelResult] = field(default_factory=list)
+    save: Callable[[TreeClustering, Position, NDArray[np.uint32]], None] | None = None
+
+    def run(self, start: Position | None = None, states: NDArray[np.uint32] | None = None) -> Clustering:
+        """Cluster; from a position with the states of its level, if they are given."""
+        first = start.level if start else self._levels()[0]
+        for number in self._levels():
+            if number >= first:
+                here = start if start and number == start.level else Position(number, 0, np.inf)
+                self._run_level(here, states if here is start else None)
+        return self._finish()
+
+    def _levels(self) -> list[int]:
+        return list(range(1, self.tree.depth + 1)) if self.settings.tree else [self.tree.depth]
+
+    def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> None:
+        work = _LevelWork(self, start.level, states)
+        perplexity = start.perplexity
+        for sweep, (step, temperature, shortlisted) in enumerate(
+            _plan(self.settings, start.level == self._levels()[0])
+        ):
+            if sweep < start.sweep:
+                continue
+            if not shortlisted and sweep > 0 and self.save is not None:
+                self.categories = work.categories()
+                self.save(self, Position(start.level, sweep, perplexity), work.states())
+            work.sweep(step, temperature, shortlisted)
+            if step == "exchange" and not shortlisted:
+                if work.exchange.perplexity > perplexity * (1 - self.settings.tolerance):
+                    break
+                perplexity = work.exchange.perplexity
+        self.states.append(work.states())
+        self.categories = work.categories()
+        self.levels.append(work.result())
+
+    def _finish(self) -> Clustering:
+        assert self.categories is not None
+        states = self.states
+        if not self.settings.tree:
+            # The levels above are known by their rarest: all contexts that were never seen are in one state.
+            rest = self.settings.states - 1
+            states = [np.full(len(level), rest, np.uint32) for level in self.tree.levels[:-1]] + states
+        return Clustering(
+            self.tree,
+            tuple(states),
+            self.categories,
+            self.settings,
+            tuple(self.levels),
+            tuple(self.monitor.history),
+        )
+
+
+def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, float, bool]]:
+    """Give the sweeps of a level: step, temperature, whether over shortlists."""
+    short = settings.candidates > 0
+    if is_first:
+        yield "place", 0.0, False
+        for number in range(settings.anneal):
+            share = number / settings.anneal
+            yield "anneal", _HOT + (_COLD - _HOT) * share, short and number % _FULL_EVERY != 0
+    for number in range(settings.max_sweeps):
+        yield "exchange", 0.0, short and number % _FULL_EXCHANGE_EVERY != 0
+
+
+_HOT, _COLD = 0.3, 0.04
+_FULL_EVERY = 4
+_FULL_EXCHANGE_EVERY = 3
+
+
+class _LevelWork:
+    """The exchange of one level."""
+
+    def __init__(self, clustering: TreeClustering, number: int, states: NDArray[np.uint32] | None) -> None:
+        self.clustering = clustering
+        self.number = number
+        self.level = clustering.tree.levels[number - 1]
+        self.started = clustering.monitor.seconds
+        self.n_sweeps = 0
+        settings = clustering.settings
+        inherited = self._inherited()
+        counts = self.level.counts.astype(np.int64)
+        by_count = np.argsort(-counts, kind="stable")
+        self.movable = by_count[counts[by_count] >= settings.min_count]
+        rare = np.flatnonzero(counts < settings.min_count)
+        # What does not move is one row for each state.
+        rare = rare[np.argsort(inherited[rare], kind="stable")]
+        offsets = np.concatenate(
+            (
+                np.arange(len(self.movable) + 1),
+                len(self.movable) + np.cumsum(np.bincount(inherited[rare], minlength=settings.states)),
+            )
+        )
+        n_words = len(clustering.tree.vocabulary)
+        events = CompressedCounts(
+            *_core.sum_rows(
+                *self.level.events,
+                np.concatenate((self.movable, rare)).astype(np.uint32),
+                offsets.astype(np.int64),
+                n_words,
+                clustering.threads,
+            )
+        )
+        self.inherited = inherited
+        self.exchange = event_exchange(
+            events,
+            self._state_clusters(states),
+            self._category_clusters(),
+            candidates=settings.candidates,
+            threads=clustering.threads,
+        )
+
+    def _inherited(self) -> NDArray[np.uint32]:
+        clustering = self.clustering
+        if clustering.states:
+            return clustering.states[-1][clustering.tree.parents(self.number)]
+        # Rare contexts share the last state, as long as no group has put them elsewhere.
+        return np.full(len(self.level), clustering.settings.states - 1, np.uint32)
+
+    def _state_clusters(self, states: NDArray[np.uint32] | None) -> Clusters:
+        n = self.clustering.settings.states
+        order = np.arange(len(self.movable), dtype=np.uint32)
+        still = np.arange(n, dtype=np.uint32)
+        if states is not None:
+            labels = states[self.movable]
+        elif self.clustering.states:
+            labels = self.inherited[self.movable]
+        else:
+            # The most frequent have a state each; the others wait in one that takes none, until the first
+            # sweep.
+            labels = np.minimum(order, n).astype(np.uint32)
+        return Clusters(np.concatenate((labels, still)).astype(np.uint32), n, order)
+
+    def _category_clusters(self) -> Clusters:
+        clustering = self.clustering
+        n = clustering.settings.categories
+        counts = np.bincount(
+            self.level.events.columns, self.level.events.counts, len(clustering.tree.vocabulary)
+        ).astype(np.int64)
+        fresh = frequent_first(counts, n)
+        if clustering.categories is None:
+            return fresh
+        return Clusters(clustering.categories, n, fresh.order)
+
+    def sweep(self, step: str, temperature: float, shortlisted: bool) -> None:
+        monitor, settings = self.clustering.monitor, self.clustering.settings
+        kernel = self.exchange.kernel
+        assert isinstance(kernel, _core.TwoSidedExchange)
+        if settings.criterion == "leave-one-out":
+            kernel.leave_one_out()
+        number = len(monitor.history)
+
+        def tick(part: float, moves: int) -> None:
+            monitor.tell(
+                f"level {self.number}: {step}",
+                number + 1,
+                moves,
+                self.exchange.criterion,
+                self.exchange.perplexity,
+                0.0,
+            )
+
+        seed = (settings.seed * 1_000_003 + number) % 2**64
+        moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
+        kernel.settle()
+        monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
+        self.n_sweeps += 1
+
+    def states(self) -> NDArray[np.uint32]:
+        """Give the state of every node of the level."""
+        states = self.inherited.astype(np.uint32).copy()
+        states[self.movable] = self.exchange.sides[1].labels()[: len(self.movable)]
+        return states
+
+    def categories(self) -> NDArray[np.uint32]:
+        return self.exchange.sides[0].labels()
+
+    def result(self) -> LevelResult:
+        monitor = self.clustering.monitor
+        return LevelResult(
+            self.number,
+            int(np.count_nonzero(self.level.counts)),
+            len(self.movable),
+            self.n_sweeps,
+            self.exchange.criterion,
+            self.exchange.perplexity,
+            monitor.seconds - self.started,
+        )

@@ -1,0 +1,24 @@
+"""What a context is: its definition, the tags of words, the tree of all contexts of a text."""
+
+from stategram.contexts.brill import tags_from_brill
+from stategram.contexts.definition import ContextDefinition, ContextValue
+from stategram.contexts.sources import file_of_tags, parse_tags
+from stategram.contexts.tag_files import tags_from_conllu, tags_from_file
+from stategram.contexts.tags import TAG_SOURCES, TagMap, TagShare
+from stategram.contexts.tree import ContextLevel, ContextTree, build_tree
+
+__all__ = [
+    "TAG_SOURCES",
+    "ContextDefinition",
+    "ContextLevel",
+    "ContextTree",
+    "ContextValue",
+    "TagMap",
+    "TagShare",
+    "build_tree",
+    "file_of_tags",
+    "parse_tags",
+    "tags_from_brill",
+    "tags_from_conllu",
+    "tags_from_file",
+]

@@ -1,0 +1,146 @@
+"""What a context is: which values of the words before an event, and in which order a tree refines by them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from stategram.errors import UsageError
+
+__all__ = ["MAX_DISTANCE", "MAX_VALUES", "ContextDefinition", "ContextValue", "ValueKind"]
+
+ValueKind = Literal["w", "t", "g"]
+
+MAX_VALUES = 8
+MAX_DISTANCE = 255
+
+# From coarse to fine: a category says least, a word says all.
+_COARSENESS = {"g": 0, "t": 1, "w": 2}
+_VALUE = re.compile(r"([wtg])-([1-9][0-9]{0,2})")
+_EXAMPLE = "expected for instance w-2,w-1 or t-3,w-1 (w word, t tag, g category; 1 is the nearest)"
+
+
+@dataclass(frozen=True)
+class ContextValue:
+    """One value of a context: a word ``w``, its tag ``t`` or its category ``g``, so many positions back."""
+
+    kind: ValueKind
+    distance: int
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(ValueKind):
+            raise UsageError(f"a context value of the kind {self.kind!r}; {_EXAMPLE}")
+        if not 1 <= self.distance <= MAX_DISTANCE:
+            raise UsageError(
+                f"the context value {self} is {self.distance} positions back; "
+                f"1 to {MAX_DISTANCE} are possible: {_EXAMPLE}"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.kind}-{self.distance}"
+
+
+@dataclass(frozen=True)
+class ContextDefinition:
+    """The values of a context, in the order in which a context tree refines by them.
+
+    Parameters
+    ----------
+    values
+        Value v1 first: level 1 of the tree tells contexts apart by v1, level 2 by (v2, v1), and so on.
+
+    Notes
+    -----
+    Unless another order is asked for, the nearest value comes first, and at the same distance the coarser:
+    category, tag, word. A word fixes its tag and its category, so the other way round a level would add
+    nothing.
+
+    Examples
+    --------
+    >>> definition = ContextDefinition.parse("t-3,w-1")
+    >>> [str(value) for value in definition.values], definition.width, definition.needs_tags
+    (['w-1', 't-3'], 3, True)
+    >>> str(ContextDefinition.parse("w-1, w-2")), ContextDefinition.parse("w-2,w-1", "w-2,w-1").tree_order
+    ('w-2,w-1', 'w-2,w-1')
+
+    """
+
+    values: tuple[ContextValue, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.values) <= MAX_VALUES:
+            raise UsageError(f"a context of {len(self.values)} values; 1 to {MAX_VALUES} are possible")
+        for i, value in enumerate(self.values):
+            if value in self.values[:i]:
+                raise UsageError(f"the context value {value} is there twice; leave one out: {_EXAMPLE}")
+
+    @classmethod
+    def parse(cls, text: str, tree_order: str | None = None) -> ContextDefinition:
+        """Read a definition as it is written, such as ``w-2,w-1``; the order of the values does not matter.
+
+        Parameters
+        ----------
+        text
+            The values with commas between them.
+        tree_order
+            The same values in the order in which the tree refines by them, the first level first.
+
+        """
+        values = _parse(text, "the context")
+        if tree_order is None:
+            return cls(tuple(sorted(values, key=_nearest_first)))
+        ordered = cls(_parse(tree_order, "the tree order")).values
+        if set(ordered) != set(cls(values).values):
+            raise UsageError(
+                f"the tree order {tree_order!r} does not have the values of the context {text!r}; "
+                f"give the same ones in another order, such as {cls.parse(text).tree_order}"
+            )
+        return cls(ordered)
+
+    def __str__(self) -> str:
+        """Give the canonical writing: the farthest value first, whatever the order of the tree."""
+        return ",".join(map(str, sorted(self.values, key=_nearest_first, reverse=True)))
+
+    @property
+    def tree_order(self) -> str:
+        """The values in the order of the tree, as `parse` takes it."""
+        return ",".join(map(str, self.values))
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether a tag is among the values."""
+        return any(value.kind == "t" for value in self.values)
+
+    @property
+    def needs_classes(self) -> bool:
+        """Whether a category is among the values."""
+        return any(value.kind == "g" for value in self.values)
+
+    @property
+    def width(self) -> int:
+        """How many positions back the farthest value is."""
+        return max(value.distance for value in self.values)
+
+
+def _nearest_first(value: ContextValue) -> tuple[int, int]:
+    return value.distance, _COARSENESS[value.kind]
+
+
+def _parse(text: str, what: str) -> tuple[ContextValue, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) > MAX_VALUES:
+        raise UsageError(f"{what} {text!r} has {len(parts)} values; at most {MAX_VALUES} are possible")
+    return tuple(_parse_value(part, text, what) for part in parts)
+
+
+def _parse_value(part: str, text: str, what: str) -> ContextValue:
+    found = _VALUE.fullmatch(part)
+    if found is None or int(found[2]) > MAX_DISTANCE:
+        where = f"{part!r} in {what} {text!r}" if part != text else f"{what} {text!r}"
+        reason = "is empty" if not part else "is no value"
+        if re.fullmatch(r"[wtg]-[0-9]+", part) and not part[2:].startswith("0"):
+            reason = f"is farther back than {MAX_DISTANCE}"
+        raise UsageError(f"{where} {reason}; {_EXAMPLE}")
+    kind: ValueKind = "w" if found[1] == "w" else "t" if found[1] == "t" else "g"
+    return ContextValue(kind, int(found[2]))

@@ -1,0 +1,55 @@
+"""Tags as a command line names them."""
+
+from __future__ import annotations
+
+import re
+
+from stategram.contexts.brill import tags_from_brill
+from stategram.contexts.tag_files import CONLLU_COLUMNS, tags_from_conllu, tags_from_file
+from stategram.contexts.tags import TagMap
+from stategram.errors import UsageError
+from stategram.text import Vocabulary
+
+__all__ = ["file_of_tags", "parse_tags"]
+
+_TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
+
+
+def parse_tags(source: str, vocabulary: Vocabulary) -> TagMap:
+    """Make the tags of a vocabulary from ``brill``, ``tags.tsv``, ``bank.conllu`` or ``bank.conllu:xpos``.
+
+    What is called ``.conllu`` is a treebank; any other name is that of a file with a word and its tag a line.
+
+    Examples
+    --------
+    >>> parse_tags("", Vocabulary.from_words(["cat"]))
+    Traceback (most recent call last):
+    stategram.errors.UsageError: no tags are named; give brill, a file of words and tags, or a .conllu file
+
+    """
+    if not source.strip():
+        raise UsageError("no tags are named; give brill, a file of words and tags, or a .conllu file")
+    if source == "brill":
+        return tags_from_brill(vocabulary)
+    if treebank := _TREEBANK.fullmatch(source):
+        column = treebank["column"]
+        return tags_from_conllu(treebank["path"], vocabulary, "upos" if column is None else column)
+    return tags_from_file(_without_column(source), vocabulary)
+
+
+def file_of_tags(source: str) -> str | None:
+    """Give the name of the file that `parse_tags` would read; None if it reads none."""
+    if source == "brill":
+        return None
+    treebank = _TREEBANK.fullmatch(source)
+    return treebank["path"] if treebank else source
+
+
+def _without_column(source: str) -> str:
+    path, colon, column = source.rpartition(":")
+    if colon and column in CONLLU_COLUMNS:
+        raise UsageError(
+            f"a column, {column}, is named for {path}, which is not called .conllu; leave the column out, "
+            "or rename the file if it is CoNLL-U"
+        )
+    return source

@@ -1,0 +1,187 @@
+"""Tags from files: a list of words with their tags, or a treebank in CoNLL-U."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from stategram.contexts.suffixes import SuffixGuesser, most_frequent
+from stategram.contexts.tags import TagMap, is_lower_case, tag_words
+from stategram.errors import BadDataError, UsageError
+from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_all
+
+__all__ = ["CONLLU_COLUMNS", "NO_TAG", "tags_from_conllu", "tags_from_file"]
+
+NO_TAG = "UNK-TAG"
+"""The tag of words of which nothing is known."""
+
+CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
+
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WORD_ID = re.compile(rb"[1-9][0-9]*")
+_SKIPPED_ID = re.compile(rb"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
+
+
+def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagMap:
+    r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
+
+    A word that is not in the file has the tag of the same word in other case; else the tag that most words
+    of the file with the same last three letters have; else ``UNK-TAG``. `TagMap.source` counts these as
+    ``rule``, ``rule`` and ``fallback``.
+
+    Parameters
+    ----------
+    path
+        A file, plain or compressed; ``-`` is stdin.
+    vocabulary
+        The words that need tags.
+
+    Raises
+    ------
+    BadDataError
+        If a line is not of that form, is not UTF-8, or gives a word a second tag; or if there is no line.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     path = pathlib.Path(place, "tags.tsv")
+    ...     _ = path.write_text("the\tDT\ncat\tNN\n")
+    ...     tags = tags_from_file(path, Vocabulary.from_words(["The", "cat", "tomcat", "dog"]))
+    >>> [tags.tags[label] for label in tags.labels[3:]]
+    ['DT', 'NN', 'NN', 'UNK-TAG']
+
+    """
+    name, lines = _read(path)
+    tags: dict[str, str] = {}
+    where: dict[str, int] = {}
+    for number, line in lines:
+        columns = line.split()
+        if not columns:
+            continue
+        if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
+            shown = b" ".join(columns[:6]).decode()
+            raise BadDataError(
+                f"{name}:{number}: found {len(columns)} columns, {shown[:80]!r}; a tag file has word<TAB>tag "
+                "or word<TAB>tag<TAB>count on each line. Mend the line"
+            )
+        word, tag = columns[0].decode(), columns[1].decode()
+        if word in SPECIAL_WORDS:
+            continue
+        if tags.setdefault(word, tag) != tag:
+            raise BadDataError(
+                f"{name}:{number}: {word!r} has the tag {tag}, but line {where[word]} gave it {tags[word]}; "
+                "a word has one tag: remove one of the two lines"
+            )
+        where.setdefault(word, number)
+        _check_tag(tag, name, number)
+    if not tags:
+        raise BadDataError(f"{name}:1: no word with a tag is in the file; expected word<TAB>tag on each line")
+    return _tag(vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()})
+
+
+def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos") -> TagMap:
+    """Read the tags of words from a treebank in CoNLL-U: the most frequent tag of each word.
+
+    Of tags that are equally frequent, the first by name is taken. If the vocabulary is in lower case, so are
+    the words of the treebank. Words that are not in the treebank have their tags as in `tags_from_file`.
+
+    Parameters
+    ----------
+    path
+        A file, plain or compressed; ``-`` is stdin.
+    vocabulary
+        The words that need tags.
+    column
+        ``upos`` for universal tags, ``xpos`` for those of the language.
+
+    Raises
+    ------
+    BadDataError
+        If a line is not of ten columns or its number is none, or if the column has no tags.
+
+    """
+    if column not in CONLLU_COLUMNS:
+        raise UsageError(f"there is no column {column!r} of tags; choose one of {', '.join(CONLLU_COLUMNS)}")
+    name, lines = _read(path)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    lower = is_lower_case(vocabulary)
+    empty = None
+    for number, line in lines:
+        row = line.rstrip(b"\r")
+        if not row.strip() or row.startswith(b"#"):
+            continue
+        columns = row.split(b"\t")
+        _check_columns(columns, name, number)
+        if _SKIPPED_ID.fullmatch(columns[0]):
+            continue
+        word, tag = columns[1].decode(), columns[CONLLU_COLUMNS[column]].decode()
+        if tag == "_":
+            empty = empty or number
+            continue
+        _check_tag(tag, name, number)
+        counts[word.lower() if lower else word][tag] += 1
+    if not counts and empty:
+        other = next(key for key in CONLLU_COLUMNS if key != column)
+        raise BadDataError(f"{name}:{empty}: the column {column} holds no tags, only _; choose {other}")
+    if not counts:
+        raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns a word")
+    return _tag(vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts)
+
+
+def _tag(vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]]) -> TagMap:
+    in_lower_case: dict[str, Counter[str]] = defaultdict(Counter)
+    for word, seen in counts.items():
+        in_lower_case[word.lower()].update(seen)
+    guesser = SuffixGuesser(tags.items(), [3])
+
+    def find(word: str) -> tuple[str, str]:
+        if tag := tags.get(word):
+            return tag, "lexicon"
+        lower = word.lower()
+        if seen := in_lower_case.get(lower):
+            return most_frequent(seen), "rule"
+        if tag := guesser.guess(word) or guesser.guess(lower):
+            return tag, "rule"
+        return NO_TAG, "fallback"
+
+    return tag_words(vocabulary, map(find, vocabulary.words[len(SPECIAL_WORDS) :]))
+
+
+def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]]]:
+    """Give the name of a file for messages, and its lines with their numbers."""
+    name = display_name(os.fspath(path))
+    data = read_all(os.fspath(path)).removeprefix(b"\xef\xbb\xbf")
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise BadDataError(
+            f"{name}:{number}: the byte 0x{data[error.start]:02x} is not UTF-8; expected text in UTF-8: "
+            "convert the file, for instance with iconv -f LATIN1 -t UTF-8"
+        ) from error
+    return name, enumerate(data.split(b"\n"), 1)
+
+
+def _check_columns(columns: list[bytes], name: str, number: int) -> None:
+    if len(columns) != 10:
+        raise BadDataError(
+            f"{name}:{number}: found {len(columns)} columns; a word in CoNLL-U has 10, separated by tabs. "
+            "Mend the line"
+        )
+    if not (_WORD_ID.fullmatch(columns[0]) or _SKIPPED_ID.fullmatch(columns[0])):
+        raise BadDataError(
+            f"{name}:{number}: the line begins with {columns[0].decode()[:20]!r}; expected the number of a "
+            "word, such as 3, 3-4 or 3.1"
+        )
+
+
+def _check_tag(tag: str, name: str, number: int) -> None:
+    if tag in SPECIAL_WORDS:
+        raise BadDataError(
+            f"{name}:{number}: the tag {tag} is that of a special word; give the word another tag"
+        )
+    if not tag or tag.split() != [tag]:
+        raise BadDataError(f"{name}:{number}: the tag {tag!r} is empty or holds white space; mend the line")

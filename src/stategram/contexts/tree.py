@@ -1,0 +1,223 @@
+"""The contexts of a text as a tree: groups of contexts above, single contexts at its leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.contexts.definition import ContextDefinition
+from stategram.contexts.tags import TagMap
+from stategram.counts import CompressedCounts
+from stategram.errors import UsageError
+from stategram.processors import thread_count
+from stategram.text import BEGIN, Corpus, Vocabulary
+
+__all__ = ["ContextLevel", "ContextTree", "build_tree"]
+
+# What one kernel call can count: its counters are 32 bits wide.
+_MOST_EVENTS = 2**31 - 1
+_MOST_AT_A_TIME = 12_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ContextLevel:
+    """The nodes of one level, ordered by their values, v1 first.
+
+    Parameters
+    ----------
+    values
+        The value by which a node differs from its parent's other children.
+    counts
+        The events after the contexts of each node.
+    first_child
+        The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
+        level; empty for the leaves.
+    events
+        How often each word follows the contexts of each node: a row for each node.
+
+    """
+
+    values: NDArray[np.uint32]
+    counts: NDArray[np.uint32]
+    first_child: NDArray[np.uint32]
+    events: CompressedCounts
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class ContextTree:
+    """All contexts of a text.
+
+    Parameters
+    ----------
+    definition
+        What a context is.
+    vocabulary
+        The words of the text.
+    maps
+        For each level, the value of each word: the word itself, its tag or its category.
+    levels
+        Level 1 first; the last are the contexts themselves.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> tree = build_tree(corpus_from_sentences(["a b a", "a b b"]), ContextDefinition.parse("w-2,w-1"))
+    >>> [int(np.count_nonzero(level.counts)) for level in tree.levels]  # after <s>, a, b; after <s> <s>, ...
+    [3, 5]
+
+    """
+
+    definition: ContextDefinition
+    vocabulary: Vocabulary
+    maps: tuple[NDArray[np.uint32], ...]
+    levels: tuple[ContextLevel, ...]
+
+    @property
+    def depth(self) -> int:
+        """The number of levels."""
+        return len(self.levels)
+
+    @property
+    def n_events(self) -> int:
+        """The number of events."""
+        return int(self.levels[0].counts.sum(dtype=np.int64))
+
+    def parents(self, level: int) -> NDArray[np.uint32]:
+        """Give the parent of each node of a level, 2 or more, in the level above."""
+        children = np.diff(self.levels[level - 2].first_child)
+        return np.repeat(np.arange(len(children), dtype=np.uint32), children)
+
+    def find(
+        self, corpus: Corpus, *, threads: int | None = None
+    ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+        """Give for each event the deepest known node of its context, and its level; 0 if there is none.
+
+        The corpus must have the vocabulary of the tree.
+        """
+        first = np.array([0, len(self.levels[0])], np.uint32)
+        return _core.find_contexts(
+            corpus.ids,
+            corpus.sentence_starts,
+            BEGIN,
+            list(self.maps),
+            [value.distance for value in self.definition.values],
+            [first, *(level.first_child for level in self.levels[:-1])],
+            [level.values for level in self.levels],
+            thread_count(threads),
+        )
+
+
+def build_tree(
+    corpus: Corpus,
+    definition: ContextDefinition,
+    *,
+    tags: TagMap | None = None,
+    classes: NDArray[np.uint32] | None = None,
+    threads: int | None = None,
+) -> ContextTree:
+    """Build the tree of the contexts of a text.
+
+    Parameters
+    ----------
+    corpus
+        The text.
+    definition
+        What a context is.
+    tags
+        The tag of each word, if the definition has tags.
+    classes
+        The category of each word by its id, if the definition has categories.
+    threads
+        All processors by default. The tree is always the same.
+
+    """
+    if corpus.n_events == 0:
+        raise UsageError("the text has no events; give a text with words")
+    if corpus.n_events > _MOST_EVENTS:
+        raise UsageError(
+            f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it"
+        )
+    maps = _maps(definition, len(corpus.vocabulary), tags, classes)
+    n_threads = thread_count(threads)
+    levels = _count(corpus, definition, maps, n_threads)
+    return ContextTree(
+        definition, corpus.vocabulary, maps, _with_events(levels, len(corpus.vocabulary), n_threads)
+    )
+
+
+def _maps(
+    definition: ContextDefinition, n_words: int, tags: TagMap | None, classes: NDArray[np.uint32] | None
+) -> tuple[NDArray[np.uint32], ...]:
+    if definition.needs_tags and tags is None:
+        raise UsageError(f"the context {definition} has tags; say where they come from (--tags)")
+    if definition.needs_classes and classes is None:
+        raise UsageError(f"the context {definition} has categories; give classes, or have them learned")
+    kinds = {"w": np.arange(n_words, dtype=np.uint32)}
+    if tags is not None:
+        kinds["t"] = tags.labels
+    if classes is not None:
+        kinds["g"] = np.ascontiguousarray(classes, np.uint32)
+    maps = tuple(kinds[value.kind] for value in definition.values)
+    if any(len(values) != n_words for values in maps):
+        raise UsageError("the tags or classes are not those of the words of the text")
+    return maps
+
+
+_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
+
+
+def _count(
+    corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...], threads: int
+) -> list[_Counted]:
+    """Count the contexts of ranges of first values, and put them together."""
+    n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
+    distances = [value.distance for value in definition.values]
+    n_first = int(maps[0].max()) + 1
+    step = max(1, -(-n_first * _MOST_AT_A_TIME // max(corpus.n_events, 1)))
+    parts = [
+        _core.count_contexts(
+            corpus.ids,
+            corpus.sentence_starts,
+            BEGIN,
+            list(maps),
+            distances,
+            n_values,
+            first,
+            min(first + step, n_first),
+            threads,
+        )
+        for first in range(0, n_first, step)
+    ]
+    levels = []
+    for depth in range(len(maps) + 1):
+        values = np.concatenate([part[depth][0] for part in parts])
+        counts = np.concatenate([part[depth][1] for part in parts])
+        first_child = np.empty(0, np.uint32)
+        if depth < len(maps):
+            sizes = np.cumsum([0] + [len(part[depth + 1][0]) for part in parts]).astype(np.uint32)
+            first_child = np.concatenate(
+                [part[depth][2][:-1] + size for part, size in zip(parts, sizes, strict=False)] + [sizes[-1:]]
+            )
+        levels.append((values, counts, first_child))
+    return levels
+
+
+def _with_events(levels: list[_Counted], n_words: int, threads: int) -> tuple[ContextLevel, ...]:
+    """Add to each level the words that follow its nodes, from the leaves up."""
+    words, counts, _ = levels[-1]
+    *_, (values, totals, offsets) = levels[:-1]
+    events = CompressedCounts(offsets.astype(np.int64), words, counts)
+    made = [ContextLevel(values, totals, np.empty(0, np.uint32), events)]
+    for values, totals, first_child in reversed(levels[:-2]):
+        rows = np.arange(len(made[0]), dtype=np.uint32)
+        events = CompressedCounts(
+            *_core.sum_rows(*made[0].events, rows, first_child.astype(np.int64), n_words, threads)
+        )
+        made.insert(0, ContextLevel(values, totals, first_child, events))
+    return tuple(made)

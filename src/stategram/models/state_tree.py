@@ -1,0 +1,106 @@
+"""Which state a history has on each level of a context tree.
+
+Only the nodes that could move are kept: the others, and contexts that were never seen, have the state of
+their parent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.clustering import Clustering
+from stategram.contexts import ContextDefinition
+from stategram.processors import thread_count
+from stategram.text import BEGIN, Corpus
+
+__all__ = ["N_SIZES", "StateLevel", "StateTree", "state_tree"]
+
+# Sizes of nodes: 0 for one that is not known, else 1 + log2 of its number of events.
+N_SIZES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class StateLevel:
+    """The nodes of one level: `values`, `first_child` as in `ContextLevel`, the state and size of each."""
+
+    values: NDArray[np.uint32]
+    first_child: NDArray[np.uint32]
+    states: NDArray[np.uint32]
+    sizes: NDArray[np.uint8]
+
+    @cached_property
+    def parents(self) -> NDArray[np.uint32]:
+        """The parent of each node of the next level."""
+        return np.repeat(np.arange(len(self.values), dtype=np.uint32), np.diff(self.first_child))
+
+
+@dataclass(frozen=True, eq=False)
+class StateTree:
+    """The states of all contexts; `maps` and `definition` as in `ContextTree`."""
+
+    definition: ContextDefinition
+    maps: tuple[NDArray[np.uint32], ...]
+    levels: tuple[StateLevel, ...]
+
+    @property
+    def depth(self) -> int:
+        """The number of levels."""
+        return len(self.levels)
+
+    def find(
+        self, corpus: Corpus, *, threads: int | None = None
+    ) -> list[tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
+        """Give for each level the state and the size of each event's context."""
+        root = np.array([0, len(self.levels[0].values)], np.uint32)
+        nodes, known = _core.find_contexts(
+            corpus.ids,
+            corpus.sentence_starts,
+            BEGIN,
+            list(self.maps),
+            [value.distance for value in self.definition.values],
+            [root, *(level.first_child for level in self.levels[:-1])],
+            [level.values for level in self.levels],
+            thread_count(threads),
+        )
+        at: list[NDArray[np.uint32]] = [nodes] * self.depth
+        for number in range(self.depth - 1, 0, -1):
+            deeper = known > number
+            above = at[number].copy()
+            above[deeper] = self.levels[number - 1].parents[at[number][deeper]]
+            at[number - 1] = above
+        found: list[tuple[NDArray[np.uint32], NDArray[np.uint8]]] = []
+        for number, level in enumerate(self.levels):
+            here = known > number
+            node = np.where(here, at[number], 0)
+            above_states = found[-1][0] if found else np.zeros(len(nodes), np.uint32)
+            states = np.where(here, level.states[node], above_states)
+            found.append((states, np.where(here, level.sizes[node], 0).astype(np.uint8)))
+        return found
+
+
+def state_tree(clustering: Clustering) -> StateTree:
+    """Keep of a context tree what its states need."""
+    tree, least = clustering.tree, clustering.settings.min_count
+    levels: list[StateLevel] = []
+    kept_above = np.ones(1, bool)
+    for number, (level, states) in enumerate(zip(tree.levels, clustering.states, strict=True), 1):
+        keep = level.counts >= max(least, 1)
+        if number > 1:
+            keep &= kept_above[tree.parents(number)]
+        sizes = np.minimum(1 + np.log2(np.maximum(level.counts, 1)).astype(np.int64), N_SIZES - 1)
+        if levels:
+            before = np.concatenate(([0], np.cumsum(keep)))
+            first_child = before[tree.levels[number - 2].first_child][np.append(kept_above, True)]
+            levels[-1] = StateLevel(
+                levels[-1].values, first_child.astype(np.uint32), levels[-1].states, levels[-1].sizes
+            )
+        levels.append(
+            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], sizes[keep].astype(np.uint8))
+        )
+        kept_above = keep
+    return StateTree(tree.definition, tree.maps, tuple(levels))

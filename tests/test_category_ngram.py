@@ -1,0 +1,124 @@
+"""Category n-gram models: the plain twin, sums, folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive.category_ngram as naive
+import naive.ngram_models as ngrams
+from stategram import CategoryNgramModel, WordClasses, corpus_from_sentences, load_model
+from stategram.errors import BadDataError, UsageError
+from stategram.text import BEGIN
+from test_smoothing import Text, long_text, make_corpus, texts
+from test_sums_to_one import histories
+
+# The twin's n-gram probabilities are float64, the model's float32 logarithms, of which four are added.
+CLOSE = 1e-5
+
+
+@settings(deadline=None)
+@given(texts(), st.integers(1, 4), st.data())
+def test_the_model_is_its_twin(text: Text, order: int, data: st.DataObject) -> None:
+    sentences, n_words = text
+    labels = data.draw(
+        st.lists(st.none() | st.integers(0, 4), min_size=n_words, max_size=n_words), label="labels"
+    )
+    corpus = make_corpus(sentences, n_words)
+    given_labels = np.array([-1 if label is None else label for label in labels])
+    model = CategoryNgramModel.train(corpus, given_labels, order, threads=1)
+    categories = naive.symbols(labels)
+    assert model.symbols.tolist() == categories
+    probs = naive.word_probs(sentences, categories)
+    np.testing.assert_allclose(model.word_probs, probs, rtol=1e-12)
+    of_categories = ngrams.kneser_ney(
+        [[categories[id] for id in sentence] for sentence in sentences],
+        max(categories) + 1,
+        order,
+        [1] * order,
+    )
+    expected = [
+        naive.category_prob(of_categories, categories, probs, (BEGIN, *sentence[:i]), word)
+        for sentence in sentences
+        for i, word in enumerate(sentence)
+    ]
+    np.testing.assert_allclose(np.exp(model.log_probs(corpus)), expected, rtol=CLOSE)
+    for history in histories(corpus, order)[::5]:
+        distribution = model.distribution(history)
+        assert abs(distribution.sum() - 1) < 1e-6
+        assert distribution[BEGIN] == 0
+        assert (np.delete(distribution, BEGIN) > 0).all()
+
+
+@pytest.mark.parametrize("smoothing", ["kneser-ney", "absolute", "witten-bell", "katz"])
+def test_of_word_classes(smoothing: str) -> None:
+    corpus = make_corpus(*long_text())
+    classes = WordClasses(n_classes=6, effort="fast").fit(corpus)
+    model = CategoryNgramModel.train(corpus, classes, 4, smoothing=smoothing)
+    assert (model.order, model.n_categories) == (4, 7)  # <unk> does not occur: it is alone
+    for history in histories(corpus, 4):
+        assert abs(model.distribution(history).sum() - 1) < 1e-6
+    mapping = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
+    again = CategoryNgramModel.train(corpus, mapping, 4, smoothing=smoothing, threads=1)
+    log_probs = model.log_probs(corpus)
+    assert again.log_probs(corpus, threads=2).tobytes() == log_probs.tobytes()
+    assert repr(model) == "CategoryNgramModel(order 4, 7 categories)"
+    model.check()
+
+
+def test_a_step_through_a_text_agrees_with_distributions() -> None:
+    corpus = make_corpus(*long_text(300))
+    model = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)) % 5, 3)
+    words = [corpus.vocabulary.word(id) for id in corpus.sentence(1).tolist()]
+    log_probs = model.log_probs(corpus)[corpus.sentence_starts[1] :]
+    features = model.bucket_features(corpus)
+    for i, word in enumerate(words):
+        probability = model.distribution(words[:i])[corpus.vocabulary.id(word)]
+        assert probability == pytest.approx(np.exp(log_probs[i]), rel=1e-9)
+        single = model.history_features(words[:i])
+        at = int(corpus.sentence_starts[1]) + i
+        assert single == {name: values[at] for name, values in features.items()}
+
+
+def test_another_vocabulary_is_mapped_by_its_words() -> None:
+    model = CategoryNgramModel.train(["the cat sat", "a dog ran"], {"the": 1, "a": 1, "cat": "N", "dog": "N"})
+    ours = corpus_from_sentences(["dog the zebra"], vocabulary=model.vocabulary)
+    theirs = corpus_from_sentences(["dog the zebra"])
+    assert model.log_probs(theirs).tolist() == model.log_probs(ours).tolist()
+    # Words without a category share that of <unk>.
+    assert model.symbols[model.vocabulary.id("sat")] == model.symbols[0] == 0
+
+
+def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
+    corpus = make_corpus(*long_text(500))
+    model = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)) % 7, 4)
+    model.save(tmp_path / "model")
+    for verify in (True, False):
+        loaded = load_model(tmp_path / "model", CategoryNgramModel, verify=verify)
+        assert loaded.log_probs(corpus).tobytes() == model.log_probs(corpus).tobytes()
+        assert (loaded.parameters, loaded.report) == (model.parameters, model.report)
+        assert loaded.predict("w5 w6", 3) == model.predict("w5 w6", 3)
+    files = sorted(path.name for path in (tmp_path / "model").iterdir())
+    assert files == [
+        "0-trie.safetensors",
+        "0-vocabulary.txt",
+        "manifest.json",
+        "vocabulary.txt",
+        "words.safetensors",
+    ]
+    for name in ("0-trie.safetensors", "words.safetensors"):
+        data = (tmp_path / "model" / name).read_bytes()
+        (tmp_path / "model" / name).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        with pytest.raises(BadDataError, match=rf"/{name}: damaged"):
+            load_model(tmp_path / "model")
+        (tmp_path / "model" / name).write_bytes(data)
+
+
+@pytest.mark.parametrize("categories", [np.zeros(3, np.uint32), np.zeros(5), [[1, 2, 3, 4, 5]]])
+def test_categories_that_do_not_fit_are_refused(categories: np.ndarray) -> None:
+    with pytest.raises(UsageError, match="a whole number for each of the 5 words"):
+        CategoryNgramModel.train(["a b"], categories)

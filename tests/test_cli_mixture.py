@@ -1,0 +1,64 @@
+"""The commands, given models that are not made of n-grams alone."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from command_line import TRAIN, run
+from stategram import CategoryNgramModel, Mixture, NgramModel
+
+CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("made")
+    sentences = TRAIN.splitlines()
+    first = replace(NgramModel.train(sentences, 3), recipe={"lowercase": True})
+    categories = CategoryNgramModel.train(sentences, CLASSES, 2)
+    categories.save(place / "categories")
+    Mixture.fit([first, categories], ["the dog ran", "a cat sat"]).save(place / "mixture")
+    other = NgramModel.train(["the cow sat"], 2)
+    Mixture.fit([first, other], ["the cat sat"], allow_unknown=True).save(place / "loose")
+    (place / "test.txt").write_text("The cat RAN\na zebra sat\n")
+    return place
+
+
+def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("eval", made / "mixture", made / "test.txt", capfd=capfd)
+    assert status == 0
+    table = out.split("part\n")[1].splitlines()
+    assert [line.split()[2] for line in table] == ["NgramModel(order", "CategoryNgramModel(order"]
+    assert sum(float(line.split()[0]) for line in table) == pytest.approx(1, abs=2e-4)
+    status, out, _ = run("eval", made / "mixture", made / "test.txt", "--json", capfd=capfd)
+    figures = json.loads(out)
+    assert (status, figures["unknown"], len(figures["parts"])) == (0, 1, 2)
+    assert set(figures["parts"][0]) == {"name", "perplexity", "weight"}
+
+
+@pytest.mark.parametrize("name", ["mixture", "categories"])
+def test_score_predict_and_verify(made: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("score", made / name, made / "test.txt", "--lowercase", capfd=capfd)
+    rows = [line.split("\t") for line in out.splitlines()[1:]]
+    assert (status, len(rows)) == (0, 8)
+    assert {row[5] for row in rows} == {"0"}
+    assert [row[6] for row in rows] == ["0"] * 5 + ["1"] + ["0"] * 2
+    status, out, _ = run("predict", made / name, "the", "--json", capfd=capfd)
+    best = json.loads(out)["words"][0]
+    assert (status, best["word"], best["order"]) == (0, "cat", None)
+    status, out, _ = run("predict", made / name, "the", capfd=capfd)
+    assert status == 0
+    status, out, _ = run("verify", made / name, capfd=capfd)
+    assert (status, "OK  sums" in out) == (0, True)
+
+
+def test_what_cannot_be_done(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("verify", made / "loose", capfd=capfd)
+    assert (status, "sums: not one" in out) == (0, True)
+    status, _, err = run("export", made / "mixture", "--arpa", "-", capfd=capfd)
+    assert status == 3
+    assert "only a model of n-grams can be written as an ARPA file" in err

@@ -1,0 +1,100 @@
+"""The command tags."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+
+TEXT = "The cats sat on the mat .\nthe cats zorbly qqq\n"
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "text.txt"
+    path.write_text(TEXT)
+    return path
+
+
+def test_tags_go_to_stdout_and_the_table_to_stderr(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("tags", text, capfd=capfd)
+    assert status == 0
+    assert out.splitlines()[:2] == ["cats\tNNS\t2", "the\tDT\t2"]
+    assert dict(line.split("\t")[:2] for line in out.splitlines()) == {
+        "cats": "NNS",
+        "the": "DT",
+        ".": ".",
+        "The": "DT",
+        "mat": "NN",
+        "on": "IN",
+        "qqq": "NN",
+        "sat": "VBD",
+        "zorbly": "RB",
+    }
+    lines = [line.split() for line in err.splitlines()]
+    assert ["tag", "words", "tokens", "share", "most", "frequent", "words"] in lines
+    assert ["DT", "2", "3", "27.27%", "the", "The"] in lines
+    assert "from the lexicon or file: 7 words (77.78%), 9 tokens (81.82%)" in err
+    assert "by a rule: 1 word (11.11%), 1 token (9.09%)" in err
+    assert "by default: 1 word (11.11%), 1 token (9.09%)" in err
+
+
+def test_the_output_can_be_given_back(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    saved = tmp_path / "tags.tsv.gz"
+    status, out, err = run("tags", text, "-o", saved, "-q", capfd=capfd)
+    assert (status, out, err) == (0, "", "")
+    assert gzip.decompress(saved.read_bytes()).count(b"\n") == 9
+    status, out, err = run("tags", text, "--tags", saved, capfd=capfd)
+    assert status == 0
+    assert out.encode() == gzip.decompress(saved.read_bytes())
+    assert "by a rule: 0 words" in err
+
+
+def test_text_options_choose_the_words(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("tags", text, "--lowercase", "--vocab", 2, capfd=capfd)
+    assert status == 0
+    assert out == "the\tDT\t3\ncats\tNNS\t2\n"
+
+
+def test_long_words_are_cut_in_the_table_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("a" * 30 + "\n")
+    _, out, err = run("tags", path, capfd=capfd)
+    assert out.startswith("a" * 30 + "\t")
+    assert " " + "a" * 19 + "…" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["--tags", "no.tsv"], 1, "no such file"),
+        (["--tags", "no.conllu:xpos"], 1, "no.conllu': no such file"),
+        (["--tags", "BANK:pos"], 2, "there is no column 'pos'"),
+        (["--tags", ""], 2, "no tags are named"),
+        (["--tags", "LIST"], 3, "LIST:1: found 1 columns"),
+        (["-o", "TEXT"], 2, "is an input too"),
+        (["--tags", "-", "--vocab-file", "-"], 2, "stdin (-) can be read only once"),
+        (["--vocab", "5", "--vocab-file", "TEXT"], 2, "both choose the words"),
+        (["-q", "-v"], 2, "contradict each other"),
+        (["-o", "none/out.tsv"], 1, "there is no folder"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    arguments: list[str],
+    status: int,
+    message: str,
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "LIST").write_text("alone\n")
+    (tmp_path / "b.conllu").write_text("")
+    given = [a.replace("BANK", "b.conllu").replace("TEXT", "text.txt") for a in arguments]
+    found, out, err = run("tags", text.name, *given, capfd=capfd)
+    assert (found, out) == (status, "")
+    assert message in err

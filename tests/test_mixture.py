@@ -1,0 +1,242 @@
+"""Mixtures: what they give, what they learn, what they refuse."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from stategram import (
+    CategoryNgramModel,
+    Corpus,
+    Mixture,
+    Model,
+    NgramModel,
+    Vocabulary,
+    corpus_from_sentences,
+)
+from stategram.errors import BadDataError, UsageError
+from stategram.models import Buckets
+from stategram.text import BEGIN
+from test_smoothing import Text, long_text, make_corpus, texts
+from test_sums_to_one import histories
+
+KINDS = ("none", "length", "backoff", "category")
+
+
+def parts_of(corpus: Corpus) -> list[Model]:
+    labels = np.arange(len(corpus.vocabulary)) % 4
+    return [
+        NgramModel.train(corpus, 3),
+        CategoryNgramModel.train(corpus, labels, 3),
+        NgramModel.train(corpus, 1, smoothing="witten-bell"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def corpora() -> tuple[Corpus, Corpus]:
+    """A text to train on and one to learn weights from."""
+    whole = make_corpus(*long_text())
+    cut = whole.n_sentences // 2
+    return whole.sentences(0, cut), whole.sentences(cut, whole.n_sentences)
+
+
+@pytest.fixture(scope="module")
+def parts(corpora: tuple[Corpus, Corpus]) -> list[Model]:
+    return parts_of(corpora[0])
+
+
+@settings(deadline=None, max_examples=40)
+@given(texts(), texts(), st.sampled_from((*KINDS, "auto")))
+def test_every_distribution_sums_to_one(text: Text, other: Text, buckets: str) -> None:
+    n_words = max(text[1], other[1])
+    corpus, heldout = make_corpus(text[0], n_words), make_corpus(other[0], n_words)
+    heldout = replace(heldout, vocabulary=corpus.vocabulary)
+    assume(heldout.n_unknown < heldout.n_events - heldout.n_sentences)
+    mixture = Mixture.fit(parts_of(corpus), heldout, buckets=buckets, threads=1)
+    for history in [*histories(corpus, 3)[::5], *histories(heldout, 3)[::5]]:
+        for sentence_start in (True, False):
+            distribution = mixture.distribution(history, sentence_start=sentence_start)
+            assert abs(distribution.sum() - 1) < 1e-6
+            assert distribution[BEGIN] == 0
+    best = min(part["perplexity"] for part in mixture.report["parts"])
+    assert mixture.report["perplexity"] <= best * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("buckets", KINDS)
+def test_probabilities_are_weighted_sums(
+    corpora: tuple[Corpus, Corpus], parts: list[Model], buckets: str
+) -> None:
+    _, heldout = corpora
+    mixture = Mixture.fit(parts, heldout, buckets=buckets)
+    assert mixture.buckets.kind == buckets
+    assert (mixture.buckets.number > 1) == (buckets != "none")
+    log_probs = mixture.log_probs(heldout)
+    for i in range(5):
+        words = [heldout.vocabulary.word(id) for id in heldout.sentence(i).tolist()]
+        for j, word in enumerate(words):
+            history = words[:j]
+            id = heldout.vocabulary.id(word)
+            distribution = mixture.distribution(history)
+            at = int(heldout.sentence_starts[i]) + j
+            assert distribution[id] == pytest.approx(np.exp(log_probs[at]), rel=1e-9)
+            features = parts[mixture.buckets.part].history_features(history)
+            weights = mixture.weights[mixture.buckets.of_history(features)]
+            expected = sum(w * part.distribution(history)[id] for w, part in zip(weights, parts, strict=True))
+            assert distribution[id] == pytest.approx(expected, rel=1e-12)
+    # The figure of the fit comes from float32.
+    assert mixture.report["perplexity"] == pytest.approx(np.exp(-log_probs.mean()), rel=1e-6)
+    assert mixture.mean_weights(heldout).sum() == pytest.approx(1)
+
+
+def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
+    _, heldout = corpora
+    one, *others = (Mixture.fit(parts, heldout, threads=threads) for threads in (1, 2, 4))
+    for other in others:
+        assert other.weights.tobytes() == one.weights.tobytes()
+        assert (other.buckets, other.report) == (one.buckets, one.report)
+        assert other.log_probs(heldout, threads=2).tobytes() == one.log_probs(heldout, threads=1).tobytes()
+
+
+def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
+    _, heldout = corpora
+    report = Mixture.fit(parts, heldout).report
+    assert report["events"] == heldout.n_events
+    assert {one["kind"] for one in report["candidates"]} == set(KINDS)
+    best = min(report["candidates"], key=lambda one: one["perplexity"])
+    assert report["buckets"]["kind"] == best["kind"]
+    assert report["buckets"]["strength"] == best["strength"]
+    for part, model in zip(report["parts"], parts, strict=True):
+        alone = np.exp(-model.log_probs(heldout).mean())
+        assert part["perplexity"] == pytest.approx(alone, rel=1e-6)
+        assert part["without"] >= report["perplexity"] * (1 - 1e-6)
+        assert part["name"] == repr(model)
+    assert sum(part["weight"] for part in report["parts"]) == pytest.approx(1)
+    # Without a part that is worth something, the rest is worth less.
+    assert report["parts"][0]["without"] > report["perplexity"] * 1.01
+
+
+def test_weights_do_not_depend_on_the_order_of_parts(
+    corpora: tuple[Corpus, Corpus], parts: list[Model]
+) -> None:
+    _, heldout = corpora
+    expected = [part["weight"] for part in Mixture.fit(parts, heldout, buckets="none").report["parts"]]
+    for order in itertools.permutations(range(3)):
+        mixture = Mixture.fit([parts[i] for i in order], heldout, buckets="none")
+        found = [part["weight"] for part in mixture.report["parts"]]
+        np.testing.assert_allclose(found, [expected[i] for i in order], atol=1e-9)
+
+
+def test_one_part_and_identical_parts(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
+    _, heldout = corpora
+    alone = parts[0].log_probs(heldout)
+    one = Mixture.fit(parts[:1], heldout)
+    assert one.weights.tolist() == [[1.0]]
+    assert one.report["parts"][0]["without"] is None
+    np.testing.assert_allclose(one.log_probs(heldout), alone, rtol=1e-12)
+    twins = Mixture.fit([parts[0]] * 3, heldout, buckets="none")
+    np.testing.assert_allclose(twins.weights, 1 / 3, rtol=1e-12)
+    np.testing.assert_allclose(twins.log_probs(heldout), alone, rtol=1e-12)
+
+
+def test_an_event_that_no_part_allows() -> None:
+    corpus = corpus_from_sentences(["a b", "a a b"])
+    arpa = NgramModel.train(corpus, 1)
+    nothing = replace(arpa, trie=replace(arpa.trie, nodes=arpa.trie.nodes, leaves=arpa.trie.leaves.copy()))
+    nothing.trie.leaves.view(np.float32)[nothing.trie.numbers[corpus.vocabulary.id("b")], 0] = -np.inf
+    mixture = Mixture.fit([nothing, nothing], corpus)
+    assert mixture.report["zero_probability"] == 2
+    both = Mixture.fit([nothing, arpa], corpus, buckets="none")
+    assert both.report["zero_probability"] == 0
+    assert both.report["parts"][0]["perplexity"] is None
+    assert both.report["parts"][1]["without"] is None
+    assert np.isfinite(both.log_probs(corpus)).all()
+
+
+def test_parts_with_other_vocabularies() -> None:
+    first = NgramModel.train(["the cat sat", "the dog sat"], 2)
+    same = NgramModel.train(
+        corpus_from_sentences(
+            ["the dog sat", "the cat sat"], vocabulary=Vocabulary.from_words("dog cat sat the".split())
+        ),
+        2,
+    )
+    mixture = Mixture.fit([first, same], ["the cat sat"])
+    assert mixture.distribution("the").sum() == pytest.approx(1, abs=1e-6)
+    np.testing.assert_allclose(
+        np.exp(mixture.log_probs(corpus_from_sentences(["the zebra sat"])))[1],
+        mixture.distribution("the")[0],
+        rtol=1e-9,
+    )
+    other = NgramModel.train(["the cat ran", "a cow ran"], 2)
+    with pytest.raises(UsageError, match=r"2 words are missing and 3 are new; .*allow_unknown"):
+        Mixture.fit([first, other], ["the cat sat"])
+    allowed = Mixture.fit([first, other], ["the cat sat"], buckets="none", allow_unknown=True)
+    assert allowed.distribution("the").sum() < 1
+    # dog, sat and <unk> share what <unk> has.
+    aligned = Mixture((first, other), np.array([[0.0, 1.0]]), allow_unknown=True)
+    unknown = other.distribution("the")[0]
+    found = aligned.distribution("the")
+    for word in ("dog", "sat", "<unk>"):
+        assert found[first.vocabulary.id(word)] == pytest.approx(unknown / 3)
+    # A word that the mixture does not know is unknown to a part that does.
+    assert aligned.distribution("a").tolist() == aligned.distribution("<unk>").tolist()
+    scored = aligned.log_probs(corpus_from_sentences(["the cow dog"]))
+    assert scored[1] == pytest.approx(np.log(unknown / 3))
+
+
+def test_what_is_refused(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
+    _, heldout = corpora
+    with pytest.raises(UsageError, match="no models"):
+        Mixture.fit([], heldout)
+    with pytest.raises(BadDataError, match="no word of the model's vocabulary"):
+        Mixture.fit(parts, ["these words", "are other ones"])
+    with pytest.raises(BadDataError, match="no words"):
+        Mixture.fit(parts, [])
+    with pytest.raises(UsageError, match="no buckets 'colour': there are auto, none, length"):
+        Mixture.fit(parts, heldout, buckets="colour")
+    with pytest.raises(UsageError, match="buckets by state need; there are: auto, none"):
+        Mixture.fit(parts, heldout, buckets="state")
+    with pytest.raises(UsageError, match="tolerance above 0"):
+        Mixture.fit(parts, heldout, tolerance=0.0)
+    with pytest.raises(UsageError, match="a row for each bucket"):
+        Mixture(tuple(parts), np.ones((2, 3)) / 3)
+    with pytest.raises(UsageError, match="sum to one"):
+        Mixture(tuple(parts), np.ones((1, 3)))
+
+
+def test_too_few_iterations_are_still_no_worse_than_the_best_part(
+    corpora: tuple[Corpus, Corpus], parts: list[Model]
+) -> None:
+    train, _ = corpora
+    mixture = Mixture.fit([*parts, *[parts[2]] * 20], train, buckets="none", max_iterations=1)
+    best = min(part["perplexity"] for part in mixture.report["parts"])
+    assert mixture.report["perplexity"] <= best * (1 + 1e-6)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.floats(-3, 0, width=32)), min_size=1, max_size=300),
+    st.lists(st.tuples(st.integers(0, 9), st.floats(-9, 9, width=32)), min_size=1, max_size=50),
+)
+def test_buckets_cover_all_histories(
+    learned: list[tuple[int, float]], asked: list[tuple[int, float]]
+) -> None:
+    def features(of: list[tuple[int, float]]) -> dict[str, np.ndarray]:
+        return {
+            "length": np.array([length for length, _ in of], np.float32),
+            "backoff": np.array([weight for _, weight in of], np.float32),
+        }
+
+    for kind in ("length", "backoff"):
+        buckets = Buckets.learn(kind, 0, features(learned))
+        found = buckets.of(features(asked), len(asked))
+        assert ((found >= 0) & (found < buckets.number)).all()
+        single = [
+            buckets.of_history({"length": float(length), "backoff": weight}) for length, weight in asked
+        ]
+        assert found.tolist() == single
+        assert Buckets.from_json(buckets.to_json(), 1) == buckets
