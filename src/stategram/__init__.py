@@ -27,12 +27,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from stategram.clustering import (
+        Checkpoint,
         ClassHierarchy,
         Clustering,
+        ClusteringSettings,
+        LevelResult,
         Progress,
         SweepRecord,
         WordClasses,
         build_hierarchy,
+        cluster,
     )
     from stategram.contexts import (
         ContextDefinition,
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
         tags_from_conllu,
         tags_from_file,
     )
-    from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
+    from stategram.counts import BigramCounts, CompressedCounts, NgramCounts, count_bigrams, count_ngrams
     from stategram.errors import BadDataError, StategramError, UsageError
     from stategram.evaluation import (
         ClassBigramFigures,
@@ -64,12 +68,16 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "stategram.clustering": (
+        "Checkpoint",
         "ClassHierarchy",
         "Clustering",
+        "ClusteringSettings",
+        "LevelResult",
         "Progress",
         "SweepRecord",
         "WordClasses",
         "build_hierarchy",
+        "cluster",
     ),
     "stategram.contexts": (
         "ContextDefinition",
@@ -82,7 +90,7 @@ _HOMES = {
         "tags_from_conllu",
         "tags_from_file",
     ),
-    "stategram.counts": ("BigramCounts", "CompressedCounts", "count_bigrams"),
+    "stategram.counts": ("BigramCounts", "CompressedCounts", "NgramCounts", "count_bigrams", "count_ngrams"),
     "stategram.errors": ("BadDataError", "StategramError", "UsageError"),
     "stategram.evaluation": (
         "ClassBigramFigures",
@@ -110,17 +118,21 @@ __all__ = [
     "BadDataError",
     "BigramCounts",
     "CategoryNgramModel",
+    "Checkpoint",
     "ClassBigramFigures",
     "ClassHierarchy",
     "ClusteredModel",
     "Clustering",
+    "ClusteringSettings",
     "CompressedCounts",
     "ContextDefinition",
     "ContextTree",
     "ContextValue",
     "Corpus",
+    "LevelResult",
     "Mixture",
     "Model",
+    "NgramCounts",
     "NgramModel",
     "OrderFigures",
     "PartFigures",
@@ -138,8 +150,10 @@ __all__ = [
     "build_hierarchy",
     "build_tree",
     "class_bigram_perplexity",
+    "cluster",
     "corpus_from_sentences",
     "count_bigrams",
+    "count_ngrams",
     "evaluate",
     "load_model",
     "open_model",

@@ -25,7 +25,7 @@ __all__ = ["CLUSTERING_CRITERIA", "PRESETS", "cluster"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
-# The paper: contexts with fewer than 6 events stay, and it ends when an iteration gains less than one percent.
+# The paper: contexts with fewer than 6 events stay; the end is an iteration that gains less than one percent.
 PRESETS = {
     "paper": ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, anneal=0, criterion="ml"),
     "fast": ClusteringSettings(max_sweeps=3),
@@ -86,7 +86,7 @@ def cluster(
         In two of three sweeps an element looks at so many clusters only, those that were best when it last
         looked at all; 0: always at all.
     tree_order
-        The values of the context in the order in which the tree refines by them; the nearest first by default.
+        The values of the context in the order in which the tree refines by them; by default nearest first.
     tags, classes
         The tag and the category of each word, if the context has them.
     checkpoint
@@ -104,7 +104,7 @@ def cluster(
     --------
     >>> from stategram import cluster
     >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
-    >>> found = cluster(text, "w-1", states=4, categories=4)
+    >>> found = cluster(text, "w-1", states=3, categories=3)
     >>> cat, dog = (found.tree.vocabulary.id(word) for word in ("cat", "dog"))
     >>> bool(found.categories[cat] == found.categories[dog])
     True
@@ -117,19 +117,16 @@ def cluster(
     definition = (
         context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
     )
-    given = {
-        "criterion": criterion,
-        "min_count": min_count,
-        "tolerance": tolerance,
-        "max_sweeps": max_sweeps,
-        "anneal": anneal,
-        "candidates": candidates,
-    }
-    settings = replace(
-        PRESETS[preset],
+    usual = PRESETS[preset]
+    settings = ClusteringSettings(
         tree=tree,
+        criterion=usual.criterion if criterion is None else criterion,
+        min_count=usual.min_count if min_count is None else min_count,
+        anneal=usual.anneal if anneal is None else anneal,
+        tolerance=usual.tolerance if tolerance is None else tolerance,
+        max_sweeps=usual.max_sweeps if max_sweeps is None else max_sweeps,
+        candidates=usual.candidates if candidates is None else candidates,
         seed=seed,
-        **{name: value for name, value in given.items() if value is not None},
     )
     _check(settings)
     labels = _class_labels(classes, corpus)
