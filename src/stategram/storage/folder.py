@@ -110,10 +110,13 @@ def write_folder(
     partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
     replaced = path.with_name(f"{path.name}.{os.getpid()}.replaced")
     try:
+        # Of a process that was killed and had the same number, as it may be in a container.
+        shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir()
         _fill(partial, kind, arrays or {}, texts or {}, manifest or {})
         # The old folder goes only when the new one has its name.
         if path.exists():
+            shutil.rmtree(replaced, ignore_errors=True)
             path.rename(replaced)
         partial.rename(path)
         _sync(path.parent)
