@@ -55,16 +55,21 @@ struct ContextSource {
 
 using Maps = std::vector<In<std::uint32_t>>;
 
+void check_sentences(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts) {
+    const std::int64_t* const starts = sentence_starts.data();
+    if (sentence_starts.size() == 0 || starts[0] != 0 ||
+        starts[sentence_starts.size() - 1] != static_cast<std::int64_t>(ids.size()) ||
+        !std::is_sorted(starts, starts + sentence_starts.size()))
+        throw std::invalid_argument("the sentences do not cover the ids");
+}
+
 auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
                     const Maps& maps, const std::vector<std::int64_t>& distances, std::uint32_t n_values,
                     std::uint32_t first, std::uint32_t last, int threads) {
     const std::int64_t* const starts = sentence_starts.data();
     if (maps.empty() || maps.size() >= most_words || maps.size() != distances.size())
         throw std::invalid_argument("a context has 1 to 8 values");
-    if (sentence_starts.size() == 0 || starts[0] != 0 ||
-        starts[sentence_starts.size() - 1] != static_cast<std::int64_t>(ids.size()) ||
-        !std::is_sorted(starts, starts + sentence_starts.size()))
-        throw std::invalid_argument("the sentences do not cover the ids");
+    check_sentences(ids, sentence_starts);
     if (first >= last || last > n_values || n_values >= UINT32_MAX || ids.size() > UINT32_MAX / 2)
         throw std::invalid_argument("values and their range do not fit together");
     ContextSource source{ids.data(), starts, sentence_starts.size() - 1, before, {}};
@@ -115,7 +120,8 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (rows.data()[i] + std::size_t{1} >= offsets.size()) throw std::invalid_argument("no such row");
         for (std::size_t i = 0; i < columns.size(); ++i)
-            if (columns.data()[i] >= n_columns) throw std::invalid_argument("no such column");
+            if (columns.data()[i] >= n_columns || counts.data()[i] == 0)
+                throw std::invalid_argument("no such column, or a count of 0");
         ThreadPool pool(threads);
         const std::size_t slices = std::min<std::size_t>(groups, static_cast<std::size_t>(threads) * 16);
         struct Part {
@@ -169,6 +175,10 @@ auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std:
     const std::size_t depth = maps.size(), size = ids.size();
     if (depth == 0 || distances.size() != depth || first_child.size() != depth || symbols.size() != depth)
         throw std::invalid_argument("the levels do not fit the context");
+    check_sentences(ids, sentence_starts);
+    for (std::size_t k = 0; k < depth; ++k)
+        if (distances[k] < 1 || before >= maps[k].size())
+            throw std::invalid_argument("a value is not that of a word before, for all words");
     std::vector<std::uint32_t> nodes(size, 0);
     std::vector<std::uint8_t> levels(size, 0);
     {
@@ -191,6 +201,11 @@ auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std:
                         const std::uint32_t value =
                             maps[level].data()[place >= sentence_starts(s) ? ids.data()[place] : before];
                         const auto& children = first_child[level];
+                        // The tree may come from a damaged file; to look at all of it would take longer.
+                        if (node + std::size_t{1} >= children.size() ||
+                            children(node) > children(node + std::size_t{1}) ||
+                            children(node + std::size_t{1}) > symbols[level].size())
+                            throw std::invalid_argument("the children of a node are not in the tree");
                         const std::uint32_t* begin = symbols[level].data() + children(node);
                         const std::uint32_t* end = symbols[level].data() + children(node + std::size_t{1});
                         const std::uint32_t* found = std::lower_bound(begin, end, value);

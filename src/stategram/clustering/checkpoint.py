@@ -81,9 +81,25 @@ class Checkpoint:
             run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
             run.states[:] = [arrays[f"level{number}"] for number in range(1, len(run.levels) + 1)]
             run.categories = arrays["categories"]
+            _check(run, position, arrays["states"])
             return position, arrays["states"]
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(f"{self.folder}: not a checkpoint ({error}); begin anew without it") from error
+
+
+def _check(run: TreeClustering, position: Position, states: NDArray[np.uint32]) -> None:
+    """ValueError if what was read cannot be gone on from."""
+    if position.level not in run.numbers or len(run.states) != run.numbers.index(position.level):
+        raise ValueError("its levels are not those of the text")
+    levels = [run.tree.levels[number - 1] for number in run.numbers]
+    for labels, level in zip([*run.states, states], levels, strict=False):
+        # Beyond the states is one more, for contexts that wait for the first sweep.
+        if len(labels) != len(level) or int(labels.max()) > run.settings.states:
+            raise ValueError("its states are not those of the text")
+    categories = run.categories
+    assert categories is not None
+    if len(categories) != len(run.tree.vocabulary) or int(categories.max()) > run.settings.categories:
+        raise ValueError("its categories are not those of the text")
 
 
 def _fingerprint(run: TreeClustering) -> str:
@@ -95,12 +111,9 @@ def _fingerprint(run: TreeClustering) -> str:
 
 def _add_tree(digest: Any, tree: ContextTree) -> None:
     digest.update(tree.definition.tree_order.encode())
-    leaves = tree.levels[-1]
-    for array in (
-        *tree.maps,
-        leaves.values,
-        leaves.events.offsets,
-        leaves.events.columns,
-        leaves.events.counts,
-    ):
+    arrays = [*tree.maps, *tree.levels[-1].events]
+    for level in tree.levels:
+        arrays += [level.values, level.first_child]
+    for array in arrays:
+        digest.update(len(array).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(array).data)

@@ -50,7 +50,7 @@ def cluster(
     candidates: int | None = None,
     tree_order: str | None = None,
     tags: TagMap | None = None,
-    classes: NDArray[np.uint32] | Mapping[str, object] | None = None,
+    classes: NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
     threads: int | None = None,
@@ -174,7 +174,7 @@ def _check(settings: ClusteringSettings) -> None:
             raise UsageError(message)
 
 
-def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.uint32] | None:
+def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.integer[Any]] | None:
     """Give the category of each word; words without one share one, sentence boundaries are alone."""
     if classes is None:
         return None
@@ -185,7 +185,7 @@ def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.uint32] | None:
             raise UsageError(
                 f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary"
             )
-        return labels.astype(np.uint32)
+        return labels
     numbers: dict[object, int] = {}
     for name in classes.values():
         numbers.setdefault(name, len(numbers))

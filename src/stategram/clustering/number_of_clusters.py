@@ -8,6 +8,8 @@ made of.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,7 +35,7 @@ def choose_numbers(
     categories: int | str,
     *,
     tags: TagMap | None,
-    classes: NDArray[np.uint32] | None,
+    classes: NDArray[np.integer[Any]] | None,
     threads: int,
 ) -> tuple[int, int]:
     """Give the numbers of states and of categories, choosing those that are ``"auto"``."""

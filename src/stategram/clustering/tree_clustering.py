@@ -87,7 +87,8 @@ class Clustering:
     states
         For each level of the tree the state of each of its nodes.
     categories
-        The category of each word of the vocabulary.
+        The category of each word of the vocabulary. Words that never occur have none: there stands the number
+        of categories.
     settings
         How they were found.
     levels, history
@@ -105,12 +106,12 @@ class Clustering:
     @property
     def n_states(self) -> int:
         """The number of states."""
-        return max(int(states.max()) + 1 for states in self.states)
+        return self.settings.states
 
     @property
     def n_categories(self) -> int:
         """The number of categories."""
-        return int(self.categories.max()) + 1
+        return self.settings.categories
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,7 @@ class TreeClustering:
     def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> bool:
         """Sweep over a level; whether there was no early end."""
         work = LevelWork(self, start.level, states)
+        work.n_sweeps = start.sweep
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
         perplexity = start.perplexity
         ended = False
@@ -199,6 +201,7 @@ class TreeClustering:
                 if step != "exchange":
                     self.monitor.stop = None
                     work.sweep("exchange", 0.0, False, sweep, len(plan))
+                work.settle()
                 break
             if step == "exchange" and not shortlisted:
                 if work.exchange.perplexity > perplexity * (1 - self.settings.tolerance):
@@ -284,6 +287,7 @@ class LevelWork:
             candidates=settings.candidates,
             threads=clustering.threads,
         )
+        self.settle()
 
     def _inherited(self) -> NDArray[np.uint32]:
         clustering = self.clustering
@@ -320,10 +324,6 @@ class LevelWork:
     def sweep(self, step: str, temperature: float, shortlisted: bool, done: int, planned: int) -> None:
         """Make one sweep, the next after `done` of `planned`; _EarlyEnd if the user wants one."""
         monitor, settings, exchange = self.clustering.monitor, self.clustering.settings, self.exchange
-        kernel = exchange.kernel
-        assert isinstance(kernel, _core.TwoSidedExchange)
-        if settings.criterion == "leave-one-out":
-            kernel.leave_one_out()
         number = len(monitor.history)
         name = f"level {self.number}: {step}"
 
@@ -335,10 +335,21 @@ class LevelWork:
 
         seed = (settings.seed * 1_000_003 + number) % 2**64
         moves = exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
-        # So that a clustering that was taken up again has the same figures.
-        kernel.settle()
+        self.settle()
         monitor.record(name, temperature, moves, exchange.criterion, exchange.perplexity)
         self.n_sweeps += 1
+
+    def settle(self) -> None:
+        """Take the criterion, and the b of leaving-one-out, from the counts alone.
+
+        So a clustering that was taken up again has the same figures, and those it ends with are exact.
+        """
+        kernel = self.exchange.kernel
+        assert isinstance(kernel, _core.TwoSidedExchange)
+        if self.clustering.settings.criterion == "leave-one-out":
+            kernel.leave_one_out()
+        else:
+            kernel.settle()
 
     def states(self) -> NDArray[np.uint32]:
         """Give the state of every node of the level."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ def build_tree(
     definition: ContextDefinition,
     *,
     tags: TagMap | None = None,
-    classes: NDArray[np.uint32] | None = None,
+    classes: NDArray[np.integer[Any]] | None = None,
     threads: int | None = None,
 ) -> ContextTree:
     """Build the tree of the contexts of a text.
@@ -152,7 +153,7 @@ def build_tree(
 
 
 def _maps(
-    definition: ContextDefinition, n_words: int, tags: TagMap | None, classes: NDArray[np.uint32] | None
+    definition: ContextDefinition, n_words: int, tags: TagMap | None, classes: NDArray[np.integer[Any]] | None
 ) -> tuple[NDArray[np.uint32], ...]:
     if definition.needs_tags and tags is None:
         raise UsageError(f"the context {definition} has tags; say where they come from (--tags)")
@@ -162,7 +163,8 @@ def _maps(
     if tags is not None:
         kinds["t"] = tags.labels
     if classes is not None:
-        kinds["g"] = np.ascontiguousarray(classes, np.uint32)
+        # Level 1 has a node for every value up to the largest: there must be no gaps.
+        kinds["g"] = np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.uint32)
     maps = tuple(kinds[value.kind] for value in definition.values)
     if any(len(values) != n_words for values in maps):
         raise UsageError("the tags or classes are not those of the words of the text")

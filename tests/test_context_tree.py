@@ -1,0 +1,176 @@
+"""The tree of the contexts of a text."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive.contexts as naive
+from stategram import Corpus, UsageError, corpus_from_sentences
+from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, tree
+from stategram.contexts.tags import tag_words
+from stategram.text import BEGIN
+from test_smoothing import Text, long_text, make_corpus, texts
+
+DEFINITIONS = [
+    "w-1",
+    "w-2,w-1",
+    "w-3,w-1",
+    "t-1,w-1",
+    "t-3,t-1",
+    "g-2,w-1",
+    "g-2,t-2,w-2,w-9",
+    "t-4,t-3,t-2,t-1",
+]
+
+
+def tags_of(corpus: Corpus) -> TagMap:
+    words = corpus.vocabulary.words[3:]
+    return tag_words(corpus.vocabulary, [(f"T{len(word) % 2}", "lexicon") for word in words])
+
+
+def classes_of(corpus: Corpus) -> np.ndarray:
+    return (np.arange(len(corpus.vocabulary)) * 7 % 5).astype(np.uint32)
+
+
+def tree_of(corpus: Corpus, context: str, threads: int | None = 1) -> ContextTree:
+    return build_tree(
+        corpus,
+        ContextDefinition.parse(context),
+        tags=tags_of(corpus),
+        classes=classes_of(corpus),
+        threads=threads,
+    )
+
+
+def sentences_of(corpus: Corpus) -> list[list[int]]:
+    return [corpus.sentence(i).tolist() for i in range(corpus.n_sentences)]
+
+
+def context_of(found: ContextTree) -> naive.Context:
+    return naive.Context(
+        [values.tolist() for values in found.maps],
+        [value.distance for value in found.definition.values],
+        BEGIN,
+    )
+
+
+def nodes_of(found: ContextTree) -> list[list[naive.Node]]:
+    """For each level the values of each node, by way of its parents."""
+    levels: list[list[naive.Node]] = [[(value,) for value in found.levels[0].values.tolist()]]
+    for number in range(2, found.depth + 1):
+        parents = found.parents(number).tolist()
+        values = found.levels[number - 1].values.tolist()
+        levels.append([(*levels[-1][p], v) for p, v in zip(parents, values, strict=True)])
+    return levels
+
+
+def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:
+    expected = naive.count_contexts(sentences_of(corpus), context_of(found))
+    assert found.depth == len(expected)
+    for level, nodes, rows in zip(found.levels, nodes_of(found), expected, strict=True):
+        assert len(level) == len(nodes)
+        offsets, words, counts = (array.tolist() for array in level.events)
+        after = {
+            node: dict(zip(words[begin:end], counts[begin:end], strict=True))
+            for node, begin, end in zip(nodes, offsets, offsets[1:], strict=False)
+        }
+        # Level 1 has a node for every value, seen or not.
+        assert {node: row for node, row in after.items() if row} == rows
+        assert level.counts.tolist() == [sum(after[node].values()) for node in nodes]
+    assert found.n_events == corpus.n_events
+
+
+@given(texts(), st.sampled_from(DEFINITIONS))
+def test_it_is_that_of_the_twin(text: Text, context: str) -> None:
+    corpus = make_corpus(*text)
+    assert_like_the_twin(tree_of(corpus, context), corpus)
+
+
+@pytest.mark.parametrize("context", DEFINITIONS)
+def test_it_may_be_counted_by_ranges_and_with_threads(context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = make_corpus(*long_text(2000))
+    whole = tree_of(corpus, context)
+    for at_a_time, threads in ((1, 2), (700, 3), (1500, 1)):
+        monkeypatch.setattr(tree, "_MOST_AT_A_TIME", at_a_time)
+        parts = tree_of(corpus, context, threads)
+        for one, other in zip(whole.levels, parts.levels, strict=True):
+            for a, b in (
+                (one.values, other.values),
+                (one.counts, other.counts),
+                (one.first_child, other.first_child),
+                *zip(one.events, other.events, strict=True),
+            ):
+                assert a.dtype == b.dtype
+                assert a.tobytes() == b.tobytes()
+    assert_like_the_twin(parts, corpus)
+
+
+@given(texts(), texts(), st.sampled_from(DEFINITIONS), st.sampled_from([1, 2, 3]))
+def test_contexts_are_found_at_their_deepest_known_ancestor(
+    text: Text, other: Text, context: str, threads: int
+) -> None:
+    n_words = max(text[1], other[1])
+    corpus, asked = make_corpus(text[0], n_words), make_corpus(other[0], n_words)
+    found = tree_of(corpus, context)
+    nodes = nodes_of(found)
+    twin = context_of(found)
+    known = [set(level) for level in nodes]
+    at, levels = found.find(asked, threads=threads)
+    expected = [
+        naive.find_context([dict.fromkeys(level) for level in known], twin.values(sentence, place))
+        for sentence in sentences_of(asked)
+        for place in range(len(sentence))
+    ]
+    assert [
+        nodes[level - 1][node] if level else ()
+        for node, level in zip(at.tolist(), levels.tolist(), strict=True)
+    ] == expected
+
+
+def test_every_context_of_the_text_is_known_to_the_last_level() -> None:
+    corpus = make_corpus(*long_text(1000))
+    found = tree_of(corpus, "w-2,w-1")
+    at, levels = found.find(corpus)
+    assert (levels == 2).all()
+    assert np.bincount(at, minlength=len(found.levels[1])).tolist() == found.levels[1].counts.tolist()
+
+
+def test_an_unseen_pair_falls_back_to_the_nearest_word() -> None:
+    corpus = corpus_from_sentences(["a b c", "b b c"])
+    found = build_tree(corpus, ContextDefinition.parse("w-2,w-1"))
+    asked = corpus_from_sentences(["c b a"], vocabulary=corpus.vocabulary)
+    at, levels = found.find(asked)
+    # after <s> <s>; after <s> c, of which only c is known; after c b; after b a
+    assert levels.tolist() == [2, 1, 1, 1]
+    known = [corpus.vocabulary.word(id) for id in found.levels[0].values[at[1:]].tolist()]
+    assert known == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize("context", DEFINITIONS)
+def test_a_text_of_one_word(context: str) -> None:
+    corpus = corpus_from_sentences(["a"])
+    found = tree_of(corpus, context)
+    assert_like_the_twin(found, corpus)
+    assert found.n_events == 2
+
+
+def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus = corpus_from_sentences(["a b"])
+    with pytest.raises(UsageError, match="has no events"):
+        build_tree(corpus_from_sentences([]), ContextDefinition.parse("w-1"))
+    with pytest.raises(UsageError, match="has tags; say where"):
+        build_tree(corpus, ContextDefinition.parse("t-1"))
+    with pytest.raises(UsageError, match="has categories; give classes"):
+        build_tree(corpus, ContextDefinition.parse("g-1"))
+    with pytest.raises(UsageError, match="not those of the words"):
+        build_tree(corpus, ContextDefinition.parse("g-1"), classes=np.zeros(3, np.uint32))
+    with pytest.raises(UsageError, match="not those of the words"):
+        build_tree(
+            corpus, ContextDefinition.parse("t-1"), tags=tags_of(corpus_from_sentences(["a few more words"]))
+        )
+    monkeypatch.setattr(tree, "_MOST_EVENTS", 2)
+    with pytest.raises(UsageError, match="has 3 events, more than 2"):
+        build_tree(corpus, ContextDefinition.parse("w-1"))

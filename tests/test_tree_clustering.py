@@ -1,0 +1,301 @@
+"""States and categories along a context tree: the same on any machine, exact, complete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from naive.exchange import Pairs, two_sided_criterion
+from naive.leave_one_out import leave_one_out_criterion
+from planted import N_PLANTED, WORDS_A_CLASS, planted_text
+from stategram import Corpus, UsageError, corpus_from_sentences
+from stategram.clustering import Clustering, cluster, exchange
+from stategram.contexts import ContextTree
+from test_context_tree import classes_of, tags_of
+from test_smoothing import Text, long_text, make_corpus, texts
+
+CRITERIA = {"ml": two_sided_criterion, "leave-one-out": leave_one_out_criterion}
+
+
+@cache
+def text() -> Corpus:
+    return make_corpus(*long_text(3000, 80))
+
+
+def pairs_of(tree: ContextTree) -> Pairs:
+    """How often each word follows each context."""
+    events = tree.levels[-1].events
+    rows = np.repeat(np.arange(len(tree.levels[-1])), np.diff(events.offsets))
+    return dict(
+        zip(zip(rows.tolist(), events.columns.tolist(), strict=True), events.counts.tolist(), strict=True)
+    )
+
+
+def criterion_of(found: Clustering) -> float:
+    criterion = CRITERIA[found.settings.criterion]
+    return criterion(pairs_of(found.tree), found.states[-1].tolist(), found.categories.tolist())
+
+
+def bytes_of(found: Clustering) -> list[bytes]:
+    return [*(states.tobytes() for states in found.states), found.categories.tobytes()]
+
+
+def figures_of(found: Clustering) -> list[tuple[Any, ...]]:
+    """All that is told of the sweeps, without the time they took."""
+    return [(one.step, one.number, one.moves, one.criterion, one.perplexity) for one in found.history]
+
+
+def assert_complete(found: Clustering) -> None:
+    tree, options = found.tree, found.settings
+    assert len(found.states) == tree.depth
+    for number, (states, level) in enumerate(zip(found.states, tree.levels, strict=True), 1):
+        assert len(states) == len(level)
+        assert int(states.max()) < options.states
+        rare = level.counts < options.min_count
+        if number > 1:
+            # Too rare to move: where the group is.
+            assert (states == found.states[number - 2][tree.parents(number)])[rare].all()
+        elif options.tree:
+            assert (states[rare] == options.states - 1).all()
+    seen = np.bincount(tree.levels[-1].events.columns, minlength=len(tree.vocabulary)) > 0
+    assert len(found.categories) == len(tree.vocabulary)
+    assert (found.categories[seen] < options.categories).all()
+    assert (found.categories[~seen] == options.categories).all()
+    assert (found.n_states, found.n_categories) == (options.states, options.categories)
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("candidates", [0, 4])
+@pytest.mark.parametrize("anneal", [0, 3])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_same_bytes_on_any_number_of_threads(
+    criterion: str, anneal: int, candidates: int, tree: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Else so few clusters have no shortlists.
+    monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 1)
+    one, *others = (
+        cluster(
+            text(),
+            "w-2,w-1",
+            states=20,
+            categories=15,
+            criterion=criterion,
+            anneal=anneal,
+            candidates=candidates,
+            tree=tree,
+            threads=threads,
+            seed=3,
+        )
+        for threads in (1, 2, 4)
+    )
+    for other in others:
+        assert bytes_of(other) == bytes_of(one)
+        assert figures_of(other) == figures_of(one)
+    assert_complete(one)
+    assert one.levels[-1].criterion == one.history[-1].criterion
+    assert one.levels[-1].criterion == pytest.approx(criterion_of(one), rel=1e-9)
+    assert [level.level for level in one.levels] == ([1, 2] if tree else [2])
+    assert sum(level.sweeps for level in one.levels) == len(one.history)
+
+
+def test_shortlists_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 1)
+
+    def run(**options: Any) -> list[bytes]:
+        return bytes_of(cluster(text(), "w-1", states=30, categories=30, **options))
+
+    assert run(candidates=2) != run(candidates=0)
+    assert run(seed=1) == run(seed=2)
+    assert run(seed=1, anneal=4) != run(seed=2, anneal=4)
+
+
+@settings(max_examples=60)
+@given(
+    texts(),
+    st.sampled_from(["w-1", "w-2,w-1", "w-9", "w-9,w-1", "t-1,w-1", "g-2,w-1", "w-3,w-2,w-1"]),
+    st.integers(1, 14),
+    st.integers(1, 14),
+    st.sampled_from([*CRITERIA]),
+    st.booleans(),
+    st.sampled_from([1, 2, 6, 1000]),
+    st.sampled_from([0, 2]),
+)
+def test_of_small_texts(
+    given_text: Text,
+    context: str,
+    states: int,
+    categories: int,
+    criterion: str,
+    tree: bool,
+    min_count: int,
+    anneal: int,
+) -> None:
+    corpus = make_corpus(*given_text)
+    found = cluster(
+        corpus,
+        context,
+        states=states,
+        categories=categories,
+        criterion=criterion,
+        tree=tree,
+        min_count=min_count,
+        anneal=anneal,
+        tags=tags_of(corpus),
+        classes=classes_of(corpus),
+        threads=1,
+    )
+    assert_complete(found)
+    # The terms of the criterion cancel; each is at most n log n.
+    assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9, abs=1e-9)
+
+
+def test_rare_contexts_of_no_tree_share_one_state() -> None:
+    found = cluster(text(), "w-2,w-1", states=12, categories=10, tree=False, min_count=4)
+    leaves = found.tree.levels[-1]
+    rare = leaves.counts < 4
+    assert rare.any()
+    assert (found.states[-1][rare] == 11).all()
+    assert len(set(found.states[-1][~rare].tolist())) > 5
+    # What is known of a context that was never seen is as little.
+    assert (found.states[0] == 11).all()
+
+
+def test_nodes_that_do_not_move_have_the_state_of_their_parent() -> None:
+    found = cluster(text(), "w-2,w-1", states=12, categories=10, min_count=6)
+    first_only = cluster(text(), "w-1", states=12, categories=10, min_count=6)
+    # Level 1 of a tree is the whole of a tree of one level.
+    assert found.states[0].tobytes() == first_only.states[0].tobytes()
+    deep = int(found.tree.levels[1].counts.max()) + 1
+    for number, moves in ((6, True), (deep, False)):
+        one = cluster(text(), "w-2,w-1", states=12, categories=10, min_count=number)
+        inherited = one.states[0][one.tree.parents(2)]
+        assert (one.states[1] != inherited).any() == moves
+
+
+@pytest.mark.parametrize(
+    ("sentences", "options"),
+    [
+        (["a"], {}),
+        (["a"], {"states": 1, "categories": 1}),
+        (["a a a a a a a a a"], {"min_count": 1}),
+        (["a b c d e f a b c d e f"], {"states": 500, "categories": 500, "min_count": 1}),
+        (["a b"] * 9, {"context": "w-9,w-8"}),
+        (["a b"] * 9, {"context": "w-9,w-1", "states": 1}),
+        (["a b", "b a"] * 9, {"categories": 1}),
+    ],
+)
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_extremes(sentences: list[str], options: dict[str, Any], tree: bool, criterion: str) -> None:
+    sizes = {"context": "w-2,w-1", "states": 3, "categories": 3, **options}
+    found = cluster(sentences, **sizes, tree=tree, criterion=criterion, anneal=2, threads=2)
+    assert_complete(found)
+    assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_stop_at_any_moment_gives_a_complete_clustering(criterion: str, tree: bool) -> None:
+    sentences = planted_text()[:150]
+    steps: list[str] = []
+    options: dict[str, Any] = {
+        "states": 7,
+        "categories": 7,
+        "criterion": criterion,
+        "tree": tree,
+        "anneal": 2,
+        "max_sweeps": 2,
+        "min_count": 2,
+    }
+    cluster(sentences, "w-2,w-1", **options, progress=lambda told: steps.append(told.step))
+    levels = (1, 2) if tree else (2,)
+    assert set(steps) == {f"level {n}: exchange" for n in levels} | {
+        f"level {levels[0]}: {step}" for step in ("place", "anneal")
+    }
+    for moment in range(len(steps)):
+        asked = count()  # how often depends on how long the parts of a sweep take
+        found = cluster(sentences, "w-2,w-1", **options, stop=lambda asked=asked, m=moment: next(asked) >= m)
+        assert_complete(found)
+        if len(found.levels) == len(levels):
+            assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9)
+        else:  # the deeper level has what it inherits
+            assert (found.states[1] == found.states[0][found.tree.parents(2)]).all()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+@pytest.mark.parametrize("context", ["w-1", "w-2,w-1"])
+def test_the_planted_classes_are_found(context: str, criterion: str) -> None:
+    # One more category for </s>; every class is a state, and the beginning of a sentence.
+    found = cluster(
+        planted_text(),
+        context,
+        states=N_PLANTED + 1,
+        categories=N_PLANTED + 1,
+        criterion=criterion,
+        anneal=10,
+    )
+    vocabulary = found.tree.vocabulary
+    frequent = range(WORDS_A_CLASS // 2)
+    for labels in (found.categories, found.states[0]):
+        names = [
+            {int(labels[vocabulary.id(f"c{c}w{w}")]) for w in frequent if f"c{c}w{w}" in vocabulary}
+            for c in range(N_PLANTED)
+        ]
+        assert all(len(one) == 1 for one in names)
+        assert len(set.union(*names)) == N_PLANTED
+
+
+def test_numbers_of_clusters_are_chosen() -> None:
+    sentences = planted_text()
+    found = cluster(sentences, "w-1", states="auto", categories="auto", max_sweeps=2)
+    # Six classes: the least number that is tried.
+    assert (found.n_states, found.n_categories) == (25, 25)
+    one = cluster(sentences, "w-1", states="auto", categories=9, max_sweeps=2)
+    assert (one.n_states, one.n_categories) == (25, 9)
+    other = cluster(sentences, "w-1", states=9, categories="auto", max_sweeps=2)
+    assert (other.n_states, other.n_categories) == (9, 25)
+    with pytest.raises(UsageError, match="too short to choose"):
+        cluster(["a b c"], "w-1", states="auto", categories=2)
+
+
+def test_classes_of_a_file_are_values_of_contexts() -> None:
+    corpus = corpus_from_sentences(["a b c", "b a c", "c a b"] * 3)
+    found = cluster(corpus, "g-1", states=3, categories=3, classes={"a": "x", "b": "x"})
+    numbers = found.tree.maps[0].tolist()
+    of = Counter(numbers)
+    assert numbers[corpus.vocabulary.id("a")] == numbers[corpus.vocabulary.id("b")]
+    # Words that the file lacks share one; the boundaries are alone.
+    assert numbers[corpus.vocabulary.id("c")] == numbers[0]
+    assert of[numbers[1]] == of[numbers[2]] == 1
+    shifted = np.array(numbers) * 1000 - 500
+    again = cluster(corpus, "g-1", states=3, categories=3, classes=shifted)
+    assert bytes_of(again)[-1] == bytes_of(found)[-1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"states": 0}, "states is 0; it must be at least 1"),
+        ({"categories": "many"}, "categories is 'many'"),
+        ({"preset": "slow"}, "no preset 'slow': there are paper, fast"),
+        ({"criterion": "map"}, "no criterion 'map': there are ml, leave-one-out"),
+        ({"min_count": 0}, "min_count is 0"),
+        ({"tolerance": 1.0}, "tolerance is 1.0"),
+        ({"max_sweeps": 0}, "max_sweeps is 0"),
+        ({"anneal": -1}, "anneal is -1"),
+        ({"candidates": -1}, "candidates is -1"),
+        ({"seed": -1}, "seed is -1"),
+        ({"resume": True}, "needs the folder of a checkpoint"),
+        ({"classes": np.zeros(3)}, "not a number for each"),
+    ],
+)
+def test_what_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        cluster(["a b", "b c"], "w-1", **options)
