@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from benchmarks.classes import measure_classes
+from benchmarks.clustering import measure_clustering
 from benchmarks.growth import measure_growth
 from benchmarks.measure import BenchmarkError
 from benchmarks.ngrams import measure_ngrams
@@ -27,6 +28,7 @@ _PARTS: dict[str, Callable[[Texts, Settings], list[Table]]] = {
     "reading": measure_reading,
     "classes": measure_classes,
     "ngrams": measure_ngrams,
+    "clustering": measure_clustering,
     "growth": measure_growth,
     "startup": measure_startup,
 }
@@ -120,8 +122,8 @@ def _options() -> argparse.Namespace:
     for part in options.parts:
         if part not in _PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(_PARTS)}")
-    if options.train and not options.test and "classes" in (options.parts or _PARTS):
-        parser.error("classes are measured by the perplexity of a test text; give one with --test")
+    if options.train and not options.test and {"classes", "clustering"} & {*(options.parts or _PARTS)}:
+        parser.error("clusters are measured by the perplexity of a test text; give one with --test")
     return options
 
 

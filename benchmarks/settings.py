@@ -35,6 +35,7 @@ DEFAULTS = {
     "reading": Defaults(repeats=7),
     "classes": Defaults(k=(100, 500), efforts=("fast", "normal"), seeds=3),
     "ngrams": Defaults(orders=(3, 5), repeats=3),
+    "clustering": Defaults(k=(500, 2000)),
     "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
     "startup": Defaults(repeats=15),
 }
@@ -42,6 +43,7 @@ QUICK = {
     "reading": Defaults(repeats=3),
     "classes": Defaults(k=(100, 500), efforts=("fast", "normal")),
     "ngrams": Defaults(orders=(3, 5)),
+    "clustering": Defaults(k=(250,)),
     "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",)),
     "startup": Defaults(repeats=15),
 }

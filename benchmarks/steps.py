@@ -141,6 +141,53 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
     _answer({name: corpus.n_events / max(median(found), 1e-9) for name, found in seconds.items()})
 
 
+def cluster_contexts(
+    train: str,
+    test: str,
+    vocabulary_size: str,
+    context: str,
+    clusters: str,
+    tree: str,
+    candidates: str,
+    threads: str,
+) -> None:
+    """Cluster the contexts and the words of a text, and measure the model on another one."""
+    from stategram import ClusteredModel, ContextDefinition, build_tree, cluster, evaluate, read_corpus
+
+    timer = _Timer()
+    corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None, threads=int(threads))
+    with timer.part("tree"):
+        contexts = build_tree(corpus, ContextDefinition.parse(context), threads=int(threads))
+    size = len(contexts.levels[-1])
+    del contexts
+    with timer.part("all"):
+        found = cluster(
+            corpus,
+            context,
+            states=int(clusters),
+            categories=int(clusters),
+            tree=tree == "1",
+            candidates=int(candidates),
+            threads=int(threads),
+        )
+    # The tree is built there once more.
+    timer.parts["cluster"] = {
+        clock: timer.parts["all"][clock] - timer.parts["tree"][clock] for clock in ("cpu", "wall")
+    }
+    figures = evaluate(ClusteredModel.train(found), read_corpus(test, vocabulary=corpus.vocabulary))
+    _answer(
+        {
+            **timer.parts,
+            "events": corpus.n_events,
+            "contexts": size,
+            "test_events": figures.events,
+            "unknown": figures.unknown,
+            "perplexity": figures.perplexity,
+            "perplexity_known": figures.perplexity_known,
+        }
+    )
+
+
 def describe(*texts: str) -> None:
     """Say how large texts are."""
     from stategram.text import read_corpus
@@ -187,6 +234,7 @@ _STEPS: list[Callable[..., None]] = [
     count,
     evaluate,
     score_ngrams,
+    cluster_contexts,
     describe,
     cut_vocabulary,
     write_sotu,

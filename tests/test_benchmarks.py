@@ -70,6 +70,12 @@ def test_all_parts_run_and_agree_with_each_other(texts: list[str], tmp_path: Pat
     assert [row["peer"] for row in rows("ngrams", 1)] == ["cat", "cat"]
     assert rows("ngrams", 2)[-1] == {**rows("ngrams", 2)[-1], "program": "kenlm full_scores", "order": 2}
     assert rows("ngrams", 2)[-1]["times full_scores"] == 1.0
+    assert [(row["way"], row["candidates"]) for row in rows("clustering")] == [
+        ("tree", 16),
+        ("flat", 16),
+        ("tree", "all"),
+    ]
+    assert [row["events"] for row in rows("clustering", 1)] == [400, 800, 1600]
     assert [row["events"] for row in rows("growth")] == [400, 800, 1600]
     assert [row["k"] for row in rows("growth", 1)] == [3]
     assert rows("startup")[0]["wall ratio"] == 1.0
