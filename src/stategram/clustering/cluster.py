@@ -102,9 +102,9 @@ def cluster(
 
     Examples
     --------
-    >>> from stategram import cluster
+    >>> from stategram.clustering import cluster
     >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
-    >>> found = cluster(text, "w-1", states=4, categories=4)
+    >>> found = cluster(text, "w-1", states=4, categories=4, preset="best")
     >>> cat, dog = (found.tree.vocabulary.id(word) for word in ("cat", "dog"))
     >>> bool(found.categories[cat] == found.categories[dog])
     True
