@@ -98,6 +98,8 @@ def _check(run: TreeClustering, position: Position, states: NDArray[np.uint32]) 
             raise ValueError("its states are not those of the text")
     categories = run.categories
     assert categories is not None
+    if any(labels.dtype != np.uint32 for labels in (*run.states, states, categories)):
+        raise ValueError("its clusters are not whole numbers")
     if len(categories) != len(run.tree.vocabulary) or int(categories.max()) > run.settings.categories:
         raise ValueError("its categories are not those of the text")
 

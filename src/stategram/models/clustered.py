@@ -18,7 +18,7 @@ from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.storage import Folder
-from stategram.text import END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 __all__ = ["ClusteredModel"]
 
@@ -191,22 +191,26 @@ class ClusteredModel(SharedMethods):
     def check(self, *, threads: int | None = None) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
         n_states, n_categories = self.counts[-1].shape
+        n_words = len(self.vocabulary)
         fine = (
-            len(self.categories) == len(self.word_probs) == len(self.vocabulary)
+            len(self.categories) == len(self.word_probs) == n_words
+            and all(array.dtype == np.float64 for array in (self.word_probs, self.trust))
+            and self.categories.dtype == np.uint32
             and int(self.categories.max()) < n_categories
-            and len(self.counts) == len(self.trust) == self.tree.depth
-            and self.trust.shape[1] == N_SIZES
+            and len(self.counts) == self.tree.depth
+            and self.trust.shape == (self.tree.depth, N_SIZES)
             and bool(((self.trust >= 0) & (self.trust <= 1)).all())
-            and all(table.shape == (n_states, n_categories) for table in self.counts)
+            and self.word_probs[BEGIN] == 0
+            and bool((self.word_probs >= 0).all())
+            and all(table.shape == (n_states, n_categories) and table.any() for table in self.counts)
         )
-        for level, below in zip(self.tree.levels, self.tree.levels[1:], strict=False):
-            fine = fine and len(level.first_child) == len(level.values) + 1
-            fine = fine and int(level.first_child[-1]) == len(below.values)
-            fine = fine and bool((np.diff(level.first_child.astype(np.int64)) >= 0).all())
-        for level in self.tree.levels:
-            fine = fine and len(level.values) == len(level.states) == len(level.sizes)
-            fine = fine and int(level.states.max(initial=0)) < n_states
-            fine = fine and int(level.sizes.max(initial=0)) < N_SIZES
+        if fine:
+            sums = np.bincount(self.categories, self.word_probs, n_categories)
+            # A category without words has no events; all others have the whole of their words.
+            fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
+                table[:, sums == 0].any() for table in self.counts
+            )
+        fine = fine and self.tree.is_sound(n_words, n_states)
         if not fine:
             raise BadDataError("not a clustered model: its arrays do not fit together; write it again")
 
@@ -252,12 +256,10 @@ class ClusteredModel(SharedMethods):
                 levels.append(
                     StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["sizes"])
                 )
-                table = np.zeros((int(manifest["states"]), int(manifest["categories"])), np.uint32)
-                table[arrays["rows"], arrays["columns"]] = arrays["counts"]
-                tables.append(table)
+                tables.append(_table(arrays, int(manifest["states"]), int(manifest["categories"])))
             model = cls(
                 vocabulary,
-                StateTree(definition, tuple(maps), tuple(levels)),
+                StateTree(definition, tuple(maps), tuple(levels), int(manifest["states"]) - 1),
                 words["categories"],
                 words["word_probs"],
                 tuple(tables),
@@ -336,10 +338,12 @@ _EM_STEPS = 30
 def _with_all_words(
     categories: NDArray[np.uint32], counts: NDArray[np.int64], n_categories: int
 ) -> NDArray[np.uint32]:
-    """Give a category to the words that never occur: that with most words that occur once."""
+    """Give a category to the words that never occur: that with most words that occur once, or else most words."""
     labels = categories.astype(np.int64)
-    rare = np.bincount(labels[(counts == 1) & (labels < n_categories)], minlength=n_categories)
-    labels[(counts == 0) | (labels >= n_categories)] = int(rare.argmax())
+    once = np.bincount(labels[counts == 1], minlength=n_categories)
+    words = np.bincount(labels[counts > 0], minlength=n_categories)
+    # A category that has no words may not get <s> alone.
+    labels[counts == 0] = int((once if once.any() else words).argmax())
     # <s> is never predicted: it has no part in any category.
     return labels.astype(np.uint32)
 
@@ -357,6 +361,16 @@ def _state_counts(
     cells = rows * n_categories + categories[words]
     found = np.bincount(cells, counts, n_states * n_categories)
     return found.astype(np.uint32).reshape(n_states, n_categories)
+
+
+def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int) -> NDArray[np.uint32]:
+    """Take the counts that `pack` gave; ValueError or IndexError if it did not."""
+    rows, columns, counts = (arrays[name] for name in ("rows", "columns", "counts"))
+    if any(array.dtype != np.uint32 or array.shape != counts.shape for array in (rows, columns, counts)):
+        raise ValueError("its counts are not whole numbers, each with its place")
+    table = np.zeros((n_states, n_categories), np.uint32)
+    table[rows, columns] = counts
+    return table
 
 
 def _smoothed(counts: NDArray[np.uint32], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -41,16 +41,42 @@ class StateLevel:
 
 @dataclass(frozen=True, eq=False)
 class StateTree:
-    """The states of all contexts; `maps` and `definition` as in `ContextTree`."""
+    """The states of all contexts; `maps` and `definition` as in `ContextTree`.
+
+    `rest` is the state of contexts of which not even the first level is known: that of the rare ones.
+    """
 
     definition: ContextDefinition
     maps: tuple[NDArray[np.uint32], ...]
     levels: tuple[StateLevel, ...]
+    rest: int
 
     @property
     def depth(self) -> int:
         """The number of levels."""
         return len(self.levels)
+
+    def is_sound(self, n_words: int, n_states: int) -> bool:
+        """Whether every history of words below `n_words` leads to a state below `n_states`."""
+        for number, level in enumerate(self.levels, 1):
+            n = len(level.values)
+            if not (
+                all(array.dtype == np.uint32 for array in (level.values, level.first_child, level.states))
+                and level.sizes.dtype == np.uint8
+                and level.values.shape == level.states.shape == level.sizes.shape == (n,)
+                and int(level.states.max(initial=0)) < n_states
+                and int(level.sizes.max(initial=1)) < N_SIZES
+                and int(level.sizes.min(initial=1)) > 0
+                and len(level.first_child) == (n + 1 if number < self.depth else 0)
+                and self.maps[number - 1].dtype == np.uint32
+                and self.maps[number - 1].shape == (n_words,)
+            ):
+                return False
+            if number > 1 and not _are_children(self.levels[number - 2].first_child, level.values):
+                return False
+            if number == 1 and not _are_children(np.array([0, n], np.uint32), level.values):
+                return False
+        return True
 
     def find(
         self, corpus: Corpus, *, threads: int | None = None
@@ -76,11 +102,23 @@ class StateTree:
         found: list[tuple[NDArray[np.uint32], NDArray[np.uint8]]] = []
         for number, level in enumerate(self.levels):
             here = known > number
-            node = np.where(here, at[number], 0)
-            above_states = found[-1][0] if found else np.zeros(len(nodes), np.uint32)
-            states = np.where(here, level.states[node], above_states)
-            found.append((states, np.where(here, level.sizes[node], 0).astype(np.uint8)))
+            states = found[-1][0].copy() if found else np.full(len(nodes), self.rest, np.uint32)
+            sizes = np.zeros(len(nodes), np.uint8)
+            states[here] = level.states[at[number][here]]
+            sizes[here] = level.sizes[at[number][here]]
+            found.append((states, sizes))
         return found
+
+
+def _are_children(first_child: NDArray[np.uint32], values: NDArray[np.uint32]) -> bool:
+    """Whether the values of the children of every node rise, and no other nodes are there."""
+    starts = first_child.astype(np.int64)
+    if starts[0] != 0 or starts[-1] != len(values) or (np.diff(starts) < 0).any():
+        return False
+    rises = np.diff(values.astype(np.int64)) > 0
+    inner = starts[(starts > 0) & (starts < len(values))]
+    rises[inner - 1] = True  # from the last child of one node to the first of another
+    return bool(rises.all())
 
 
 def state_tree(clustering: Clustering) -> StateTree:
@@ -103,4 +141,4 @@ def state_tree(clustering: Clustering) -> StateTree:
             StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], sizes[keep].astype(np.uint8))
         )
         kept_above = keep
-    return StateTree(tree.definition, tree.maps, tuple(levels))
+    return StateTree(tree.definition, tree.maps, tuple(levels), clustering.n_states - 1)

@@ -1,0 +1,220 @@
+"""A clustering that was cut off and taken up again ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stategram import BadDataError, UsageError
+from stategram.clustering import Checkpoint, Clustering, Progress, TreeClustering, cluster, exchange
+from stategram.clustering.monitor import Monitor
+from stategram.storage import open_folder, write_folder
+from test_tree_clustering import CRITERIA, bytes_of, figures_of, text
+
+OPTIONS: dict[str, Any] = {
+    "states": 15,
+    "categories": 12,
+    "anneal": 5,
+    "max_sweeps": 5,
+    "tolerance": 0.0,
+    "candidates": 3,
+    "seed": 4,
+}
+
+
+@pytest.fixture(autouse=True)
+def _shortlists(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have shortlists for few clusters too: they are what a checkpoint does not hold."""
+    monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 1)
+
+
+class PowerCut(Exception):
+    pass
+
+
+class Cut:
+    """Raises when it has been told so often where the work is."""
+
+    def __init__(self, moment: int) -> None:
+        self.left = moment
+
+    def __call__(self, told: Progress) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise PowerCut
+
+
+def run(folder: Path, **options: Any) -> Clustering:
+    return cluster(text(), "w-2,w-1", checkpoint=Checkpoint(folder, seconds=0), **{**OPTIONS, **options})
+
+
+def figures_of_levels(found: Clustering) -> list[tuple[Any, ...]]:
+    return [(one.level, one.nodes, one.movable, one.sweeps, one.criterion) for one in found.levels]
+
+
+@pytest.mark.parametrize("tree", [True, False])
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> None:
+    options = {"criterion": criterion, "tree": tree}
+    whole = cluster(text(), "w-2,w-1", **OPTIONS, **options)
+    assert bytes_of(run(tmp_path / "whole", **options)) == bytes_of(whole)
+    told: list[Progress] = []
+    cluster(text(), "w-2,w-1", **OPTIONS, **options, progress=told.append)
+    resumed = 0
+    for moment in range(0, len(told) - 3, 3):
+        folder = tmp_path / str(moment)
+        with pytest.raises(PowerCut):
+            run(folder, **options, progress=Cut(moment))
+        resumed += folder.exists()
+        found = run(folder, **options, resume=True)
+        assert bytes_of(found) == bytes_of(whole)
+        assert figures_of(found) == figures_of(whole)
+        assert figures_of_levels(found) == figures_of_levels(whole)
+    # Most moments are later than the first checkpoint.
+    assert resumed > len(told) // 6
+
+
+def test_cut_off_again_and_again(tmp_path: Path) -> None:
+    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    randomly = random.Random(2)
+    for _ in range(6):
+        with pytest.raises(PowerCut):
+            # Enough for a few sweeps: something is gained each time.
+            run(tmp_path / "c", resume=True, threads=2, progress=Cut(randomly.randrange(1, 9)))
+    found = run(tmp_path / "c", resume=True)
+    assert bytes_of(found) == bytes_of(whole)
+    assert figures_of(found) == figures_of(whole)
+
+
+PROGRAM = """
+import sys
+from pathlib import Path
+import test_checkpoints
+test_checkpoints.exchange._LEAST_CLUSTERS_FOR_SHORTLISTS = 1
+print("begun", flush=True)
+test_checkpoints.run(Path(sys.argv[1]), resume=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
+def test_killed(tmp_path: Path) -> None:
+    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    randomly = random.Random(3)
+    here = str(Path(__file__).parent)
+    for _ in range(4):
+        with subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(tmp_path / "c")],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": here},
+        ) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline().strip() == b"begun"
+            time.sleep(randomly.uniform(0.0, 0.25))
+            process.send_signal(signal.SIGKILL)
+    assert bytes_of(run(tmp_path / "c", resume=True)) == bytes_of(whole)
+
+
+def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
+    # In a container the next process may well have the same number.
+    for name in ("partial", "replaced"):
+        left = tmp_path / f"c.{os.getpid()}.{name}"
+        left.mkdir()
+        (left / "manifest.json").write_text("{")
+    run(tmp_path / "c")
+    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+
+
+def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
+    found = run(tmp_path / "none yet", resume=True)
+    assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **OPTIONS))
+
+
+def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
+    cluster(text(), "w-2,w-1", **OPTIONS, checkpoint=tmp_path / "c")
+    # Where a level begins it always is.
+    assert open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"] == {
+        "level": 2,
+        "sweep": 0,
+        "perplexity": None,
+    }
+
+
+def test_another_text_or_other_options(tmp_path: Path) -> None:
+    run(tmp_path / "c")
+    for options in ({"states": 14}, {"seed": 5}, {"criterion": "leave-one-out"}, {"tree": False}):
+        with pytest.raises(UsageError, match="of another text, or of other options"):
+            run(tmp_path / "c", resume=True, **options)
+    keeper = Checkpoint(tmp_path / "c")
+    other = text().sentences(0, text().n_sentences - 1)
+    for corpus, context in ((other, "w-2,w-1"), (text(), "w-1"), (text(), "w-3,w-1")):
+        with pytest.raises(UsageError, match="of another text"):
+            cluster(corpus, context, **OPTIONS, checkpoint=keeper, resume=True)
+
+
+def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: Path) -> None:
+    """Their leaves have the same values and the same words, under other nodes of level 1."""
+    whole = run(tmp_path / "c")
+    first, leaves = whole.tree.levels
+    shifted = first.first_child.copy()
+    shifted[len(shifted) // 2] += 1
+    other = replace(whole.tree, levels=(replace(first, first_child=shifted), leaves))
+    for tree, fits in ((whole.tree, True), (other, False)):
+        begun = TreeClustering(tree, whole.settings, 1, Monitor())
+        if fits:
+            Checkpoint(tmp_path / "c").restore(begun)
+        else:
+            with pytest.raises(UsageError, match="of another text"):
+                Checkpoint(tmp_path / "c").restore(begun)
+
+
+@pytest.mark.parametrize("name", ["clusters.safetensors", "manifest.json"])
+def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
+    run(tmp_path / "c")
+    file = tmp_path / "c" / name
+    data = bytearray(file.read_bytes())
+    for at in np.linspace(0, len(data) - 1, 20).astype(int).tolist():
+        data[at] ^= 4
+        file.write_bytes(data)
+        with pytest.raises(BadDataError, match=name):
+            run(tmp_path / "c", resume=True)
+        data[at] ^= 4
+    file.write_bytes(data[:-1])
+    with pytest.raises(BadDataError, match=name):
+        run(tmp_path / "c", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("position", None),
+        ("position", {"level": 3, "sweep": 0, "perplexity": None}),
+        ("position", {"level": 1, "sweep": 0, "perplexity": None}),
+        ("position", {"level": 2, "sweep": "first", "perplexity": None}),
+        ("levels", [{}]),
+        ("history", 3),
+        ("states", np.zeros(3, np.uint32)),
+        ("level1", np.full(83, 10**9, np.uint32)),
+        ("categories", np.full(80, 10**9, np.uint32)),
+        ("categories", np.zeros(80, np.float64)),
+    ],
+)
+def test_one_that_makes_no_sense_is_refused(part: str, value: Any, tmp_path: Path) -> None:
+    run(tmp_path / "c")
+    opened = open_folder(tmp_path / "c", kind="clustering checkpoint")
+    arrays = opened.arrays("clusters", mmap=False)
+    manifest = json.loads((tmp_path / "c" / "manifest.json").read_text())
+    (arrays if part in arrays else manifest)[part] = value
+    write_folder(tmp_path / "c", kind="clustering checkpoint", arrays={"clusters": arrays}, manifest=manifest)
+    with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); begin anew"):
+        run(tmp_path / "c", resume=True)

@@ -1,0 +1,294 @@
+"""The clustered model: its probabilities are those of the formulas, and what is damaged is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive.clustered as naive
+from stategram import BadDataError, Corpus, Mixture, NgramModel, Vocabulary, load_model
+from stategram.clustering import Clustering, cluster
+from stategram.models import ClusteredModel
+from stategram.storage import open_folder, write_folder
+from stategram.text import BEGIN
+from test_context_tree import classes_of, context_of, nodes_of, sentences_of, tags_of
+from test_smoothing import Text, long_text, make_corpus, texts
+from test_sums_to_one import histories
+
+CONTEXTS = ["w-1", "w-2,w-1", "w-9,w-1", "t-1,w-1", "g-2,w-1", "w-3,w-2,w-1"]
+
+
+def clustering_of(corpus: Corpus, context: str = "w-2,w-1", **options: Any) -> Clustering:
+    return cluster(
+        corpus,
+        context,
+        **{"states": 6, "categories": 5, "threads": 1, **options},
+        tags=tags_of(corpus),
+        classes=classes_of(corpus),
+    )
+
+
+def twin_of(model: ClusteredModel, found: Clustering, corpus: Corpus) -> naive.NaiveClusteredModel:
+    return naive.train(
+        sentences_of(corpus),
+        context_of(found.tree),
+        [
+            dict(zip(nodes, states.tolist(), strict=True))
+            for nodes, states in zip(nodes_of(found.tree), found.states, strict=True)
+        ],
+        model.categories.tolist(),
+        n_states=found.n_states,
+        min_count=found.settings.min_count,
+        trust=model.trust.tolist(),
+    )
+
+
+def assert_like_the_twin(model: ClusteredModel, twin: naive.NaiveClusteredModel, asked: Corpus) -> None:
+    log_probs = model.log_probs(asked, threads=2)
+    expected = [
+        twin.prob(sentence, place, word)
+        for sentence in sentences_of(asked)
+        for place, word in enumerate(sentence)
+    ]
+    np.testing.assert_allclose(np.exp(log_probs), expected, rtol=1e-9, atol=0)
+    words = asked.vocabulary.words
+    at = 0
+    for sentence in sentences_of(asked)[:4]:
+        for place, word in enumerate(sentence):
+            distribution = model.distribution([words[id] for id in sentence[:place]])
+            assert abs(distribution.sum() - 1) < 1e-9
+            assert distribution[word] == pytest.approx(np.exp(log_probs[at]), rel=1e-12)
+            assert distribution[BEGIN] == 0
+            # A word that was never seen is possible too.
+            assert np.delete(distribution, BEGIN).min() > 0
+            at += 1
+
+
+@pytest.fixture(scope="module")
+def corpora() -> tuple[Corpus, Corpus]:
+    whole = make_corpus(*long_text(6000, 60))
+    cut = whole.n_sentences * 2 // 3
+    return whole.sentences(0, cut), whole.sentences(cut, whole.n_sentences)
+
+
+@pytest.fixture(scope="module")
+def found(corpora: tuple[Corpus, Corpus]) -> Clustering:
+    return clustering_of(corpora[0], states=12, categories=10)
+
+
+@settings(max_examples=60)
+@given(
+    texts(),
+    texts(),
+    st.sampled_from(CONTEXTS),
+    st.integers(1, 9),
+    st.integers(1, 9),
+    st.sampled_from([1, 2, 6, 1000]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_it_is_that_of_the_twin(
+    text: Text,
+    other: Text,
+    context: str,
+    states: int,
+    categories: int,
+    min_count: int,
+    tree: bool,
+    learn: bool,
+) -> None:
+    n_words = max(text[1], other[1])
+    corpus, asked = make_corpus(text[0], n_words), make_corpus(other[0], n_words)
+    found = clustering_of(
+        corpus, context, states=states, categories=categories, min_count=min_count, tree=tree
+    )
+    model = ClusteredModel.train(found, asked if learn else None)
+    model.check()
+    twin = twin_of(model, found, corpus)
+    for one in (asked, corpus):
+        assert_like_the_twin(model, twin, one)
+    without = ClusteredModel.train(found)
+    assert model.log_probs(asked).sum() >= without.log_probs(asked).sum() - 1e-9
+
+
+def test_of_a_longer_text(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    train, heldout = corpora
+    plain, learned = ClusteredModel.train(found), ClusteredModel.train(found, heldout)
+    for model in (plain, learned):
+        assert_like_the_twin(model, twin_of(model, found, train), heldout)
+        for history in histories(train, 3):
+            for sentence_start in (True, False):
+                distribution = model.distribution(history, sentence_start=sentence_start)
+                assert abs(distribution.sum() - 1) < 1e-9
+    assert learned.log_probs(heldout).sum() > plain.log_probs(heldout).sum()
+    assert (learned.trust != plain.trust).any()
+    one = ClusteredModel.train(found, heldout, threads=1)
+    assert one.trust.tobytes() == ClusteredModel.train(found, heldout, threads=3).trust.tobytes()
+    assert one.log_probs(heldout, threads=1).tobytes() == one.log_probs(heldout, threads=3).tobytes()
+
+
+def test_states_tell_more_than_words_alone(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    train, heldout = corpora
+    alone = NgramModel.train(train, 1).log_probs(heldout).sum()
+    assert ClusteredModel.train(found, heldout).log_probs(heldout).sum() > alone
+
+
+def test_unseen_contexts_have_the_state_of_their_deepest_known_ancestor(found: Clustering) -> None:
+    model = ClusteredModel.train(found)
+    first, second = model.tree.levels
+    words = found.tree.vocabulary.words
+    unseen = 0
+    for node in range(3, len(first.values)):
+        children = second.values[first.first_child[node] : first.first_child[node + 1]].tolist()
+        name = words[first.values[node]]
+        for before in range(3, len(words)):
+            features = model.history_features(f"{words[before]} {name}")
+            if before not in children:
+                assert features == {"state": float(first.states[node]), "size": 0.0}
+                unseen += 1
+            else:
+                at = int(first.first_child[node]) + children.index(before)
+                assert features == {"state": float(second.states[at]), "size": float(second.sizes[at])}
+    assert unseen > 50
+
+
+def test_features_of_histories_are_those_of_events(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    _, heldout = corpora
+    model = ClusteredModel.train(found)
+    features = model.bucket_features(heldout)
+    words = heldout.vocabulary.words
+    for i in range(5):
+        sentence = [words[id] for id in heldout.sentence(i).tolist()]
+        for place in range(len(sentence)):
+            at = int(heldout.sentence_starts[i]) + place
+            expected = {name: float(values[at]) for name, values in features.items()}
+            assert model.history_features(sentence[:place]) == expected
+
+
+def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    train, heldout = corpora
+    parts = [NgramModel.train(train, 3), ClusteredModel.train(found)]
+    mixture = Mixture.fit(parts, heldout, buckets="state")
+    assert (mixture.buckets.kind, mixture.buckets.part) == ("state", 1)
+    assert mixture.buckets.number > 5
+    for history in histories(train, 3):
+        assert abs(mixture.distribution(history).sum() - 1) < 1e-6
+    assert "state" in {one["kind"] for one in Mixture.fit(parts, heldout).report["candidates"]}
+
+
+def test_words_that_the_text_lacks() -> None:
+    vocabulary = Vocabulary.from_words(["a", "b", "c", "never", "ever"])
+    # Every word that occurs does so twice, <unk> too, and some categories are left empty.
+    for ids in ([3, 4, 2, 4, 3, 2], [0, 3, 4, 5, 6, 7, 2] * 2, [3, 2]):
+        starts = np.flatnonzero(np.array([2, *ids]) == 2)
+        corpus = Corpus(np.array(ids, np.uint32), starts.astype(np.int64), vocabulary)
+        for categories in (1, 2, 9):
+            model = ClusteredModel.train(
+                cluster(corpus, "w-1", states=2, categories=categories, min_count=1, anneal=3)
+            )
+            model.check()
+            distribution = model.distribution("a")
+            assert abs(distribution.sum() - 1) < 1e-9
+            assert distribution[vocabulary.id("never")] > 0
+
+
+def test_parameters(found: Clustering) -> None:
+    model = ClusteredModel.train(found)
+    assert (model.n_states, model.n_categories) == (12, 10)
+    # All words but <s> have a probability.
+    assert model.parameters == 12 * 10 + len(model.vocabulary) - 1
+    assert repr(model) == "ClusteredModel(w-2,w-1, 12 states, 10 categories)"
+
+
+# ---- folders
+
+
+@pytest.fixture
+def folder(found: Clustering, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> Path:
+    ClusteredModel.train(found, corpora[1]).save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_model_that_was_saved_is_the_same(
+    found: Clustering, corpora: tuple[Corpus, Corpus], folder: Path, verify: bool
+) -> None:
+    model = ClusteredModel.train(found, corpora[1])
+    loaded = load_model(folder, ClusteredModel, verify=verify)
+    loaded.check()
+    assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
+    assert loaded.distribution("w5 w6").tobytes() == model.distribution("w5 w6").tobytes()
+    assert (loaded.parameters, loaded.report) == (model.parameters, model.report)
+    assert loaded.history_features("zebra zebra") == model.history_features("zebra zebra")
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    # A level may have no known nodes at all.
+    for min_count in (1, 30, 10**6):
+        model = ClusteredModel.train(clustering_of(corpora[0], context, min_count=min_count))
+        model.save(tmp_path / "model")
+        loaded = load_model(tmp_path / "model", ClusteredModel)
+        assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
+        assert abs(loaded.distribution("w5").sum() - 1) < 1e-9
+
+
+def test_a_flipped_byte_is_refused(folder: Path) -> None:
+    for file in sorted(folder.iterdir()):
+        data = bytearray(file.read_bytes())
+        for at in np.linspace(0, len(data) - 1, 7).astype(int).tolist():
+            data[at] ^= 4
+            file.write_bytes(data)
+            with pytest.raises(BadDataError, match=file.name):
+                load_model(folder)
+            data[at] ^= 4
+        file.write_bytes(data)
+    load_model(folder)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_damage_that_is_not_looked_for_never_crashes(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    corpus = make_corpus(*long_text(400, 20))
+    place = tmp_path_factory.mktemp("damaged") / "model"
+    ClusteredModel.train(clustering_of(corpus, min_count=2)).save(place)
+    opened = open_folder(place, kind="model")
+    groups = {name: opened.arrays(name, mmap=False) for name in ("words", "level1", "level2")}
+    group = groups[data.draw(st.sampled_from(sorted(groups)))]
+    name = data.draw(st.sampled_from(sorted(group)))
+    array = group[name].copy().reshape(-1)
+    hostile = data.draw(st.sampled_from(["value", "shorter", "longer", "type"]))
+    if hostile == "value" and len(array):
+        raw = array.view(np.uint8)
+        raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
+        array = array.reshape(group[name].shape)
+    elif hostile == "shorter":
+        array = array[: data.draw(st.integers(0, len(array)))]
+    elif hostile == "longer":
+        array = np.concatenate((array, array, array[:1]))
+    else:
+        array = array.astype(data.draw(st.sampled_from([np.int64, np.float32, np.uint8])))
+    group[name] = array
+    write_folder(
+        place,
+        kind="model",
+        arrays=groups,
+        texts={"vocabulary.txt": opened.text("vocabulary.txt")},
+        manifest=opened.manifest,
+    )
+    try:
+        model = load_model(place, ClusteredModel, verify=False)
+    except BadDataError as error:
+        assert "not a clustered model" in str(error)
+        assert str(place) in str(error)
+        return
+    # What cannot be told from the truth still gives probabilities.
+    assert len(model.log_probs(corpus)) == corpus.n_events
+    assert abs(model.distribution("w5 w6").sum() - 1) < 1e-6
