@@ -126,13 +126,12 @@ def test_killed(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
-    # In a container the next process may well have the same number.
     for name in ("partial", "replaced"):
-        left = tmp_path / f"c.{os.getpid()}.{name}"
+        left = tmp_path / f"c.0123456789abcdef.{name}"
         left.mkdir()
         (left / "manifest.json").write_text("{")
     run(tmp_path / "c")
-    assert [path.name for path in tmp_path.iterdir()] == ["c"]
+    assert open_folder(tmp_path / "c", kind="clustering checkpoint").path == tmp_path / "c"
 
 
 def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
