@@ -1,14 +1,14 @@
 """How many clusters suit a text: as many as predict best what they were not made of.
 
-Every tenth sentence is set aside. The others are clustered by the nearest value of the context alone, which
-takes a moment, for rising numbers of clusters; the number with which they predict the sentences aside best
-is taken. The criterion itself, leaving-one-out too, cannot tell: clusters are fitted to the very counts it is
-made of.
+Every tenth sentence is set aside and the others are clustered, for numbers around that which is usual for so
+much text; the one with which they predict the sentences set aside best is taken. The criterion itself, that of
+leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made of.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,24 @@ from stategram.contexts import ContextDefinition, TagMap, build_tree
 from stategram.errors import UsageError
 from stategram.text import Corpus
 
-__all__ = ["AUTO", "choose_numbers"]
+__all__ = ["AUTO", "choose_numbers", "usual_number"]
 
 AUTO = "auto"
 _EVERY = 10
-_NUMBERS = (25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
+_NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _DISCOUNT = 0.9
-_SETTINGS = ClusteringSettings(max_sweeps=2)
+_SWEEPS = 2
+# 500 for two million words, 2200 for 40 million.
+_USUAL = 0.35
+
+
+def usual_number(n_events: int) -> int:
+    """Give a number of clusters that suits most texts of so many events.
+
+    >>> usual_number(2_000_000), usual_number(40_000_000)
+    (495, 2214)
+    """
+    return max(_NUMBERS[0], min(_NUMBERS[-1], round(_USUAL * math.sqrt(n_events))))
 
 
 def choose_numbers(
@@ -35,10 +46,10 @@ def choose_numbers(
     categories: int | str,
     *,
     tags: TagMap | None,
-    classes: NDArray[np.integer[Any]] | None,
+    classes: NDArray[np.uint32] | None,
     threads: int,
 ) -> tuple[int, int]:
-    """Give the numbers of states and of categories, choosing those that are ``"auto"``."""
+    """Give the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
     for name, number in (("states", states), ("categories", categories)):
         if number != AUTO and not (isinstance(number, int) and number >= 1):
             raise UsageError(f"{name} is {number!r}; it must be at least 1, or 'auto'")
@@ -49,26 +60,34 @@ def choose_numbers(
         raise UsageError(
             f"a text of {corpus.n_sentences} sentences is too short to choose numbers of clusters; give them"
         )
-    tree = build_tree(
-        kept, ContextDefinition(definition.values[:1]), tags=tags, classes=classes, threads=threads
-    )
-    nodes, _ = tree.find(aside, threads=threads)
-    best = (np.inf, 1)
-    for number in _NUMBERS:
-        settings = ClusteringSettings(
-            states=number if states == AUTO else int(states),
-            categories=number if categories == AUTO else int(categories),
-            max_sweeps=_SETTINGS.max_sweeps,
+    tree = build_tree(kept, definition, tags=tags, classes=classes, threads=threads)
+    nodes, levels = tree.find(aside, threads=threads)
+
+    def both(number: int) -> tuple[int, int]:
+        return (number if states == AUTO else int(states)), (
+            number if categories == AUTO else int(categories)
         )
+
+    def perplexity(number: int) -> float:
+        n_states, n_categories = both(number)
+        settings = ClusteringSettings(states=n_states, categories=n_categories, max_sweeps=_SWEEPS)
         found = TreeClustering(tree, settings, threads, Monitor()).run()
-        perplexity = _perplexity(found, aside, nodes)
-        if perplexity > best[0]:
+        return _perplexity(found, aside, nodes, levels)
+
+    return both(_best_number(usual_number(corpus.n_events), perplexity))
+
+
+def _best_number(start: int, perplexity: Callable[[int], float]) -> int:
+    """Go from a number up and down as long as the perplexity falls."""
+    at = int(np.abs(np.log(np.array(_NUMBERS) / start)).argmin())
+    best = perplexity(_NUMBERS[at])
+    for step in (1, -1):
+        moved = False
+        while 0 <= at + step < len(_NUMBERS) and (found := perplexity(_NUMBERS[at + step])) < best:
+            at, best, moved = at + step, found, True
+        if moved:
             break
-        best = (perplexity, number)
-    return (
-        best[1] if states == AUTO else int(states),
-        best[1] if categories == AUTO else int(categories),
-    )
+    return _NUMBERS[at]
 
 
 def _divide(corpus: Corpus) -> tuple[Corpus, Corpus]:
@@ -82,20 +101,28 @@ def _divide(corpus: Corpus) -> tuple[Corpus, Corpus]:
     return parts[0], parts[1]
 
 
-def _perplexity(found: Clustering, aside: Corpus, nodes: NDArray[np.uint32]) -> float:
+def _perplexity(
+    found: Clustering, aside: Corpus, nodes: NDArray[np.uint32], levels: NDArray[np.uint8]
+) -> float:
     """Give that of the sentences set aside, with absolute discounting."""
-    events = found.tree.levels[0].events
+    events = found.tree.levels[-1].events
     n_words = len(found.tree.vocabulary)
-    n_states, n_categories = int(found.states[0].max()) + 1, int(found.categories.max()) + 1
+    # Words that occur only in sentences set aside have a category beyond the others.
+    n_states, n_categories = found.n_states, int(found.categories.max()) + 1
     words = np.bincount(events.columns, events.counts, n_words)
-    cells = np.repeat(found.states[0].astype(np.int64), np.diff(events.offsets)) * n_categories
+    cells = np.repeat(found.states[-1].astype(np.int64), np.diff(events.offsets)) * n_categories
     table = np.bincount(cells + found.categories[events.columns], events.counts, n_states * n_categories)
     table = table.reshape(n_states, n_categories)
     of_categories = table.sum(axis=0) + 0.5
     of_states = np.maximum(table.sum(axis=1), 1.0)
-    category, state = found.categories[aside.ids], found.states[0][nodes]
+    state = np.zeros(aside.n_events, np.uint32)
+    for number, states in enumerate(found.states, 1):
+        here = levels == number
+        state[here] = states[nodes[here]]
+    category = found.categories[aside.ids]
     left = _DISCOUNT * np.count_nonzero(table, axis=1) / of_states
     probs = np.maximum(table[state, category] - _DISCOUNT, 0.0) / of_states[state]
     probs += left[state] * of_categories[category] / of_categories.sum()
-    probs *= (words[aside.ids] + 0.5) / (of_categories[category] + 0.5 * n_words)
+    different = np.bincount(found.categories, minlength=n_categories)
+    probs *= (words[aside.ids] + 0.5) / (of_categories + 0.5 * different)[category]
     return float(np.exp(-np.log(np.maximum(probs, 1e-30)).mean()))
