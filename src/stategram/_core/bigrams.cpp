@@ -107,8 +107,8 @@ void register_bigrams(nb::module_& m) {
           "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
           "counts.");
     m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
-          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(),
-          nb::arg("n_columns"), "The same counts with rows and columns exchanged.");
+          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
+          "The same counts with rows and columns exchanged.");
 }
 
 }  // namespace stategram

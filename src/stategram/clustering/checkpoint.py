@@ -64,7 +64,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def restore(self, run: TreeClustering) -> tuple[Position, NDArray[np.uint32]]:
-        """Bring a run to where it was when it was last written; give that place and the states of its level."""
+        """Bring a run to where it was when last written; give that place and the states of its level."""
         opened = open_folder(self.folder, kind=_KIND)
         manifest: Any = opened.manifest
         if manifest.get("fingerprint") != _fingerprint(run):
@@ -113,7 +113,7 @@ def _fingerprint(run: TreeClustering) -> str:
 
 def _add_tree(digest: Any, tree: ContextTree) -> None:
     digest.update(tree.definition.tree_order.encode())
-    arrays = [*tree.maps, *tree.levels[-1].events]
+    arrays: list[NDArray[Any]] = [*tree.maps, *tree.levels[-1].events]
     for level in tree.levels:
         arrays += [level.values, level.first_child]
     for array in arrays:

@@ -1,8 +1,8 @@
 """States of contexts and categories of words, found along a context tree.
 
 Level 1 of the tree moves all contexts with the same nearest value together, level 2 those with the same two
-values, and so on down to single contexts. A node that is too rare to move stays in the state of its parent. Words
-move on every level.
+values, and so on down to single contexts. A node that is too rare to move stays in the state of its parent.
+Words move on every level.
 """
 
 from __future__ import annotations
@@ -305,7 +305,7 @@ class LevelWork:
         elif self.clustering.states:
             labels = self.inherited[self.movable]
         else:
-            # The most frequent have a state each; the others wait in one that takes none, until the first sweep.
+            # The most frequent have a state each; the others wait in one that takes none for the first sweep.
             labels = np.minimum(order, n).astype(np.uint32)
         return Clusters(np.concatenate((labels, still)).astype(np.uint32), n, order)
 

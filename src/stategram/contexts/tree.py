@@ -34,8 +34,8 @@ class ContextLevel:
     counts
         The events after the contexts of each node.
     first_child
-        The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next level;
-        empty for the leaves.
+        The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
+        level; empty for the leaves.
     events
         How often each word follows the contexts of each node: a row for each node.
 
@@ -97,7 +97,7 @@ class ContextTree:
     def find(
         self, corpus: Corpus, *, threads: int | None = None
     ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Give for each event the deepest known node of its context, and that node's level; 0 if there is none.
+        """Give for each event the deepest known node of its context, and its level; 0 if there is none.
 
         The corpus must have the vocabulary of the tree.
         """

@@ -1,7 +1,7 @@
 """Which state a history has on each level of a context tree.
 
-Only the nodes that could move are kept: the others, and contexts that were never seen, have the state of their
-parent.
+Only the nodes that could move are kept: the others, and contexts that were never seen, have the state of
+their parent.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ N_SIZES = 16
 
 @dataclass(frozen=True, eq=False)
 class StateLevel:
-    """The nodes of one level: `values`, `first_child` as in `ContextLevel`, the state and the size of each."""
+    """The nodes of one level: `values`, `first_child` as in `ContextLevel`; the state and size of each."""
 
     values: NDArray[np.uint32]
     first_child: NDArray[np.uint32]
