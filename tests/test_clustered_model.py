@@ -260,7 +260,7 @@ def small_model() -> ClusteredModel:
     return ClusteredModel.train(clustering_of(make_corpus(*long_text(400, 20)), min_count=2))
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)  # each writes a folder
 @given(data=st.data())
 def test_damage_that_is_not_looked_for_never_crashes(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory

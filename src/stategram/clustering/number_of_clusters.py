@@ -2,8 +2,8 @@
 
 Every tenth sentence is set aside. The others are clustered by the nearest value of the context alone, which
 takes a moment, for rising numbers of clusters; that with which they predict the sentences set aside best is
-taken. The criterion itself, leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made
-of.
+taken. The criterion itself, leaving-one-out too, cannot tell: clusters are fitted to the very counts it is
+made of.
 """
 
 from __future__ import annotations
