@@ -66,7 +66,7 @@ def figures_of_levels(found: Clustering) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("tree", [True, False])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> None:
-    options = {"criterion": criterion, "tree": tree}
+    options: dict[str, Any] = {"criterion": criterion, "tree": tree}
     whole = cluster(text(), "w-2,w-1", **OPTIONS, **options)
     assert bytes_of(run(tmp_path / "whole", **options)) == bytes_of(whole)
     told: list[Progress] = []

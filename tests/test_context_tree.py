@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import naive.contexts as naive
 from stategram import Corpus, UsageError, corpus_from_sentences
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, tree
 from stategram.contexts.tags import tag_words
+from stategram.contexts.tree import ContextLevel
 from stategram.text import BEGIN
 from test_smoothing import Text, long_text, make_corpus, texts
 
@@ -31,7 +35,7 @@ def tags_of(corpus: Corpus) -> TagMap:
     return tag_words(corpus.vocabulary, [(f"T{len(word) % 2}", "lexicon") for word in words])
 
 
-def classes_of(corpus: Corpus) -> np.ndarray:
+def classes_of(corpus: Corpus) -> NDArray[np.uint32]:
     return (np.arange(len(corpus.vocabulary)) * 7 % 5).astype(np.uint32)
 
 
@@ -89,6 +93,10 @@ def test_it_is_that_of_the_twin(text: Text, context: str) -> None:
     assert_like_the_twin(tree_of(corpus, context), corpus)
 
 
+def arrays_of(level: ContextLevel) -> list[NDArray[Any]]:
+    return [level.values, level.counts, level.first_child, *level.events]
+
+
 @pytest.mark.parametrize("context", DEFINITIONS)
 def test_it_may_be_counted_by_ranges_and_with_threads(context: str, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = make_corpus(*long_text(2000))
@@ -97,12 +105,7 @@ def test_it_may_be_counted_by_ranges_and_with_threads(context: str, monkeypatch:
         monkeypatch.setattr(tree, "_MOST_AT_A_TIME", at_a_time)
         parts = tree_of(corpus, context, threads)
         for one, other in zip(whole.levels, parts.levels, strict=True):
-            for a, b in (
-                (one.values, other.values),
-                (one.counts, other.counts),
-                (one.first_child, other.first_child),
-                *zip(one.events, other.events, strict=True),
-            ):
+            for a, b in zip(arrays_of(one), arrays_of(other), strict=True):
                 assert a.dtype == b.dtype
                 assert a.tobytes() == b.tobytes()
     assert_like_the_twin(parts, corpus)

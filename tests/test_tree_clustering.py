@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -200,6 +199,17 @@ def test_extremes(sentences: list[str], options: dict[str, Any], tree: bool, cri
     assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9, abs=1e-9)
 
 
+class After:
+    """Wants an end when it was asked so often. How often it is depends on how long parts of sweeps take."""
+
+    def __init__(self, moment: int) -> None:
+        self.left = moment
+
+    def __call__(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
 @pytest.mark.parametrize("tree", [True, False])
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_stop_at_any_moment_gives_a_complete_clustering(criterion: str, tree: bool) -> None:
@@ -220,8 +230,7 @@ def test_a_stop_at_any_moment_gives_a_complete_clustering(criterion: str, tree: 
         f"level {levels[0]}: {step}" for step in ("place", "anneal")
     }
     for moment in range(len(steps)):
-        asked = count()  # how often depends on how long the parts of a sweep take
-        found = cluster(sentences, "w-2,w-1", **options, stop=lambda asked=asked, m=moment: next(asked) >= m)
+        found = cluster(sentences, "w-2,w-1", **options, stop=After(moment))
         assert_complete(found)
         if len(found.levels) == len(levels):
             assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9)

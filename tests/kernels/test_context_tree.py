@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,11 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem(sentences, n_words, naive.Context(maps, distances, BEFORE))
 
 
+def rows_of_children(first_child: NDArray[np.uint32]) -> list[int]:
+    """The parent of each child."""
+    return [row for row, (a, b) in enumerate(pairwise(first_child.tolist())) for _ in range(a, b)]
+
+
 def as_dictionaries(levels: Counted, firsts: range) -> list[dict[naive.Node, dict[int, int]]]:
     """Follow the children from the first level down: the words after each node, by its values."""
     *nodes, (words, word_counts, no_children) = levels
@@ -84,7 +90,7 @@ def as_dictionaries(levels: Counted, firsts: range) -> list[dict[naive.Node, dic
     totals = []
     for depth, (values, counts, children) in enumerate(nodes, 1):
         assert first_child[-1] == len(values) == len(counts) == len(children) - 1
-        parents = np.repeat(np.arange(len(names)), np.diff(first_child.astype(np.int64)))
+        parents = rows_of_children(first_child)
         names = [(*names[parent], value) for parent, value in zip(parents, values.tolist(), strict=True)]
         assert names == sorted(set(names))
         # Only the first level has nodes for what the text lacks.
@@ -93,8 +99,8 @@ def as_dictionaries(levels: Counted, firsts: range) -> list[dict[naive.Node, dic
         totals.append({name: count for name, count in zip(names, counts.tolist(), strict=True) if count})
         first_child = children
     assert first_child[-1] == len(words) == len(word_counts)
-    rows = np.repeat(np.arange(len(names)), np.diff(first_child.astype(np.int64)))
-    for row, word, count in zip(rows.tolist(), words.tolist(), word_counts.tolist(), strict=True):
+    rows = rows_of_children(first_child)
+    for row, word, count in zip(rows, words.tolist(), word_counts.tolist(), strict=True):
         for depth, level in enumerate(found, 1):
             after = level[names[row][:depth]]
             after[word] = after.get(word, 0) + count

@@ -43,7 +43,7 @@ def exactly(value: float) -> Any:
 
 
 def scale_of(problem: TwoSided) -> float:
-    """The terms of the criterion cancel: it is exact to 1e-9 of what they were, which log T times T bounds."""
+    """The terms of the criterion cancel: what is left is as exact as they were, at most T log T."""
     total = sum(problem.pairs.values())
     return 1e-9 + 1e-13 * total * math.log(total + 1)
 

@@ -6,8 +6,8 @@
     p(g | s)   = (N(s,g) - D(N(s,g))) / N(s) + p_0(g) sum_g' D(N(s,g')) / N(s)
 
 A node of the tree is known if it and all above it have `min_count` events or more. What is not known has the
-size 0 and the state of the level above; above the first level that is `rest`. A known node of n events has the
-size 1 + floor(log2 n), at most 15. The first level of what is not known is not trusted at all.
+size 0 and the state of the level above; above the first level that is `rest`. A known node of n events has
+the size 1 + floor(log2 n), at most 15. The first level of what is not known is not trusted at all.
 """
 
 from __future__ import annotations

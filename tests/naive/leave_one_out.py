@@ -3,8 +3,8 @@
     F_LO = sum_{N(s,g)>1} N(s,g) log(N(s,g) - 1 - b) + n1 log( b (n+ - 1) / (n0 + 1) )
            - sum_s N(s) log(N(s) - 1) - sum_g N(g) log(N(g) - 1)          with b = n1 / (n1 + 2 n2)
 
-n_r: how many cells (s, g) hold r events; n+ cells hold some, n0 none; rows and columns of empty clusters do not
-count. A logarithm of something not positive counts as 0.
+n_r: how many cells (s, g) hold r events; n+ cells hold some, n0 none; rows and columns of empty clusters do
+not count. A logarithm of something not positive counts as 0.
 
 A sweep moves elements by the F_LO whose b, n+ and n0 are those of the counts before it: they are frozen.
 """

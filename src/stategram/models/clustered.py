@@ -302,24 +302,30 @@ class ClusteredModel(SharedMethods):
         return self.tree.find(one, threads=1)
 
     def _trusting(self, heldout: Corpus | Iterable[str], threads: int | None) -> ClusteredModel:
-        """Learn the trust of each level and size by EM, the levels from the first on."""
+        """Learn the trust of all levels and sizes together by EM: no step makes the text less likely."""
         if not isinstance(heldout, Corpus):
             heldout = corpus_from_sentences(heldout, vocabulary=self.vocabulary)
         heldout = heldout.in_vocabulary(self.vocabulary)
         categories = self.categories[heldout.ids]
-        below = self._frequencies[categories]
+        found = self.tree.find(heldout, threads=threads)
+        own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
         learned = self.trust.copy()
-        for number, (states, sizes) in enumerate(self.tree.find(heldout, threads=threads)):
-            own = self._tables[number][states, categories]
-            trust = learned[number]
-            for _ in range(_EM_STEPS):
-                weights = trust[sizes]
-                mine = weights * own / (weights * own + (1 - weights) * below)
-                sums = np.bincount(sizes, mine, N_SIZES) + _PRIOR * np.array(_TRUST)
-                trust = sums / (np.bincount(sizes, minlength=N_SIZES) + _PRIOR)
-            learned[number] = trust
-            weights = np.where(sizes > 0, trust[sizes], 0.0) if number == 0 else trust[sizes]
-            below = below + weights * (own - below)
+        learned[0, 0] = 0.0  # nothing is known on the first level: nothing to be trusted
+        for _ in range(_EM_STEPS):
+            weights = [trust[sizes] for trust, (_, sizes) in zip(learned, found, strict=True)]
+            probs = [self._frequencies[categories]]
+            for mine, weight in zip(own, weights, strict=True):
+                probs.append(weight * mine + (1 - weight) * probs[-1])
+            # The share of each event that comes from this level or those above it.
+            left = np.ones(len(categories))
+            for number in range(self.tree.depth - 1, -1, -1):
+                sizes = found[number][1]
+                taken = left * weights[number] * own[number] / probs[number + 1]
+                sums = np.bincount(sizes, taken, N_SIZES) + _PRIOR * self.trust[number]
+                learned[number] = sums / (np.bincount(sizes, left, N_SIZES) + _PRIOR)
+                left = left - taken
+            learned[0, 0] = 0.0
+        learned[0, 0] = self.trust[0, 0]
         return ClusteredModel(
             self.vocabulary,
             self.tree,
@@ -338,7 +344,7 @@ _EM_STEPS = 30
 def _with_all_words(
     categories: NDArray[np.uint32], counts: NDArray[np.int64], n_categories: int
 ) -> NDArray[np.uint32]:
-    """Give a category to the words that never occur: that with most words that occur once, or else most words."""
+    """Give words that never occur the category with most words that occur once, or else with most words."""
     labels = categories.astype(np.int64)
     once = np.bincount(labels[counts == 1], minlength=n_categories)
     words = np.bincount(labels[counts > 0], minlength=n_categories)
