@@ -1,5 +1,7 @@
 """Clusters of words and contexts, and the hierarchy over them."""
 
+from stategram.clustering.checkpoint import Checkpoint
+from stategram.clustering.cluster import CLUSTERING_CRITERIA, PRESETS, cluster
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS
@@ -7,8 +9,11 @@ from stategram.clustering.tree_clustering import Clustering, ClusteringSettings,
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
 __all__ = [
+    "CLUSTERING_CRITERIA",
     "CRITERIA",
     "EFFORTS",
+    "PRESETS",
+    "Checkpoint",
     "ClassHierarchy",
     "Clustering",
     "ClusteringSettings",
@@ -18,4 +23,5 @@ __all__ = [
     "TreeClustering",
     "WordClasses",
     "build_hierarchy",
+    "cluster",
 ]

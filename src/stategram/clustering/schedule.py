@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 from stategram.clustering.exchange import Exchange
 from stategram.clustering.monitor import Monitor
 
-__all__ = ["EFFORTS", "Effort", "run_exchange"]
+__all__ = ["COLD", "EFFORTS", "FULL_EVERY", "HOT", "Effort", "run_exchange"]
 
 # Nats an event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
 # starts melt what was found, a colder end only repeats the plain sweeps.
-_HOT = 0.3
-_COLD = 0.04
+HOT = 0.3
+COLD = 0.04
 # Fewer annealing sweeps than this find less than as many plain ones.
 _LEAST_ANNEALING = 8
 # Every so many annealing sweeps an element looks at all clusters, in the others at its shortlist.
-_FULL_EVERY = 4
+FULL_EVERY = 4
 # The share of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
 _ANNEALING_SHARE = 0.85
 _ANNEALING_SHARE_WITH_ROUNDS = 0.5
@@ -120,8 +120,8 @@ class _Run:
             share = self._annealing_share(number)
             if share >= 1 or number == _MOST_ANNEALING:
                 break
-            temperature = _HOT + (_COLD - _HOT) * share
-            self._sweep("anneal", temperature, shortlisted=number % _FULL_EVERY != 0)
+            temperature = HOT + (COLD - HOT) * share
+            self._sweep("anneal", temperature, shortlisted=number % FULL_EVERY != 0)
         self.unfinished = False
 
     def exchange_until_stuck(self) -> None:

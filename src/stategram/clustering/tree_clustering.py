@@ -17,6 +17,7 @@ from stategram import _core
 from stategram.clustering.exchange import Clusters, event_exchange
 from stategram.clustering.initial import frequent_first
 from stategram.clustering.monitor import Monitor, SweepRecord
+from stategram.clustering.schedule import COLD, FULL_EVERY, HOT
 from stategram.contexts import ContextTree
 from stategram.counts import CompressedCounts
 
@@ -119,47 +120,86 @@ class Position:
     level: int
     sweep: int
     perplexity: float
-    """After the last sweep over all clusters of the level."""
+    """After the last sweep over all clusters of the level, or inf."""
+
+
+class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
+    """The user wants what there is."""
 
 
 @dataclass
 class TreeClustering:
-    """A clustering in the making, level by level; it can be cut off between sweeps and taken up again."""
+    """A clustering in the making, level by level; it can be cut off between sweeps and taken up again.
+
+    Parameters
+    ----------
+    tree, settings
+        What to cluster, and how.
+    threads
+        The number of threads.
+    monitor
+        Is told of every sweep.
+    save
+        Called where the clustering can be taken up again: before sweeps over all clusters.
+    states, categories, levels
+        What is done already.
+
+    """
 
     tree: ContextTree
     settings: ClusteringSettings
     threads: int
     monitor: Monitor
+    save: Callable[[TreeClustering, Position, NDArray[np.uint32]], None] | None = None
     states: list[NDArray[np.uint32]] = field(default_factory=list)
-    """Of the levels that are done."""
     categories: NDArray[np.uint32] | None = None
     levels: list[LevelResult] = field(default_factory=list)
-    save: Callable[[TreeClustering, Position, NDArray[np.uint32]], None] | None = None
 
     def run(self, start: Position | None = None, states: NDArray[np.uint32] | None = None) -> Clustering:
         """Cluster; from a position with the states of its level, if they are given."""
-        first = start.level if start else self._levels()[0]
-        for number in self._levels():
-            if number >= first:
-                here = start if start and number == start.level else Position(number, 0, np.inf)
-                self._run_level(here, states if here is start else None)
+        for number in self.numbers:
+            if start is None or number >= start.level:
+                here = start if start is not None and number == start.level else Position(number, 0, np.inf)
+                if not self._run_level(here, states if here is start else None):
+                    break
         return self._finish()
 
-    def _levels(self) -> list[int]:
+    @property
+    def numbers(self) -> list[int]:
+        """The levels on which contexts move."""
         return list(range(1, self.tree.depth + 1)) if self.settings.tree else [self.tree.depth]
 
-    def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> None:
-        work = _LevelWork(self, start.level, states)
+    def share_done(self, number: int, share: float) -> float:
+        """Give how much of all work is done when a share of a level is."""
+        work = [len(self.tree.levels[n - 1].events.columns) for n in self.numbers]
+        at = self.numbers.index(number)
+        return (sum(work[:at]) + work[at] * share) / sum(work)
+
+    def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> bool:
+        """Sweep over a level; whether there was no early end."""
+        work = LevelWork(self, start.level, states)
+        plan = list(_plan(self.settings, start.level == self.numbers[0]))
         perplexity = start.perplexity
-        for sweep, (step, temperature, shortlisted) in enumerate(
-            _plan(self.settings, start.level == self._levels()[0])
-        ):
+        ended = False
+        for sweep, (step, temperature, shortlisted) in enumerate(plan):
             if sweep < start.sweep:
                 continue
-            if not shortlisted and sweep > 0 and self.save is not None:
-                self.categories = work.categories()
-                self.save(self, Position(start.level, sweep, perplexity), work.states())
-            work.sweep(step, temperature, shortlisted)
+            if not shortlisted and (sweep > 0 or start.level > self.numbers[0]) and self.save is not None:
+                categories = work.categories()
+                self.save(
+                    replace(self, categories=categories),
+                    Position(start.level, sweep, perplexity),
+                    work.states(),
+                )
+            try:
+                work.sweep(step, temperature, shortlisted, sweep, len(plan))
+            except _EarlyEnd:
+                ended = True
+                # Elements without a cluster, or hot ones, are owed a sweep.
+                if step != "exchange":
+                    self.monitor.stop = None
+                    work.sweep("exchange", 0.0, False, sweep, len(plan))
+                break
             if step == "exchange" and not shortlisted:
                 if work.exchange.perplexity > perplexity * (1 - self.settings.tolerance):
                     break
@@ -167,14 +207,17 @@ class TreeClustering:
         self.states.append(work.states())
         self.categories = work.categories()
         self.levels.append(work.result())
+        return not ended
 
     def _finish(self) -> Clustering:
         assert self.categories is not None
-        states = self.states
+        states = list(self.states)
         if not self.settings.tree:
-            # The levels above are known by their rarest: all contexts that were never seen are in one state.
+            # No group tells where a context that was never seen belongs: they share the state of rare ones.
             rest = self.settings.states - 1
             states = [np.full(len(level), rest, np.uint32) for level in self.tree.levels[:-1]] + states
+        while len(states) < self.tree.depth:  # after an early end
+            states.append(states[-1][self.tree.parents(len(states) + 1)])
         return Clustering(
             self.tree,
             tuple(states),
@@ -192,17 +235,15 @@ def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, f
         yield "place", 0.0, False
         for number in range(settings.anneal):
             share = number / settings.anneal
-            yield "anneal", _HOT + (_COLD - _HOT) * share, short and number % _FULL_EVERY != 0
+            yield "anneal", HOT + (COLD - HOT) * share, short and number % FULL_EVERY != 0
     for number in range(settings.max_sweeps):
         yield "exchange", 0.0, short and number % _FULL_EXCHANGE_EVERY != 0
 
 
-_HOT, _COLD = 0.3, 0.04
-_FULL_EVERY = 4
 _FULL_EXCHANGE_EVERY = 3
 
 
-class _LevelWork:
+class LevelWork:
     """The exchange of one level."""
 
     def __init__(self, clustering: TreeClustering, number: int, states: NDArray[np.uint32] | None) -> None:
@@ -276,28 +317,27 @@ class _LevelWork:
             return fresh
         return Clusters(clustering.categories, n, fresh.order)
 
-    def sweep(self, step: str, temperature: float, shortlisted: bool) -> None:
-        monitor, settings = self.clustering.monitor, self.clustering.settings
-        kernel = self.exchange.kernel
+    def sweep(self, step: str, temperature: float, shortlisted: bool, done: int, planned: int) -> None:
+        """Make one sweep, the next after `done` of `planned`; _EarlyEnd if the user wants one."""
+        monitor, settings, exchange = self.clustering.monitor, self.clustering.settings, self.exchange
+        kernel = exchange.kernel
         assert isinstance(kernel, _core.TwoSidedExchange)
         if settings.criterion == "leave-one-out":
             kernel.leave_one_out()
         number = len(monitor.history)
+        name = f"level {self.number}: {step}"
 
         def tick(part: float, moves: int) -> None:
-            monitor.tell(
-                f"level {self.number}: {step}",
-                number + 1,
-                moves,
-                self.exchange.criterion,
-                self.exchange.perplexity,
-                0.0,
-            )
+            share = self.clustering.share_done(self.number, (done + part) / planned)
+            monitor.tell(name, number + 1, moves, exchange.criterion, exchange.perplexity, share)
+            if monitor.stopped():
+                raise _EarlyEnd
 
         seed = (settings.seed * 1_000_003 + number) % 2**64
-        moves = self.exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
+        moves = exchange.sweep(temperature, seed, tick, shortlisted=shortlisted)
+        # So that a clustering that was taken up again has the same figures.
         kernel.settle()
-        monitor.record(step, temperature, moves, self.exchange.criterion, self.exchange.perplexity)
+        monitor.record(name, temperature, moves, exchange.criterion, exchange.perplexity)
         self.n_sweeps += 1
 
     def states(self) -> NDArray[np.uint32]:

@@ -1,0 +1,106 @@
+"""A clustering on disk, so that it can be taken up again after the machine was lost."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering.monitor import SweepRecord
+from stategram.clustering.tree_clustering import LevelResult, Position, TreeClustering
+from stategram.contexts import ContextTree
+from stategram.errors import BadDataError, UsageError
+from stategram.storage import open_folder, write_folder
+
+__all__ = ["Checkpoint"]
+
+_KIND = "clustering checkpoint"
+
+
+@dataclass
+class Checkpoint:
+    """Writes where a clustering is to a folder, now and then, and takes it up from there.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is replaced as a whole each time.
+    seconds
+        How long to wait at least between two times, except where a level begins.
+
+    """
+
+    folder: str | os.PathLike[str]
+    seconds: float = 120.0
+    _written: float = field(default_factory=time.monotonic)
+
+    def save(self, run: TreeClustering, position: Position, states: NDArray[np.uint32]) -> None:
+        """Write where the clustering is, if it is time."""
+        if position.sweep > 0 and time.monotonic() - self._written < self.seconds:
+            return
+        assert run.categories is not None
+        done = {f"level{number}": labels for number, labels in enumerate(run.states, 1)}
+        write_folder(
+            self.folder,
+            kind=_KIND,
+            arrays={"clusters": {"categories": run.categories, "states": states, **done}},
+            manifest={
+                "fingerprint": _fingerprint(run),
+                "position": {
+                    "level": position.level,
+                    "sweep": position.sweep,
+                    "perplexity": None if np.isinf(position.perplexity) else position.perplexity,
+                },
+                "levels": [asdict(level) for level in run.levels],
+                "history": [asdict(sweep) for sweep in run.monitor.history],
+            },
+        )
+        self._written = time.monotonic()
+
+    def restore(self, run: TreeClustering) -> tuple[Position, NDArray[np.uint32]]:
+        """Bring a run to where it was when it was last written; give that place and the states of its level."""
+        opened = open_folder(self.folder, kind=_KIND)
+        manifest: Any = opened.manifest
+        if manifest.get("fingerprint") != _fingerprint(run):
+            raise UsageError(
+                f"{self.folder}: the checkpoint is of another text, or of other options; "
+                "give the same ones, or begin anew without it"
+            )
+        arrays = opened.arrays("clusters", mmap=False)
+        try:
+            found = manifest["position"]
+            perplexity = np.inf if found["perplexity"] is None else float(found["perplexity"])
+            position = Position(int(found["level"]), int(found["sweep"]), perplexity)
+            run.levels[:] = [LevelResult(**level) for level in manifest["levels"]]
+            run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
+            run.states[:] = [arrays[f"level{number}"] for number in range(1, len(run.levels) + 1)]
+            run.categories = arrays["categories"]
+            return position, arrays["states"]
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadDataError(f"{self.folder}: not a checkpoint ({error}); begin anew without it") from error
+
+
+def _fingerprint(run: TreeClustering) -> str:
+    """Give what tells the text and the options of a clustering from all others."""
+    digest = hashlib.sha256(json.dumps(asdict(run.settings), sort_keys=True).encode())
+    _add_tree(digest, run.tree)
+    return digest.hexdigest()
+
+
+def _add_tree(digest: Any, tree: ContextTree) -> None:
+    digest.update(tree.definition.tree_order.encode())
+    leaves = tree.levels[-1]
+    for array in (
+        *tree.maps,
+        leaves.values,
+        leaves.events.offsets,
+        leaves.events.columns,
+        leaves.events.counts,
+    ):
+        digest.update(np.ascontiguousarray(array).data)

@@ -1,0 +1,202 @@
+"""`cluster`: states of contexts and categories of words from a text."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering.checkpoint import Checkpoint
+from stategram.clustering.memory import check_memory
+from stategram.clustering.monitor import Monitor, Progress
+from stategram.clustering.number_of_clusters import choose_numbers
+from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
+from stategram.contexts import ContextDefinition, TagMap, build_tree
+from stategram.errors import UsageError
+from stategram.processors import thread_count
+from stategram.text import Corpus, corpus_from_sentences
+
+__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "cluster"]
+
+CLUSTERING_CRITERIA = ("ml", "leave-one-out")
+
+# The paper: contexts with fewer than 6 events stay, and it ends when an iteration gains less than one percent.
+PRESETS = {
+    "paper": ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, anneal=0, criterion="ml"),
+    "fast": ClusteringSettings(max_sweeps=3),
+    "normal": ClusteringSettings(),
+    "best": ClusteringSettings(anneal=20, tolerance=0.0002, max_sweeps=12),
+}
+
+
+def cluster(
+    corpus: Corpus | Iterable[str],
+    context: str | ContextDefinition = "w-2,w-1",
+    *,
+    states: int | str = 2000,
+    categories: int | str = 2000,
+    preset: str = "normal",
+    tree: bool = True,
+    criterion: str | None = None,
+    min_count: int | None = None,
+    tolerance: float | None = None,
+    max_sweeps: int | None = None,
+    anneal: int | None = None,
+    candidates: int | None = None,
+    tree_order: str | None = None,
+    tags: TagMap | None = None,
+    classes: NDArray[np.uint32] | Mapping[str, object] | None = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    seed: int = 0,
+    progress: Callable[[Progress], object] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Clustering:
+    """Find states of contexts and categories of words that predict a text well.
+
+    Parameters
+    ----------
+    corpus
+        A corpus, or sentences.
+    context
+        What a context is: ``w-1``, ``w-2,w-1``, ``t-4,t-3,t-2,t-1``, ``g-2,w-1`` and so on.
+    states, categories
+        How many; ``"auto"`` chooses a number by how well a part of the text predicts the rest.
+    preset
+        Where the options below are not given: ``paper``, ``fast``, ``normal`` or ``best``.
+    tree
+        Whether groups of contexts move first, single contexts later; else single ones from the start.
+    criterion
+        ``ml``, maximum likelihood, or ``leave-one-out``, whose b is that of the counts before each sweep.
+    min_count
+        Contexts with fewer events do not move on their own.
+    tolerance
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+    max_sweeps
+        A level ends after so many sweeps at most.
+    anneal
+        Annealing sweeps on the first level.
+    candidates
+        In two of three sweeps an element looks at so many clusters only, those that were best when it last
+        looked at all; 0: always at all.
+    tree_order
+        The values of the context in the order in which the tree refines by them; the nearest first by default.
+    tags, classes
+        The tag and the category of each word, if the context has them.
+    checkpoint
+        A folder to which the clustering is written every few minutes and at each level.
+    resume
+        Whether to go on from the checkpoint; the result is that of an uninterrupted run.
+    threads
+        All processors by default. The result is always the same.
+    seed
+        Of the annealing.
+    progress, stop
+        Called several times a second with where the work is; asked whether to end with what there is.
+
+    Examples
+    --------
+    >>> from stategram import cluster
+    >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
+    >>> found = cluster(text, "w-1", states=4, categories=4)
+    >>> cat, dog = (found.tree.vocabulary.id(word) for word in ("cat", "dog"))
+    >>> bool(found.categories[cat] == found.categories[dog])
+    True
+
+    """
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
+    if preset not in PRESETS:
+        raise UsageError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
+    definition = (
+        context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
+    )
+    given = {
+        "criterion": criterion,
+        "min_count": min_count,
+        "tolerance": tolerance,
+        "max_sweeps": max_sweeps,
+        "anneal": anneal,
+        "candidates": candidates,
+    }
+    settings = replace(
+        PRESETS[preset],
+        tree=tree,
+        seed=seed,
+        **{name: value for name, value in given.items() if value is not None},
+    )
+    _check(settings)
+    labels = _class_labels(classes, corpus)
+    n_threads = thread_count(threads)
+    n_states, n_categories = choose_numbers(
+        corpus, definition, states, categories, tags=tags, classes=labels, threads=n_threads
+    )
+    words = int(np.count_nonzero(np.bincount(corpus.ids)))
+    settings = replace(settings, states=n_states, categories=min(n_categories, words))
+    check_memory(settings.states, settings.categories)
+    run = TreeClustering(
+        build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
+        settings,
+        n_threads,
+        Monitor(progress, stop),
+    )
+    if checkpoint is None:
+        if resume:
+            raise UsageError("resume needs the folder of a checkpoint to go on from")
+        return run.run()
+    keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+    run.save = keeper.save
+    if resume and Path(keeper.folder).exists():
+        return run.run(*keeper.restore(run))
+    return run.run()
+
+
+def _check(settings: ClusteringSettings) -> None:
+    for wrong, message in (
+        (
+            settings.criterion not in CLUSTERING_CRITERIA,
+            f"no criterion {settings.criterion!r}: there are {', '.join(CLUSTERING_CRITERIA)}",
+        ),
+        (settings.min_count < 1, f"min_count is {settings.min_count}; it must be at least 1"),
+        (
+            not 0 <= settings.tolerance < 1,
+            f"tolerance is {settings.tolerance}; it must be 0 to 1, such as 0.001",
+        ),
+        (settings.max_sweeps < 1, f"max_sweeps is {settings.max_sweeps}; it must be at least 1"),
+        (settings.anneal < 0, f"anneal is {settings.anneal}; it must be at least 0"),
+        (settings.candidates < 0, f"candidates is {settings.candidates}; it must be at least 0"),
+        (settings.seed < 0, f"seed is {settings.seed}; it must be at least 0"),
+    ):
+        if wrong:
+            raise UsageError(message)
+
+
+def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.uint32] | None:
+    """Give the category of each word; words without one share one, sentence boundaries are alone."""
+    if classes is None:
+        return None
+    vocabulary = corpus.vocabulary
+    if not isinstance(classes, Mapping):
+        labels = np.asarray(classes)
+        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
+            raise UsageError(
+                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary"
+            )
+        return labels.astype(np.uint32)
+    numbers: dict[object, int] = {}
+    for name in classes.values():
+        numbers.setdefault(name, len(numbers))
+    n = len(numbers)
+    return np.array(
+        [
+            numbers[classes[word]] if word in classes else n + 1 + min(id, 2) if id in (1, 2) else n
+            for id, word in enumerate(vocabulary.words)
+        ],
+        np.uint32,
+    )
