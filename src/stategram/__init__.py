@@ -11,7 +11,7 @@ array([ True])
 
 Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
 language models, `ClusteredModel.train` makes one of a `Clustering` of the contexts that `build_tree` gives,
-`Mixture.fit` makes one of several, `read_corpus` reads text files. `read_classes` and
+`Mixture.fit` makes one of several, `train_recipe` does all of that, `read_corpus` reads text files. `read_classes` and
 `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model
 folder or an ARPA file. `class_bigram_perplexity` says what classes are worth, `evaluate` what a model is
 worth. `from stategram import kenlm` stands in for the module of that name.
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         SweepRecord,
         WordClasses,
         build_hierarchy,
+        cluster,
     )
     from stategram.contexts import (
         ContextDefinition,
@@ -56,6 +57,16 @@ if TYPE_CHECKING:
         class_bigram_perplexity,
         evaluate,
     )
+    from stategram.experiments import (
+        RECIPES,
+        CategoryNgramPart,
+        ClusteredPart,
+        MixturePart,
+        NgramPart,
+        Recipe,
+        read_recipe,
+        train_recipe,
+    )
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
@@ -70,6 +81,7 @@ _HOMES = {
         "SweepRecord",
         "WordClasses",
         "build_hierarchy",
+        "cluster",
     ),
     "stategram.contexts": (
         "ContextDefinition",
@@ -93,6 +105,16 @@ _HOMES = {
         "class_bigram_perplexity",
         "evaluate",
     ),
+    "stategram.experiments": (
+        "RECIPES",
+        "CategoryNgramPart",
+        "ClusteredPart",
+        "MixturePart",
+        "NgramPart",
+        "Recipe",
+        "read_recipe",
+        "train_recipe",
+    ),
     "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
     "stategram.models": (
         "CategoryNgramModel",
@@ -107,12 +129,15 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "RECIPES",
     "BadDataError",
     "BigramCounts",
     "CategoryNgramModel",
+    "CategoryNgramPart",
     "ClassBigramFigures",
     "ClassHierarchy",
     "ClusteredModel",
+    "ClusteredPart",
     "Clustering",
     "CompressedCounts",
     "ContextDefinition",
@@ -120,13 +145,16 @@ __all__ = [
     "ContextValue",
     "Corpus",
     "Mixture",
+    "MixturePart",
     "Model",
     "NgramModel",
+    "NgramPart",
     "OrderFigures",
     "PartFigures",
     "PerplexityFigures",
     "Progress",
     "ReadingReport",
+    "Recipe",
     "StategramError",
     "SweepRecord",
     "TagMap",
@@ -138,6 +166,7 @@ __all__ = [
     "build_hierarchy",
     "build_tree",
     "class_bigram_perplexity",
+    "cluster",
     "corpus_from_sentences",
     "count_bigrams",
     "evaluate",
@@ -146,9 +175,11 @@ __all__ = [
     "read_arpa",
     "read_classes",
     "read_corpus",
+    "read_recipe",
     "tags_from_brill",
     "tags_from_conllu",
     "tags_from_file",
+    "train_recipe",
     "write_arpa",
     "write_classes",
 ]

@@ -8,7 +8,7 @@ Words move on every level.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,6 +179,7 @@ class TreeClustering:
         """Sweep over a level; whether there was no early end."""
         work = LevelWork(self, start.level, states)
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
+        work.n_sweeps = start.sweep
         perplexity = start.perplexity
         ended = False
         for sweep, (step, temperature, shortlisted) in enumerate(plan):
