@@ -10,7 +10,7 @@ import pytest
 
 from stategram import CategoryNgramModel, Corpus, Mixture, Model, NgramModel, load_model
 from stategram.errors import BadDataError
-from stategram.storage import open_folder, write_folder
+from stategram.storage import holds_only_our_files, open_folder, write_folder
 from test_smoothing import long_text, make_corpus
 
 FILES = [
@@ -110,3 +110,10 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
 def test_the_class_of_a_model_can_be_asked_for(folder: Path) -> None:
     with pytest.raises(BadDataError, match="a model of the class Mixture, expected NgramModel"):
         load_model(folder, NgramModel)
+
+
+def test_files_of_parts_are_ours(folder: Path) -> None:
+    (folder / "manifest.json").write_text("{")
+    assert holds_only_our_files(folder)
+    (folder / "0-notes.txt").touch()
+    assert not holds_only_our_files(folder)

@@ -342,6 +342,7 @@ def test_damage_that_is_met_later_names_the_folder(model: NgramModel, tmp_path: 
     for ask in (
         lambda: damaged.log_probs(corpus),
         lambda: damaged.events(corpus),
+        lambda: damaged.history_nodes(corpus),
         lambda: damaged.score(everything),
         lambda: list(damaged.full_scores(everything)),
         lambda: damaged.predict(everything),
