@@ -64,7 +64,7 @@ class Checkpoint:
         self._written = time.monotonic()
 
     def restore(self, run: TreeClustering) -> tuple[Position, NDArray[np.uint32]]:
-        """Bring a run to where it was when it was last written; give that place and the states of its level."""
+        """Bring a run to where it was when last written; give that place and the states of its level."""
         opened = open_folder(self.folder, kind=_KIND)
         manifest: Any = opened.manifest
         if manifest.get("fingerprint") != _fingerprint(run):

@@ -25,7 +25,7 @@ __all__ = ["CLUSTERING_CRITERIA", "PRESETS", "cluster"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
-# The paper: contexts with fewer than 6 events stay, and it ends when an iteration gains less than one percent.
+# The paper: contexts with fewer than 6 events stay, and it ends when a sweep gains less than one percent.
 PRESETS = {
     "paper": ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, anneal=0, criterion="ml"),
     "fast": ClusteringSettings(max_sweeps=3),
@@ -86,7 +86,8 @@ def cluster(
         In two of three sweeps an element looks at so many clusters only, those that were best when it last
         looked at all; 0: always at all.
     tree_order
-        The values of the context in the order in which the tree refines by them; the nearest first by default.
+        The values of the context in the order in which the tree refines by them; by default the nearest is
+        first.
     tags, classes
         The tag and the category of each word, if the context has them.
     checkpoint
@@ -117,7 +118,7 @@ def cluster(
     definition = (
         context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
     )
-    given = {
+    given: dict[str, Any] = {
         "criterion": criterion,
         "min_count": min_count,
         "tolerance": tolerance,

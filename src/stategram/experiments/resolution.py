@@ -76,7 +76,9 @@ def most_states(corpus: Corpus, definition: ContextDefinition, **values: Any) ->
 def _clustered(part: ClusteredPart, number: Any, events: int) -> ClusteredPart:
     definition, preset = definition_of(part), PRESETS[part.preset]
     filled = {name: getattr(preset, name) for name in _FROM_PRESET if getattr(part, name) is None}
-    states = by_size(part.states, events) if _is_size(part.states) else part.states
+    states = part.states
+    if isinstance(states, str) and is_size(states):
+        states = by_size(states, events)
     classes = number(part.context_classes or "size") if definition.needs_classes else None
     return msgspec.structs.replace(
         part,
@@ -87,10 +89,6 @@ def _clustered(part: ClusteredPart, number: Any, events: int) -> ClusteredPart:
         context_classes=classes,
         **filled,
     )
-
-
-def _is_size(given: object) -> bool:
-    return isinstance(given, str) and is_size(given)
 
 
 def _with_effort(part: ClusteredPart, efforts: dict[int | str, str]) -> ClusteredPart:

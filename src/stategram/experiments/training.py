@@ -75,7 +75,7 @@ def train_recipe(
     Returns
     -------
     Mixture
-        Its ``recipe`` is the recipe with all defaults and numbers, its ``report`` says what each part is worth.
+        Its ``recipe`` has all defaults and numbers, its ``report`` says what each part is worth.
 
     Examples
     --------
