@@ -13,8 +13,8 @@ Where to start: `WordClasses` finds word classes, `NgramModel.train` and `Catego
 language models, `ClusteredModel.train` makes one of a `Clustering` of the contexts that `build_tree` gives,
 `Mixture.fit` makes one of several, `train_recipe` does all of that, `read_corpus` reads text files.
 `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files;
-`open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are worth, `evaluate` what a model is
-worth. `from stategram import kenlm` stands in for the module of that name.
+`open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are worth,
+`evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.

@@ -1,9 +1,9 @@
 """How many clusters suit a text: as many as predict best what they were not made of.
 
 Every tenth sentence is set aside. The others are clustered by the nearest value of the context alone, which
-takes a moment, for rising numbers of clusters; the number with which they predict the sentences set aside best
-is taken. The criterion itself, leaving-one-out too, cannot tell: clusters are fitted to the very counts it is
-made of.
+takes a moment, for rising numbers of clusters; the number with which they predict the sentences set aside
+best is taken. The criterion itself, leaving-one-out too, cannot tell: clusters are fitted to the very counts
+it is made of.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _recipe(path: Path, data: dict[str, Any]) -> Recipe:
 
 def _part(path: Path, number: int, data: dict[str, Any]) -> Part:
     model = data.get("model")
-    if model not in PARTS:
+    if not isinstance(model, str) or model not in PARTS:
         found = "has no key model" if model is None else f"model is {_shown(model)}"
         raise BadDataError(f"{path}: part {number}: {found}; possible: {', '.join(PARTS)}")
     where = f"{path}: part {number} ({model}): "

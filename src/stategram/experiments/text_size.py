@@ -30,7 +30,7 @@ def by_size(text: str, events: int) -> int:
     found = _SIZE.fullmatch(text)
     assert found is not None
     number = float(found[1] or 1) * _OF_THE_ROOT * math.sqrt(events)
-    if number >= 100:  # two digits are enough
-        step = 10 ** (int(math.log10(number)) - 1)
+    if number >= 100:  # a round number is as good
+        step = 25 if number < 1000 else 100
         number = round(number / step) * step
     return min(max(round(number), _LEAST), _MOST)
