@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from story import sentences
 from stategram import Mixture, load_model, read_classes
+from story import sentences
 
 RECIPE = """
 [[part]]

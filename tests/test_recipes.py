@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import stategram.experiments.training as training
 from stategram import (
     RECIPES,
     BadDataError,
@@ -26,6 +25,7 @@ from stategram import (
     read_recipe,
     train_recipe,
 )
+from stategram.experiments import training
 from stategram.experiments.resolution import resolve
 from stategram.experiments.text_size import by_size
 from story import sentences
