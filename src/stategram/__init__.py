@@ -11,10 +11,10 @@ array([ True])
 
 Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
 language models, `ClusteredModel.train` makes one of a `Clustering` of the contexts that `build_tree` gives,
-`Mixture.fit` makes one of several, `read_corpus` reads text files. `read_classes` and
-`write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model
-folder or an ARPA file. `class_bigram_perplexity` says what classes are worth, `evaluate` what a model is
-worth. `from stategram import kenlm` stands in for the module of that name.
+`Mixture.fit` makes one of several, `train_recipe` does all of that, `read_corpus` reads text files.
+`read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files;
+`open_model` opens a model folder or an ARPA file. `class_bigram_perplexity` says what classes are worth,
+`evaluate` what a model is worth. `from stategram import kenlm` stands in for the module of that name.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so that importing
 stategram costs nothing.
@@ -60,6 +60,16 @@ if TYPE_CHECKING:
         class_bigram_perplexity,
         evaluate,
     )
+    from stategram.experiments import (
+        RECIPES,
+        CategoryNgramPart,
+        ClusteredPart,
+        MixturePart,
+        NgramPart,
+        Recipe,
+        read_recipe,
+        train_recipe,
+    )
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
@@ -101,6 +111,16 @@ _HOMES = {
         "class_bigram_perplexity",
         "evaluate",
     ),
+    "stategram.experiments": (
+        "RECIPES",
+        "CategoryNgramPart",
+        "ClusteredPart",
+        "MixturePart",
+        "NgramPart",
+        "Recipe",
+        "read_recipe",
+        "train_recipe",
+    ),
     "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
     "stategram.models": (
         "CategoryNgramModel",
@@ -115,13 +135,16 @@ _HOMES = {
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "RECIPES",
     "BadDataError",
     "BigramCounts",
     "CategoryNgramModel",
+    "CategoryNgramPart",
     "Checkpoint",
     "ClassBigramFigures",
     "ClassHierarchy",
     "ClusteredModel",
+    "ClusteredPart",
     "Clustering",
     "ClusteringSettings",
     "CompressedCounts",
@@ -131,14 +154,17 @@ __all__ = [
     "Corpus",
     "LevelResult",
     "Mixture",
+    "MixturePart",
     "Model",
     "NgramCounts",
     "NgramModel",
+    "NgramPart",
     "OrderFigures",
     "PartFigures",
     "PerplexityFigures",
     "Progress",
     "ReadingReport",
+    "Recipe",
     "StategramError",
     "SweepRecord",
     "TagMap",
@@ -160,9 +186,11 @@ __all__ = [
     "read_arpa",
     "read_classes",
     "read_corpus",
+    "read_recipe",
     "tags_from_brill",
     "tags_from_conllu",
     "tags_from_file",
+    "train_recipe",
     "write_arpa",
     "write_classes",
 ]

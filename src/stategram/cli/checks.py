@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file"]
+__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "was_given"]
 
 
 def check_shared_options(options: dict[str, Any]) -> None:
@@ -53,3 +54,9 @@ def is_same_file(output: str, name: str) -> bool:
     return Path(output).resolve() == Path(name).resolve() and (
         not Path(output).exists() or Path(output).is_file()
     )
+
+
+def was_given(name: str) -> bool:
+    """Whether an option is on the command line; else its value is the default."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE

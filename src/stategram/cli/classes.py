@@ -14,9 +14,10 @@ from stategram.cli.console import Console, many
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
-from stategram.clustering import CRITERIA, EFFORTS, Progress, WordClasses, build_hierarchy
+from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
+from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.text import Corpus, read_corpus
 
@@ -168,19 +169,7 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         finish_on_interrupt(console.say) as stop,
         console.step(f"clustering ({estimator.criterion})") as report,
     ):
-
-        def progress(now: Progress) -> None:
-            if now.step == "count":
-                report(0.0, "counting bigrams")
-                return
-            left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
-            report(
-                now.fraction,
-                f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, "
-                f"criterion {now.criterion / 1e6:,.3f} M, perplexity {now.perplexity:,.1f}{left}",
-            )
-
-        estimator.fit(corpus, progress=progress, stop=stop)
+        estimator.fit(corpus, progress=sweeps_to(report), stop=stop)
     for sweep in estimator.history_:
         console.detail(
             f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "

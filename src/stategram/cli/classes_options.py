@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
-from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
+from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.storage import check_place
 
 __all__ = ["check_options"]
@@ -30,7 +29,7 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
             "--json goes with --evaluate; for the classes as JSON: --format json",
         ),
         (
-            options["time_limit"] and _was_given("effort"),
+            options["time_limit"] and was_given("effort"),
             "--time-limit and --effort both say how long to look; give one of them",
         ),
         (
@@ -56,8 +55,3 @@ def _check_places(texts: tuple[str, ...], options: dict[str, Any]) -> None:
         check_place(output)
     if len(outputs) > 1 and (outputs[0] == outputs[1] or is_same_file(outputs[0], outputs[1])):
         raise click.UsageError("classes and states would go to the same place; choose two")
-
-
-def _was_given(name: str) -> bool:
-    source = click.get_current_context().get_parameter_source(name)
-    return source is ParameterSource.COMMANDLINE

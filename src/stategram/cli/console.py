@@ -29,10 +29,11 @@ def many(n: int, one: str, more: str | None = None) -> str:
 class Console:
     """Speaks on stderr: a bar on a terminal, else a line now and then; nothing when quiet."""
 
-    def __init__(self, *, quiet: bool = False, verbose: bool = False, steps: int = 1) -> None:
+    def __init__(self, *, quiet: bool = False, verbose: bool = False, steps: int | None = 1) -> None:
         self.quiet = quiet
         self.verbose = verbose
-        self._steps = steps
+        self.steps = steps
+        """How many steps there are; None as long as it is not known."""
         self._step = 0
 
     def say(self, message: str) -> None:
@@ -49,7 +50,8 @@ class Console:
     def step(self, title: str) -> Iterator[Report]:
         """Announce the next step; what is given is called with the share done and a few words."""
         self._step += 1
-        name = f"[{self._step}/{self._steps}] {title}"
+        of_all = "" if self.steps is None else f"/{self.steps}"
+        name = f"[{self._step}{of_all}] {title}"
         if self.quiet:
             yield lambda _share, _words: None
         elif sys.stderr.isatty():

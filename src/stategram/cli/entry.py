@@ -19,11 +19,11 @@ __all__ = ["cli", "run"]
 _COMMANDS = {
     "classes": "Find word classes in a text.",
     "tags": "Show the part-of-speech tags of words.",
-    "train": "Train an n-gram model on a text.",
+    "train": "Train a model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
     "score": "Give the surprisal of each word of a text.",
     "predict": "Give the most likely next words.",
-    "export": "Write a model as an ARPA file.",
+    "export": "Write a model, or its word classes, for other tools.",
     "verify": "Check that a model is whole and makes sense.",
     "demo": "See it all work on the State of the Union addresses.",
 }

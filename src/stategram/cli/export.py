@@ -6,13 +6,14 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import check_output_apart, check_shared_options
+from stategram.cli.checks import check_output_apart, check_shared_options, was_given
 from stategram.cli.console import Console, many
+from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
 from stategram.formats import write_arpa
-from stategram.models import NgramModel
+from stategram.models import Model, NgramModel
 from stategram.storage import check_place
 
 __all__ = ["export"]
@@ -22,29 +23,60 @@ _USUAL_ORDER_OF_KENLM = 6
 
 
 @click.command(
-    short_help="Write a model as an ARPA file.",
+    short_help="Write a model, or its word classes, for other tools.",
     epilog="""\b
 Examples:
   stategram export model --arpa model.arpa
   stategram export model --arpa model.arpa.gz
-  stategram export model --arpa - | build_binary /dev/stdin model.binary""",
+  stategram export model --arpa - | build_binary /dev/stdin model.binary
+  stategram export model --classes classes.tsv --part 2""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.option(
     "--arpa",
-    required=True,
     metavar="OUT",
     help="The ARPA file to write; - is stdout. .gz .xz .bz2 .zst are compressed.",
 )
+@click.option(
+    "--classes",
+    metavar="OUT",
+    help="Instead: the class file to write, with the categories of a clustered model or a category n-gram.",
+)
+@click.option(
+    "--format", type=click.Choice(EXPORTED_FORMATS), default="tsv", show_default=True, help="With --classes."
+)
+@click.option(
+    "--part",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --classes: which part of a mixture, the first being 1.  [default: the only one with classes]",
+)
 @no_verify_option
 @work_options
-def export(model_name: str, arpa: str, **options: Any) -> None:
-    """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read."""
+def export(model_name: str, arpa: str | None, classes: str | None, **options: Any) -> None:
+    """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
+
+    Or write the classes of its words: the most frequent words first, class by class.
+    """
     check_shared_options(options)
-    check_output_apart(arpa, model_name)
-    check_place(arpa)
+    place = arpa or classes
+    if place is None or (arpa and classes):
+        raise click.UsageError("give --arpa OUT or --classes OUT, one of them")
+    if arpa and (options["part"] or was_given("format")):
+        raise click.UsageError("--part and --format go with --classes; leave them out")
+    check_output_apart(place, model_name)
+    check_place(place)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
     model = read_model(model_name, options, console)
+    if arpa:
+        _export_arpa(model, model_name, arpa, options, console)
+        return
+    with console.step(f"writing {'to stdout' if place == '-' else place}"):
+        said = export_classes(model, model_name, place, format=options["format"], part=options["part"])
+    console.say(f"      {said}")
+
+
+def _export_arpa(model: Model, model_name: str, arpa: str, options: dict[str, Any], console: Console) -> None:
     if not isinstance(model, NgramModel):
         raise BadDataError(f"{model_name}: {model!r}; only a model of n-grams can be written as an ARPA file")
     if model.order < _LEAST_ORDER_OF_KENLM:

@@ -1,4 +1,4 @@
-"""`stategram train`: an n-gram model from text."""
+"""`stategram train`: an n-gram model from text, or the models of a recipe."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from stategram.cli.console import Console, many
-from stategram.cli.options import text_options, work_options
+from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
+from stategram.cli.train_recipe import train_by_recipe
 from stategram.cli.train_record import inputs_of, recipe_of
 from stategram.models import SMOOTHINGS, NgramModel
 from stategram.storage import left_overs
@@ -20,14 +21,16 @@ __all__ = ["train"]
 
 
 @click.command(
-    short_help="Train an n-gram model on a text.",
+    short_help="Train a model on a text.",
     epilog="""\b
 Examples:
   stategram train text.txt -o model
   stategram train *.txt.gz -o model --order 5 --memory 2G --tmp /scratch
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
-  zcat big.gz | stategram train - -o model --prune 1e-8""",
+  zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train text.txt --heldout heldout.txt -o model --recipe best
+  stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model folder to write.")
@@ -62,19 +65,47 @@ Examples:
     help="Drop n-grams without which the perplexity rises by less than this share, such as 1e-8.",
 )
 @click.option(
+    "--recipe",
+    metavar="NAME|FILE",
+    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file.",
+)
+@click.option("--heldout", metavar="FILE", help="With --recipe: the text on which weights are learned.")
+@click.option(
+    "--tags",
+    metavar="SOURCE",
+    help="With --recipe: tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
+)
+@click.option(
+    "--checkpoint", metavar="FOLDER", help="With --recipe: keep there what is done, to go on after a crash."
+)
+@click.option("--resume", is_flag=True, help="Go on from what is in --checkpoint, if something is.")
+@click.option(
+    "--on-interrupt",
+    type=click.Choice(["quit", "save"]),
+    default="quit",
+    show_default=True,
+    help="With --recipe: save makes Ctrl-C end the clustering under way with the best so far, and goes on.",
+)
+@click.option(
     "--memory", metavar="SIZE", help="Memory to use at most, such as 2G; the rest goes to files of --tmp."
 )
 @click.option("--tmp", metavar="FOLDER", help="Where temporary files go.  [default: the system's folder]")
 @text_options
-@work_options
+@common_options
 def train(texts: tuple[str, ...], **options: Any) -> None:
-    """Train an n-gram model on TEXT: files with a sentence a line, words separated by white space.
+    """Train a model on TEXT: files with a sentence a line, words separated by white space.
+
+    It is an n-gram model; with --recipe, a mixture of several models, which takes longer and predicts better.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
-    written; nothing is left of an interrupted run.
+    written; nothing is left of an interrupted run but its checkpoint.
     """
-    check_options(texts, options)
+    recipe = check_options(texts, options)
+    if recipe is not None:
+        _say_left_overs(Path(options["output"]).absolute(), Console(quiet=options["quiet"]))
+        train_by_recipe(texts, recipe, options)
+        return
     min_counts = min_counts_of(options)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
     _say_left_overs(Path(options["output"]).absolute(), console)

@@ -10,9 +10,10 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import check_inputs, check_shared_options
+from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.counts import Workspace, parse_size
 from stategram.errors import StategramError
+from stategram.experiments import RECIPES, Recipe, read_recipe, recipe_files, with_tags
 from stategram.models import check_min_counts
 from stategram.storage import holds_only_our_files
 
@@ -22,16 +23,83 @@ _MOST_DIGITS = 9
 _LONGEST_SHOWN = 40
 
 
-def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
-    """Raise an error for options that cannot be used, and for an output that cannot be written."""
+# What one kind of training has and the other lacks.
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune")
+_WITH_RECIPE = ("tags", "checkpoint", "resume", "on_interrupt", "seed")
+
+
+def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | None:
+    """Raise an error for options that cannot be used, and for an output that cannot be written.
+
+    Gives the recipe, if one was asked for.
+    """
     check_shared_options(options)
+    _check_with_recipe(options)
+    recipe = None
+    if options["recipe"]:
+        recipe = with_tags(read_recipe(options["recipe"]), options["tags"])
     if not math.isfinite(options["prune"]):
         raise click.UsageError("--prune must be a number, such as 1e-8")
     min_counts_of(options)
-    inputs = [*texts, *([options["vocab_file"]] if options["vocab_file"] else [])]
+    inputs = [*texts, *(options[name] for name in ("vocab_file", "heldout") if options[name])]
+    if recipe is not None:
+        inputs += [name for _, name in recipe_files(recipe)]
+        _check_heldout(texts, options["heldout"])
     check_inputs(inputs)
     _check_output(options["output"], inputs, options["force"])
     Workspace(parse_size(options["memory"]) if options["memory"] else None, options["tmp"])
+    if options["checkpoint"]:
+        _check_checkpoint(options)
+    return recipe
+
+
+def _check_with_recipe(options: dict[str, Any]) -> None:
+    """Raise a usage error for options that need a recipe, or have no place beside one."""
+    recipe = options["recipe"]
+    if recipe and not options["heldout"]:
+        raise click.UsageError(
+            "--recipe mixes models, whose weights are learned on a text that none of them has seen: give "
+            "--heldout FILE, some thousand sentences that are not in TEXT"
+        )
+    if options["heldout"] and not recipe:
+        raise click.UsageError(
+            f"--heldout is for a recipe; add --recipe {' or '.join(RECIPES)} or a TOML file"
+        )
+    for name in _WITHOUT_RECIPE if recipe else _WITH_RECIPE:
+        if was_given(name):
+            shown = "--" + name.replace("_", "-")
+            raise click.UsageError(
+                f"{shown} has no place beside --recipe, which says that for each part; write it into a recipe"
+                if recipe
+                else f"{shown} is for a recipe; add --recipe and --heldout, or leave it out"
+            )
+    if options["resume"] and not options["checkpoint"]:
+        raise click.UsageError("--resume goes on from a checkpoint; say where it is: --checkpoint FOLDER")
+
+
+def _check_heldout(texts: tuple[str, ...], heldout: str) -> None:
+    if heldout != "-" and any(name != "-" and is_same_file(heldout, name) for name in texts):
+        raise click.UsageError(
+            f"the held-out text {heldout} is a training text too: all weight would go to the model that "
+            "remembers it best; give a text of which nothing is in TEXT"
+        )
+
+
+def _check_checkpoint(options: dict[str, Any]) -> None:
+    path, output = Path(options["checkpoint"]).resolve(), Path(options["output"]).resolve()
+    if path.is_relative_to(output) or output.is_relative_to(path):
+        raise click.UsageError(
+            f"the checkpoint {options['checkpoint']} and the output {options['output']} are in the same "
+            "place; choose another one"
+        )
+    if not path.parent.is_dir():
+        raise StategramError(
+            f"cannot write {options['checkpoint']}: there is no folder {path.parent}; make it first"
+        )
+    if (path / "run.json").exists() and not options["resume"]:
+        raise click.UsageError(
+            f"{options['checkpoint']} holds a training that has begun; --resume goes on with it, or remove it"
+        )
 
 
 def min_counts_of(options: dict[str, Any]) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ from stategram.cli.console import Report
 from stategram.models import NgramModel
 from stategram.storage import file_sha256
 
-__all__ = ["inputs_of", "recipe_of"]
+__all__ = ["inputs_of", "recipe_of", "text_recipe"]
 
 
 def recipe_of(model: NgramModel, options: dict[str, Any]) -> dict[str, Any]:
@@ -20,6 +20,13 @@ def recipe_of(model: NgramModel, options: dict[str, Any]) -> dict[str, Any]:
         "smoothing": model.smoothing,
         "min_counts": list(model.report["min_counts"]),
         "prune": options["prune"],
+        **text_recipe(options),
+    }
+
+
+def text_recipe(options: dict[str, Any]) -> dict[str, Any]:
+    """Give the options that say how the text was read."""
+    return {
         "vocabulary_size": options["vocab"],
         "vocabulary_file": options["vocab_file"],
         "lowercase": options["lowercase"],

@@ -1,8 +1,8 @@
 """How many clusters suit a text: as many as predict best what they were not made of.
 
 Every tenth sentence is set aside and the others are clustered, for numbers around that which is usual for so
-much text; the one with which they predict the sentences set aside best is taken. The criterion itself, that of
-leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made of.
+much text; the one with which they predict the sentences set aside best is taken. The criterion itself, that
+of leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made of.
 """
 
 from __future__ import annotations

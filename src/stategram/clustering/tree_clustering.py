@@ -181,6 +181,7 @@ class TreeClustering:
         work = LevelWork(self, start.level, states)
         work.n_sweeps = start.sweep
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
+        work.n_sweeps = start.sweep
         perplexity = start.perplexity
         ended = False
         for sweep, (step, temperature, shortlisted) in enumerate(plan):

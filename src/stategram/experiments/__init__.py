@@ -1,1 +1,30 @@
 """Recipes, and the texts they are tried on."""
+
+from stategram.experiments.recipe_parts import (
+    CategoryNgramPart,
+    ClusteredPart,
+    MixturePart,
+    NgramPart,
+    Recipe,
+)
+from stategram.experiments.recipes import RECIPES, read_recipe, recipe_files, with_tags
+from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
+from stategram.experiments.training import n_steps, train_recipe
+
+__all__ = [
+    "RECIPES",
+    "CategoryNgramPart",
+    "ClusteredPart",
+    "MixturePart",
+    "NgramPart",
+    "Recipe",
+    "Report",
+    "Steps",
+    "Stop",
+    "n_steps",
+    "read_recipe",
+    "recipe_files",
+    "sweeps_to",
+    "train_recipe",
+    "with_tags",
+]

@@ -1,6 +1,7 @@
 """Models that give p(w | history), all with one protocol."""
 
 from stategram.counts import trie_numbers
+from stategram.models.buckets import KINDS as BUCKET_KINDS
 from stategram.models.buckets import Buckets
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
@@ -10,10 +11,11 @@ from stategram.models.ngram import EventScores, NgramModel
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model
 from stategram.models.sentence_scores import damage_error
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts
+from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_counts
 from stategram.models.trie import NgramTrie
 
 __all__ = [
+    "BUCKET_KINDS",
     "SMOOTHINGS",
     "Buckets",
     "CategoryNgramModel",
@@ -28,4 +30,5 @@ __all__ = [
     "damage_error",
     "load_model",
     "trie_numbers",
+    "usual_min_counts",
 ]

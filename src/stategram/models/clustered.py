@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -124,7 +124,11 @@ class ClusteredModel(SharedMethods):
                 "context": str(tree.definition),
                 "states": n_states,
                 "categories": clustering.settings.categories,
-                "levels": [level.__dict__ for level in clustering.levels],
+                # Without the seconds: the same training gives the same bytes.
+                "levels": [
+                    {name: value for name, value in asdict(level).items() if name != "seconds"}
+                    for level in clustering.levels
+                ],
             },
         )
         if heldout is None:

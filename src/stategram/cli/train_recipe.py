@@ -1,0 +1,138 @@
+"""`stategram train --recipe`: several models and their mixture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from stategram.cli.console import Console, Report, many
+from stategram.cli.interrupt import finish_on_interrupt
+from stategram.cli.reading import bytes_done, read_text, say_what_was_met
+from stategram.cli.train_record import inputs_of, text_recipe
+from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
+from stategram.models import Mixture
+from stategram.text import Corpus, read_corpus
+
+__all__ = ["train_by_recipe"]
+
+
+def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, Any]) -> None:
+    """Read the texts, train, say what the parts are worth, write the model."""
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
+    corpus = read_text(texts, options, console)
+    heldout = _read_heldout(corpus, options, console)
+    checkpoint = options["checkpoint"]
+    # Reading twice came first, writing comes last.
+    console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
+    mixture = train_recipe(
+        corpus,
+        heldout,
+        recipe,
+        checkpoint=checkpoint,
+        resume=options["resume"],
+        memory=options["memory"],
+        tmp=options["tmp"],
+        threads=options["threads"],
+        seed=options["seed"],
+        steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
+    )
+    console.say(_as_table(mixture))
+    with console.step(f"writing {options['output']}") as report:
+        _write(mixture, texts, recipe, corpus, options, report)
+    if checkpoint:
+        console.say(f"      {checkpoint} is not needed any more")
+    console.say(f"      try: stategram eval {options['output']} test.txt")
+
+
+class _ConsoleSteps(Steps):
+    """Shows the steps of a training; with `save`, Ctrl-C ends only the clustering under way."""
+
+    def __init__(self, console: Console, *, save: bool) -> None:
+        self.console = console
+        self.save = save
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Report]:
+        with self.console.step(title) as report:
+            yield report
+
+    @contextmanager
+    def clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
+        if not self.save:
+            with self.step(title) as report:
+                yield report, None
+            return
+        with finish_on_interrupt(self.console.say) as stop, self.step(title) as report:
+            yield report, stop
+
+    def say(self, message: str) -> None:
+        self.console.say(message)
+
+
+def _read_heldout(corpus: Corpus, options: dict[str, Any], console: Console) -> Corpus:
+    with console.step("reading the held-out text") as report:
+        heldout = read_corpus(
+            [options["heldout"]],
+            vocabulary=corpus.vocabulary,
+            lowercase=options["lowercase"],
+            digits=options["digits"],
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=bytes_done(report),
+        )
+    words = many(heldout.n_events - heldout.n_sentences, "word")
+    console.say(f"      {words} in {many(heldout.n_sentences, 'sentence')}, {heldout.n_unknown:,} unknown")
+    say_what_was_met(heldout, console)
+    return heldout
+
+
+def _write(
+    mixture: Mixture,
+    texts: tuple[str, ...],
+    recipe: Recipe,
+    corpus: Corpus,
+    options: dict[str, Any],
+    report: Report,
+) -> None:
+    uses = [("training", name) for name in texts] + [("held-out", options["heldout"])]
+    uses += recipe_files(recipe)
+    if options["vocab_file"]:
+        uses.append(("vocabulary", options["vocab_file"]))
+    inputs = inputs_of([name for _, name in uses], report)
+    manifest = {
+        "inputs": [{**one, "use": use} for one, (use, _) in zip(inputs, uses, strict=True)],
+        "figures": {
+            "events": corpus.n_events,
+            "sentences": corpus.n_sentences,
+            "unknown": corpus.n_unknown,
+            "heldout_perplexity": mixture.report["perplexity"],
+            "parameters": mixture.parameters,
+        },
+        "seed": options["seed"],
+    }
+    model = replace(mixture, recipe={**mixture.recipe, **text_recipe(options)})
+    model.save(Path(options["output"]).absolute(), manifest=manifest)
+
+
+def _as_table(mixture: Mixture) -> str:
+    """Say what each part is worth on the held-out text."""
+    found = mixture.report
+    lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
+    for part in found["parts"]:
+        without = "-" if part["without"] is None else f"+{part['without'] - found['perplexity']:,.2f}"
+        lines.append(
+            f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {part['name']}"
+        )
+    lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
+    chosen = found["buckets"]["kind"]
+    tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
+    if tried:
+        lines.append(f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half")
+    return "\n".join(lines)
+
+
+def _number(perplexity: float | None) -> str:
+    return f"{perplexity:11,.2f}" if perplexity is not None else f"{'infinite':>11}"

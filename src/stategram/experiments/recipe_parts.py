@@ -1,0 +1,160 @@
+"""What a recipe may say: the keys of each kind of part, and what is possible for each.
+
+The types say it all: the text of a `Meta` is what an error tells of a key.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS
+from stategram.models import BUCKET_KINDS, SMOOTHINGS
+
+__all__ = [
+    "PARTS",
+    "CategoryNgramPart",
+    "ClusteredPart",
+    "MixturePart",
+    "NgramPart",
+    "Part",
+    "Recipe",
+    "one_of",
+]
+
+# A number, or that many times the one that suits the size of the text.
+_SIZE = r"([0-9]*\.?[0-9]+ )?size"
+_Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
+
+
+def one_of(names: object) -> str:
+    """Give a pattern for one of these names."""
+    return "^(" + "|".join(names) + ")$"  # type: ignore[arg-type]
+
+
+_Order: TypeAlias = Annotated[Annotated[int, Meta(ge=1, le=9)], Meta(description="1 to 9")]
+_Smoothing: TypeAlias = Annotated[
+    Annotated[str, Meta(pattern=one_of(SMOOTHINGS))], Meta(description=", ".join(SMOOTHINGS))
+]
+_Effort: TypeAlias = Annotated[
+    Annotated[str, Meta(pattern=one_of(EFFORTS))], Meta(description=", ".join(EFFORTS))
+]
+_Clusters: TypeAlias = Annotated[
+    _Count | Annotated[str, Meta(pattern=f"^({_SIZE}|auto)$")],
+    Meta(description='a number, "size" (by the size of the text), "0.5 size", or "auto" (by held-out text)'),
+]
+_Classes: TypeAlias = Annotated[
+    _Count | Annotated[str, Meta(min_length=1)],
+    Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),
+]
+_AtLeastOne: TypeAlias = Annotated[_Count | None, Meta(description="a number of at least 1")]
+_AtLeastZero: TypeAlias = Annotated[
+    Annotated[int, Meta(ge=0, le=1_000_000)] | None, Meta(description="a number of at least 0")
+]
+
+
+class NgramPart(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", tag="ngram", kw_only=True
+):
+    """An n-gram model of words; the keys are the parameters of `NgramModel.train`."""
+
+    order: _Order = 5
+    smoothing: _Smoothing = "kneser-ney"
+    min_counts: Annotated[
+        list[_Count] | None, Meta(description="a list with a number for each length of n-grams")
+    ] = None
+    prune: Annotated[
+        Annotated[float, Meta(ge=0, lt=1)], Meta(description="a share from 0 on, such as 1e-8")
+    ] = 0.0
+
+
+class CategoryNgramPart(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    tag_field="model",
+    tag="category-ngram",
+    kw_only=True,
+):
+    """An n-gram model of word classes, which are learned with an effort or read from a file."""
+
+    classes: _Classes = "size"
+    effort: _Effort = "normal"
+    order: _Order = 5
+    smoothing: _Smoothing = "kneser-ney"
+
+
+class ClusteredPart(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", tag="clustered", kw_only=True
+):
+    """A clustered model; the keys are the parameters of `cluster`, those of its preset where not given."""
+
+    context: Annotated[str, Meta(description="values such as w-2,w-1 or g-3,g-2,w-1")] = "w-2,w-1"
+    tree_order: Annotated[str | None, Meta(description="the values of the context in another order")] = None
+    tree: Annotated[bool, Meta(description="true or false")] = True
+    states: _Clusters = "size"
+    categories: _Clusters = "size"
+    preset: Annotated[Annotated[str, Meta(pattern=one_of(PRESETS))], Meta(description=", ".join(PRESETS))] = (
+        "normal"
+    )
+    criterion: Annotated[
+        Annotated[str, Meta(pattern=one_of(CLUSTERING_CRITERIA))] | None,
+        Meta(description=", ".join(CLUSTERING_CRITERIA)),
+    ] = None
+    min_count: _AtLeastOne = None
+    tolerance: Annotated[
+        Annotated[float, Meta(ge=0, lt=1)] | None, Meta(description="a share from 0 to 1, such as 0.001")
+    ] = None
+    max_sweeps: _AtLeastOne = None
+    anneal: _AtLeastZero = None
+    candidates: _AtLeastZero = None
+    tags: Annotated[str | None, Meta(description="brill, or a file of words and tags")] = None
+    context_classes: Annotated[
+        _Classes | None,
+        Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),
+    ] = None
+    effort: Annotated[
+        Annotated[str, Meta(pattern=one_of(EFFORTS))] | None, Meta(description=", ".join(EFFORTS))
+    ] = None
+    """That of the classes of the context, if they are learned."""
+
+
+class MixturePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the parts are mixed."""
+
+    buckets: Annotated[
+        Annotated[str, Meta(pattern=one_of(("auto", *BUCKET_KINDS)))],
+        Meta(description=", ".join(("auto", *BUCKET_KINDS))),
+    ] = "auto"
+
+
+Part: TypeAlias = NgramPart | CategoryNgramPart | ClusteredPart
+
+PARTS: dict[str, type[Part]] = {
+    "ngram": NgramPart,
+    "category-ngram": CategoryNgramPart,
+    "clustered": ClusteredPart,
+}
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """Which models to train on a text and to mix.
+
+    Examples
+    --------
+    >>> from stategram.experiments.recipe_parts import NgramPart
+    >>> Recipe(name="one", part=[NgramPart(order=2)]).to_json()["part"][0]["order"]
+    2
+
+    """
+
+    part: list[Part]
+    mixture: MixturePart = MixturePart()
+    name: str = "recipe"
+
+    def to_json(self) -> dict[str, object]:
+        """Give what a manifest says of it."""
+        found: dict[str, object] = msgspec.to_builtins(self)
+        return found

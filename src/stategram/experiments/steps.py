@@ -1,0 +1,50 @@
+"""What a long training says while it works, and how it is asked to come to an end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from stategram.clustering import Progress
+
+__all__ = ["Report", "Steps", "Stop", "sweeps_to"]
+
+Report = Callable[[float, str], None]
+"""Takes the share of a step that is done and a few words on it."""
+Stop = Callable[[], bool]
+"""Says whether to end a clustering with the best so far."""
+
+
+class Steps:
+    """Takes what a training says of its steps. This one keeps silent; a command line shows it."""
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Report]:
+        """Begin a step; what is given takes its progress."""
+        yield lambda _share, _words: None
+
+    @contextmanager
+    def clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
+        """Begin a step that can be ended early; what is given takes its progress, and may ask for the end."""
+        with self.step(title) as report:
+            yield report, None
+
+    def say(self, message: str) -> None:
+        """Take what a step came to."""
+
+
+def sweeps_to(report: Report) -> Callable[[Progress], None]:
+    """Take the progress of an exchange for that of a step."""
+
+    def progress(now: Progress) -> None:
+        if now.step == "count":
+            report(0.0, "counting bigrams")
+            return
+        left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
+        report(
+            now.fraction,
+            f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, "
+            f"criterion {now.criterion / 1e6:,.3f} M, perplexity {now.perplexity:,.1f}{left}",
+        )
+
+    return progress

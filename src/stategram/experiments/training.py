@@ -1,0 +1,307 @@
+"""Training by a recipe: the parts one after the other, what they share once, then their mixture."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering import WordClasses, cluster
+from stategram.contexts import TagMap, parse_tags
+from stategram.errors import BadDataError
+from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
+from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
+from stategram.experiments.resolution import definition_of, most_states, resolve
+from stategram.experiments.run_folder import RunFolder, fingerprint
+from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
+from stategram.formats import read_classes
+from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
+from stategram.text import BEGIN, END, Corpus, check_known_words
+
+__all__ = ["n_steps", "train_recipe"]
+
+
+def train_recipe(
+    corpus: Corpus,
+    heldout: Corpus,
+    recipe: Recipe | str | os.PathLike[str],
+    *,
+    tags: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    memory: str | int | None = None,
+    tmp: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    seed: int = 0,
+    steps: Steps | None = None,
+) -> Mixture:
+    """Train the models of a recipe on a text and mix them.
+
+    The same held-out text is used twice: clustered models learn from it how far their states can be trusted,
+    a few dozen numbers each, and the mixture its weights. Its perplexity there is therefore a little too
+    good; that of a test text is what counts.
+
+    Parameters
+    ----------
+    corpus
+        The text.
+    heldout
+        Further text, of the same kind, of which nothing is in `corpus`.
+    recipe
+        ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
+    tags
+        The tags of contexts that have some but do not say which: ``brill``, or a file.
+    checkpoint
+        A folder in which finished parts and clusterings under way are kept.
+    resume
+        Whether to go on from what is in it, if something is; the result is that of an uninterrupted run.
+    memory, tmp
+        As in `NgramModel.train`; for the n-gram models alone.
+    threads
+        All processors by default. The result is always the same.
+    seed
+        Of all annealing.
+    steps
+        Is told of each step.
+
+    Returns
+    -------
+    Mixture
+        Its ``recipe`` has all defaults and numbers, its ``report`` says what each part is worth.
+
+    Examples
+    --------
+    >>> from stategram import corpus_from_sentences, train_recipe
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
+    >>> train_recipe(corpus, heldout, "fast")
+    Mixture(3 models)
+
+    """
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe)
+    if corpus.n_events == 0:
+        raise BadDataError("the text has no words; give sentences of words separated by white space")
+    heldout = heldout.in_vocabulary(corpus.vocabulary)
+    _check_heldout(heldout)
+    recipe = resolve(with_tags(recipe, tags), corpus)
+    folder = None
+    if checkpoint is not None:
+        files = [name for _, name in recipe_files(recipe)]
+        run = fingerprint(recipe, corpus, heldout, seed, files)
+        folder = RunFolder.open(checkpoint, run, resume=resume)
+    run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps or Steps())
+    models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
+    with run_.timed("mixing"):
+        mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
+    trained = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
+    return replace(mixture, recipe=trained)
+
+
+def n_steps(recipe: Recipe, corpus: Corpus, checkpoint: str | os.PathLike[str] | None = None) -> int:
+    """Give the number of steps of a training; parts that are done already need nothing any more."""
+    found = resolve(recipe, corpus)
+    folder = None if checkpoint is None else RunFolder(Path(checkpoint))
+    shared = {
+        need
+        for number, part in enumerate(found.part, 1)
+        if folder is None or not folder.is_finished(number)
+        for need in _needs(part)
+    }
+    return len(found.part) + len(shared) + 1
+
+
+def _needs(part: Part) -> list[tuple[str, ...]]:
+    """Give what a part shares with others and has to be learned or found first."""
+    needs: list[tuple[str, ...]] = []
+    if isinstance(part, CategoryNgramPart) and isinstance(part.classes, int):
+        needs.append(("classes", str(part.classes), part.effort))
+    if isinstance(part, ClusteredPart):
+        if isinstance(part.context_classes, int):
+            needs.append(("classes", str(part.context_classes), str(part.effort)))
+        if part.tags is not None:
+            needs.append(("tags", part.tags))
+    return needs
+
+
+def _check_heldout(heldout: Corpus) -> None:
+    try:
+        check_known_words(heldout)
+    except BadDataError as error:
+        raise BadDataError(f"held-out text: {error}") from error
+
+
+@dataclass
+class _Training:
+    """A training under way, with what its parts share."""
+
+    corpus: Corpus
+    heldout: Corpus
+    folder: RunFolder | None
+    memory: str | int | None
+    tmp: str | os.PathLike[str] | None
+    threads: int | None
+    seed: int
+    steps: Steps
+    classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
+    tags: dict[str, TagMap] = field(default_factory=dict)
+
+    def model(self, number: int, part: Part) -> Model:
+        """Train a part, or take it from the folder of the run."""
+        if self.folder is not None and (done := self.folder.finished(number)) is not None:
+            with self.timed(f"part {number}: {_title(part)}"):
+                self.steps.say(f"      kept: {done!r}")
+            return done
+        if isinstance(part, NgramPart):
+            model = self._ngram(number, part)
+        elif isinstance(part, CategoryNgramPart):
+            model = self._category_ngram(number, part)
+        else:
+            model = self._clustered(number, part)
+        if self.folder is not None:
+            model.save(self.folder.part(number))
+        return model
+
+    @contextmanager
+    def timed(self, title: str) -> Iterator[Report]:
+        started = time.monotonic()
+        with self.steps.step(title) as report:
+            yield report
+        self.steps.say(f"      {time.monotonic() - started:,.1f} s")
+
+    @contextmanager
+    def _clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
+        started = time.monotonic()
+        with self.steps.clustering(title) as both:
+            yield both
+        self.steps.say(f"      {time.monotonic() - started:,.1f} s")
+
+    def _ngram(self, number: int, part: NgramPart) -> Model:
+        with self.timed(f"part {number}: {_title(part)}") as report:
+            model = NgramModel.train(
+                self.corpus,
+                part.order,
+                smoothing=part.smoothing,
+                min_counts=part.min_counts,
+                prune=part.prune,
+                memory=self.memory,
+                tmp=self.tmp,
+                threads=self.threads,
+                tell=report,
+            )
+        return replace(model, recipe=msgspec.to_builtins(part))
+
+    def _category_ngram(self, number: int, part: CategoryNgramPart) -> Model:
+        classes = self._classes(part.classes, part.effort)
+        with self.timed(f"part {number}: {_title(part)}") as report:
+            model = CategoryNgramModel.train(
+                self.corpus,
+                classes,
+                part.order,
+                smoothing=part.smoothing,
+                memory=self.memory,
+                tmp=self.tmp,
+                threads=self.threads,
+                tell=report,
+            )
+        return replace(model, recipe=msgspec.to_builtins(part))
+
+    def _clustered(self, number: int, part: ClusteredPart) -> Model:
+        labels = None
+        if part.context_classes is not None:
+            labels = self._labels(self._classes(part.context_classes, part.effort or "normal"))
+        tags = self._tags(part.tags) if part.tags is not None else None
+        title = f"part {number}: {_title(part)}"
+        with self._clustering(title) as (report, stop):
+            definition, states = definition_of(part), part.states
+            if isinstance(states, int):
+                most = most_states(self.corpus, definition, tags=tags, classes=labels, threads=self.threads)
+                states = min(states, most)
+            place = None if self.folder is None else self.folder.part(number)
+            found = cluster(
+                self.corpus,
+                definition,
+                states=states,
+                categories=part.categories,
+                preset=part.preset,
+                tree=part.tree,
+                criterion=part.criterion,
+                min_count=part.min_count,
+                tolerance=part.tolerance,
+                max_sweeps=part.max_sweeps,
+                anneal=part.anneal,
+                candidates=part.candidates,
+                tags=tags,
+                classes=labels,
+                checkpoint=place,
+                resume=place is not None and place.exists(),
+                threads=self.threads,
+                seed=self.seed,
+                progress=sweeps_to(report),
+                stop=stop,
+            )
+            model = ClusteredModel.train(found, self.heldout, threads=self.threads)
+        said = msgspec.to_builtins(part)
+        said |= {"states": found.settings.states, "categories": found.settings.categories}
+        return replace(model, recipe=said)
+
+    def _classes(self, given: int | str, effort: str) -> dict[str, int]:
+        """Give the class of each word, in the order of the vocabulary: the same, learned or read again."""
+        key = (str(given), effort) if isinstance(given, int) else (given,)
+        if key not in self.classes:
+            self.classes[key] = self._in_order(
+                self._learned(given, effort) if isinstance(given, int) else read_classes(given)
+            )
+        return self.classes[key]
+
+    def _learned(self, number: int, effort: str) -> dict[str, int]:
+        name = f"{number}-{effort}"
+        if self.folder is not None and (kept := self.folder.classes(name)) is not None:
+            with self.timed(f"{number:,} word classes ({effort})"):
+                self.steps.say("      kept")
+            return kept
+        with self._clustering(f"{number:,} word classes ({effort})") as (report, stop):
+            words = WordClasses(number, effort=effort, threads=self.threads, random_state=self.seed)
+            words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
+        found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
+        if self.folder is not None:
+            self.folder.keep_classes(name, found)
+        return found
+
+    def _in_order(self, classes: Any) -> dict[str, int]:
+        numbers: dict[object, int] = {}
+        return {
+            word: numbers.setdefault(classes[word], len(numbers))
+            for word in self.corpus.vocabulary.words
+            if word in classes
+        }
+
+    def _labels(self, classes: dict[str, int]) -> NDArray[np.uint32]:
+        """Give the class of each id; words without one share one, sentence boundaries have their own."""
+        n = max(classes.values(), default=-1) + 1
+        labels = np.array([classes.get(word, n) for word in self.corpus.vocabulary.words], np.uint32)
+        labels[[BEGIN, END]] = n + 1, n + 2
+        return labels
+
+    def _tags(self, source: str) -> TagMap:
+        if source not in self.tags:
+            with self.timed(f"tags ({source})"):
+                self.tags[source] = parse_tags(source, self.corpus.vocabulary)
+        return self.tags[source]
+
+
+def _title(part: Part) -> str:
+    if isinstance(part, NgramPart):
+        return f"{part.order}-gram model ({part.smoothing})"
+    if isinstance(part, CategoryNgramPart):
+        classes = f"{part.classes:,} classes" if isinstance(part.classes, int) else part.classes
+        return f"{part.order}-gram model of {classes}"
+    return f"clustered model of {part.context} ({part.preset})"

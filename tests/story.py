@@ -1,0 +1,28 @@
+"""Sentences with some grammar, drawn by lot."""
+
+from __future__ import annotations
+
+import random
+
+_NOUNS = "cat dog house tree river king queen ship bird stone road horse child garden".split()
+_NAMES = "anna peter maria john".split()
+_VERBS = "sees likes finds leaves knows wants follows".split()
+_ADJECTIVES = "old new red small great dark".split()
+_PLACES = "near behind under over".split()
+
+
+def sentences(n: int, *, seed: int) -> list[str]:
+    """Give so many sentences, always the same for a seed."""
+    draw = random.Random(seed)
+
+    def noun() -> str:
+        if draw.random() < 0.25:
+            return draw.choice(_NAMES)
+        between = [draw.choice(_ADJECTIVES)] if draw.random() < 0.4 else []
+        return " ".join([draw.choice(("the", "a", "this")), *between, draw.choice(_NOUNS)])
+
+    def sentence() -> str:
+        end = [draw.choice(_PLACES), noun()] if draw.random() < 0.5 else []
+        return " ".join([noun(), draw.choice(_VERBS), noun(), *end])
+
+    return [sentence() for _ in range(n)]

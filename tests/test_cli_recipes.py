@@ -1,0 +1,282 @@
+"""`stategram train --recipe` and what follows it, `export --classes`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from stategram import Mixture, load_model, read_classes
+from story import sentences
+
+RECIPE = """
+[[part]]
+model = "ngram"
+order = 3
+[[part]]
+model = "category-ngram"
+classes = 8
+[[part]]
+model = "clustered"
+context = "g-2,w-1"
+context_classes = 8
+states = 12
+categories = 10
+anneal = 4
+"""
+ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "text").write_text("\n".join(sentences(500, seed=1)) + "\n")
+    (tmp_path / "held").write_text("\n".join(sentences(80, seed=2)) + "\n")
+    (tmp_path / "mine.toml").write_text(RECIPE)
+    return tmp_path
+
+
+def _train(place: Path, *more: object, recipe: object = "mine.toml", output: str = "model") -> list[str]:
+    given = ["train", place / "text", "--heldout", place / "held", "-o", place / output]
+    return list(map(str, [*given, "--recipe", place / recipe if recipe == "mine.toml" else recipe, *more]))
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
+@pytest.mark.parametrize("recipe", ["fast", "paper", "best", "mine.toml"])
+def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(*_train(place, "--seed", 3, recipe=recipe), capfd=capfd)
+    assert (status, out) == (0, ""), err
+    assert "part 1: " in err
+    assert "on the held-out text" in err
+    assert "ClusteredModel(" in err
+    last = [line for line in err.splitlines() if line.startswith("[")][-1]
+    number, of_all = last[1 : last.index("]")].split("/")
+    assert (number, last.split()[1]) == (of_all, "writing")
+    model = load_model(place / "model", Mixture)
+    manifest = json.loads((place / "model" / "manifest.json").read_text())
+    assert manifest["seed"] == manifest["recipe"]["seed"] == 3
+    assert manifest["recipe"]["lowercase"] is False
+    assert all(isinstance(part.get("states", 1), int) for part in manifest["recipe"]["part"])
+    assert [(one["use"], one["sha256"]) for one in manifest["inputs"]] == [
+        (use, hashlib.sha256((place / name).read_bytes()).hexdigest())
+        for use, name in (("training", "text"), ("held-out", "held"))
+    ]
+    status, out, _ = run("eval", place / "model", place / "held", capfd=capfd)
+    assert status == 0
+    assert all(repr(part) in out for part in model.parts)
+    assert f"{model.report['perplexity']:.4f}" in out
+    assert run("verify", place / "model", "--samples", 10, capfd=capfd)[0] == 0
+    assert run("predict", place / "model", "the old", "--top", 1, capfd=capfd)[0] == 0
+    assert run("score", place / "model", place / "held", capfd=capfd)[0] == 0
+
+
+def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (place / "text").write_text((place / "text").read_text().upper())
+    assert run(*_train(place, "--lowercase"), capfd=capfd)[0] == 0
+    err = run("eval", place / "model", place / "text", capfd=capfd)[2]
+    assert "in lower case, as in training" in err
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "message"),
+    [
+        (["--heldout", None], 2, "give --heldout FILE"),
+        (["--recipe", None], 2, "add --recipe fast or paper or best"),
+        (["--order", "3"], 2, "--order has no place beside --recipe"),
+        (["--smoothing", "katz"], 2, "--smoothing has no place"),
+        (["--min-count", "2"], 2, "--min-count has no place"),
+        (["--prune", "0.1"], 2, "--prune has no place"),
+        (["--resume"], 2, "say where it is: --checkpoint"),
+        (["--recipe", "quick"], 2, "no recipe 'quick'"),
+        (["--recipe", "none.toml"], 3, "no such file"),
+        (["--recipe", "WRONG"], 3, "no key 'ordr'"),
+        (["--recipe", "TAGGED"], 2, "or give --tags"),
+        (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
+        (["--heldout", "TEXT"], 2, "is a training text too"),
+        (["--heldout", "nothing"], 1, "no such file"),
+        (["--heldout", "STRANGE"], 3, "held-out text: the text has no word"),
+        (["--heldout", "EMPTY"], 3, "no words in"),
+        (["--checkpoint", "OUT"], 2, "in the same place"),
+        (["--checkpoint", "NO/FOLDER"], 1, "there is no folder"),
+        (["--checkpoint", "FULL"], 2, "is not a training"),
+        (["--on-interrupt", "dance"], 2, "'dance' is not one of"),
+    ],
+)
+def test_errors_say_what_to_do(
+    place: Path, change: list[str | None], status: int, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (place / "STRANGE").write_text("xyzzy plugh\n")
+    (place / "EMPTY").write_text("")
+    (place / "TEXT").symlink_to(place / "text")
+    (place / "WRONG").write_text("[[part]]\nmodel = 'ngram'\nordr = 3\n")
+    (place / "TAGGED").write_text("[[part]]\nmodel = 'clustered'\ncontext = 't-1'\n")
+    (place / "FULL").mkdir()
+    (place / "FULL" / "thesis.tex").touch()
+    options: dict[str, str | None] = {"--heldout": "held", "--recipe": "mine.toml"}
+    flags = []
+    for name, value in zip(change[::2], [*change[1::2], "flag"], strict=False):
+        assert name is not None
+        if value == "flag":
+            flags.append(name)
+        else:
+            options[name] = value
+    before = sorted(place.rglob("*"))
+    given = []
+    for name, value in options.items():
+        if value is not None:
+            here = (place / value).exists() or value.isupper()
+            given += [name, str(place / value) if here or "/" in value else value]
+    found, out, err = run("train", place / "text", "-o", place / "OUT", *given, *flags, capfd=capfd)
+    assert found == status, err
+    assert message in " ".join(err.split())
+    assert (out, "Traceback" in err) == ("", False)
+    assert sorted(place.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "option",
+    [["--tags", "brill"], ["--checkpoint", "x"], ["--resume"], ["--on-interrupt", "save"], ["--seed", "1"]],
+)
+def test_options_that_need_a_recipe(
+    place: Path, option: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run("train", place / "text", "-o", place / "model", *option, capfd=capfd)
+    assert status == 2
+    assert f"{option[0]} is for a recipe" in err
+
+
+# A training that is killed when it has saved its clustering so often, or finished so many parts.
+_KILLED = """
+import os, signal, sys
+import stategram.clustering.checkpoint as checkpoint
+import stategram.experiments.training as training
+from stategram.cli import main
+
+how, left = sys.argv[1], int(sys.argv[2])
+
+def counted(function):
+    def call(*arguments, **options):
+        global left
+        result = function(*arguments, **options)
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+    return call
+
+save = checkpoint.Checkpoint.save
+def save_always(self, *arguments):
+    self.seconds = 0
+    save(self, *arguments)
+checkpoint.Checkpoint.save = counted(save_always) if how == "saves" else save_always
+if how == "parts":
+    training._Training.model = counted(training._Training.model)
+main(sys.argv[3:])
+"""
+
+
+@ON_POSIX
+@pytest.mark.parametrize(
+    ("how", "times"), [("parts", 1), ("parts", 2), ("saves", 1), ("saves", 2), ("saves", 3)]
+)
+def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
+    place: Path, how: str, times: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
+    given = _train(place, "--checkpoint", place / "run", "--resume")
+    ended = subprocess.run([sys.executable, "-c", _KILLED, how, str(times), *given], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert not (place / "model").exists()
+    status, _, err = run(*_train(place, "--checkpoint", place / "run"), capfd=capfd)
+    assert status == 2
+    assert "--resume goes on with it" in " ".join(err.split())
+    status, _, err = run(*given, capfd=capfd)
+    assert status == 0, err
+    assert "kept: NgramModel" in err
+    assert "is not needed any more" in err
+    assert _files(place / "model") == _files(place / "whole")
+    assert not list((place / "run").glob("*.partial"))
+    # A training that is done can be resumed too.
+    assert run(*given, "--force", capfd=capfd)[0] == 0
+    assert _files(place / "model") == _files(place / "whole")
+
+
+# A training that is interrupted in the first sweep of its clustering.
+_INTERRUPTED = """
+import os, signal, sys
+import stategram.clustering.tree_clustering as tree_clustering
+from stategram.cli import main
+
+sweep = tree_clustering.LevelWork.sweep
+def interrupted(self, *arguments):
+    if interrupted.first:
+        interrupted.first = False
+        os.kill(os.getpid(), signal.SIGINT)
+    sweep(self, *arguments)
+interrupted.first = True
+tree_clustering.LevelWork.sweep = interrupted
+main(sys.argv[1:])
+"""
+
+
+@ON_POSIX
+def test_ctrl_c(place: Path) -> None:
+    given = _train(place, "--checkpoint", place / "run")
+    command = [sys.executable, "-c", _INTERRUPTED, *given]
+    ended = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert ended.returncode == 130
+    assert "interrupted" in ended.stderr
+    assert not list(place.glob("model*"))
+    assert sorted(one.name for one in (place / "run").iterdir()) == [
+        "classes-8-normal.tsv",
+        "part-1",
+        "part-2",
+        "run.json",
+    ]
+    ended = subprocess.run(
+        [*command, "--resume", "--on-interrupt", "save"], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "finishing with the best" in ended.stderr
+    assert len(load_model(place / "model", Mixture).parts) == 3
+
+
+def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(*_train(place), capfd=capfd)[0] == 0
+    status, _, err = run("export", place / "model", "--classes", place / "c.tsv", capfd=capfd)
+    assert status == 2
+    assert "2: CategoryNgramModel" in " ".join(err.split())
+    model = load_model(place / "model", Mixture)
+    for part, format in ((2, "tsv"), (3, "json"), (3, "srilm")):
+        out = place / f"classes.{part}.{format}"
+        status, _, err = run(
+            "export", place / "model", "--classes", out, "--part", part, "--format", format, capfd=capfd
+        )
+        assert status == 0, err
+        found = read_classes(out)
+        assert set(found) == set(model.vocabulary.words[3:])
+        labels = getattr(model.parts[part - 1], "symbols" if part == 2 else "categories")
+        pairs = {(found[word], int(labels[model.vocabulary.id(word)])) for word in found}
+        assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
+    for arguments, expected, message in (
+        (["--classes", "-", "--part", "1"], 2, "these parts"),
+        (["--classes", "-", "--arpa", "-"], 2, "one of them"),
+        (["--arpa", "-", "--part", "1"], 2, "go with --classes"),
+        (["--arpa", "-"], 3, "only a model of n-grams"),
+        (["--classes", "-", "--format", "brown"], 2, "'brown' is not one of"),
+    ):
+        status, out_, err = run("export", place / "model", *arguments, capfd=capfd)
+        assert (status, out_) == (expected, "")
+        assert message in " ".join(err.split())
+    run("train", place / "text", "-o", place / "ngram", capfd=capfd)
+    status, _, err = run("export", place / "ngram", "--classes", "-", capfd=capfd)
+    assert status == 3
+    assert "no word classes" in err

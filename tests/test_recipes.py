@@ -1,0 +1,233 @@
+"""Recipes: what a file may say, what is made of it for a text, what is trained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stategram import (
+    RECIPES,
+    BadDataError,
+    CategoryNgramModel,
+    CategoryNgramPart,
+    ClusteredModel,
+    ClusteredPart,
+    Corpus,
+    NgramModel,
+    NgramPart,
+    Recipe,
+    UsageError,
+    WordClasses,
+    corpus_from_sentences,
+    read_recipe,
+    train_recipe,
+)
+from stategram.experiments import training
+from stategram.experiments.resolution import resolve
+from stategram.experiments.text_size import by_size
+from story import sentences
+
+
+@pytest.fixture(scope="module")
+def texts() -> tuple[Corpus, Corpus]:
+    corpus = corpus_from_sentences(sentences(600, seed=1))
+    return corpus, corpus_from_sentences(sentences(100, seed=2), vocabulary=corpus.vocabulary)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None:
+    mixture = train_recipe(*texts, name, threads=1)
+    assert len(mixture.parts) == len(RECIPES[name].part)
+    alone = [part["perplexity"] for part in mixture.report["parts"]]
+    assert mixture.report["perplexity"] <= min(alone) * (1 + 1e-6)
+    assert abs(mixture.distribution("the cat").sum() - 1) < 1e-6  # logarithms of n-grams have 24 bits
+    assert mixture.recipe["name"] == name
+    assert mixture.recipe["seed"] == 0
+    again = train_recipe(*texts, name, threads=2)
+    np.testing.assert_array_equal(again.log_probs(texts[1]), mixture.log_probs(texts[1]))
+
+
+def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
+    (tmp_path / "classes.tsv").write_text("the\t1\na\t1\ncat\t2\ndog\t2\n")
+    (tmp_path / "tags.tsv").write_text("the\tDT\ncat\tNN\n")
+    path = tmp_path / "mine.toml"
+    path.write_text(
+        """
+        [[part]]
+        model = "ngram"
+        order = 2
+        smoothing = "witten-bell"
+        min_counts = [1, 2]
+        prune = 1e-9
+        [[part]]
+        model = "category-ngram"
+        classes = "classes.tsv"
+        order = 3
+        [[part]]
+        model = "clustered"
+        context = "t-2,g-1"
+        tags = "tags.tsv"
+        context_classes = 5
+        states = 4
+        categories = "auto"
+        criterion = "leave-one-out"
+        tolerance = 0
+        [mixture]
+        buckets = "length"
+        """
+    )
+    recipe = read_recipe(path)
+    assert recipe.name == "mine"
+    mixture = train_recipe(*texts, recipe)
+    ngram, category, clustered = mixture.parts
+    assert isinstance(ngram, NgramModel)
+    assert isinstance(category, CategoryNgramModel)
+    assert isinstance(clustered, ClusteredModel)
+    assert (ngram.order, ngram.smoothing, category.n_categories, clustered.n_states) == (
+        2,
+        "witten-bell",
+        3,
+        4,
+    )
+    said = mixture.recipe["part"][2]
+    assert isinstance(said["categories"], int)  # what auto came to
+    assert (said["criterion"], said["min_count"], said["effort"]) == ("leave-one-out", 6, "normal")
+    assert mixture.buckets.kind in ("length", "none")
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("", ["no parts", "[[part]]", "'ngram' or 'category-ngram' or 'clustered'"]),
+        ("[part]\nmodel = 'ngram'", ["no parts"]),
+        ("[[part", ["not TOML"]),
+        ("speed = 1\n[[part]]\nmodel = 'ngram'", ["no key 'speed'", "part, mixture"]),
+        ("[[part]]\norder = 3", ["part 1", "no key model", "ngram, category-ngram, clustered"]),
+        ("[[part]]\nmodel = 'neural'", ["part 1", "'neural'", "ngram, category-ngram, clustered"]),
+        ("[[part]]\nmodel = ['ngram']", ["part 1", "model is ['ngram']"]),
+        ("[[part]]\nmodel = 'ngram'\nordr = 3", ["part 1 (ngram)", "no key 'ordr'", "order, smoothing"]),
+        ("[[part]]\nmodel = 'ngram'\norder = '3'", ["order is '3'", "1 to 9"]),
+        ("[[part]]\nmodel = 'ngram'\norder = true", ["order is true"]),
+        ("[[part]]\nmodel = 'ngram'\norder = 10", ["order is 10", "1 to 9"]),
+        ("[[part]]\nmodel = 'ngram'\nsmoothing = 'x'", ["smoothing is 'x'", "kneser-ney, katz"]),
+        ("[[part]]\nmodel = 'ngram'\norder = 2\nmin_counts = [2, 1]", ["min_counts", "2 numbers"]),
+        ("[[part]]\nmodel = 'ngram'\nprune = nan", ["prune is nan"]),
+        ("[[part]]\nmodel = 'category-ngram'\nclasses = 0", ["classes is 0", "a class file"]),
+        ("[[part]]\nmodel = 'category-ngram'\nclasses = 'no.tsv'", ["classes", "no file", "no.tsv"]),
+        ("[[part]]\nmodel = 'category-ngram'\neffort = 'x'", ["effort is 'x'", "fast, normal, best"]),
+        ("[[part]]\nmodel = 'clustered'\ncontext = 'w'", ["context", "expected for instance w-2,w-1"]),
+        ("[[part]]\nmodel = 'clustered'\ntree_order = 'w-1'", ["tree_order", "does not have the values"]),
+        ("[[part]]\nmodel = 'clustered'\nstates = 'many'", ["states is 'many'", '"size"', '"auto"']),
+        ("[[part]]\nmodel = 'clustered'\nstates = 1.5", ["states is 1.5"]),
+        ("[[part]]\nmodel = 'clustered'\npreset = 'x'", ["preset is 'x'", "paper, fast, normal, best"]),
+        ("[[part]]\nmodel = 'clustered'\ncriterion = 'x'", ["criterion is 'x'", "ml, leave-one-out"]),
+        ("[[part]]\nmodel = 'clustered'\ntags = 'brill'", ["tags", "w-2,w-1 has none"]),
+        ("[[part]]\nmodel = 'clustered'\ncontext = 't-1'\ntags = 'no'", ["tags", "no file", "brill"]),
+        ("[[part]]\nmodel = 'clustered'\ncontext_classes = 9", ["context_classes", "has none"]),
+        ("[[part]]\nmodel = 'ngram'\n[mixture]\nbuckets = 'x'", ["mixture: buckets is 'x'", "auto, none"]),
+        ("[[part]]\nmodel = 'ngram'\n[mixture]\nweight = 1", ["mixture: no key 'weight'", "buckets"]),
+        ("mixture = 3\n[[part]]\nmodel = 'ngram'", ["mixture is 3"]),
+    ],
+)
+def test_wrong_files_are_refused(tmp_path: Path, text: str, messages: list[str]) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    with pytest.raises(BadDataError) as error:
+        read_recipe(path)
+    for message in ["wrong.toml: ", *messages]:
+        assert message in str(error.value)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no recipe 'quick': there are fast, paper, best"):
+        read_recipe("quick")
+    with pytest.raises(BadDataError, match="no such file"):
+        read_recipe(tmp_path / "none.toml")
+    with pytest.raises(BadDataError, match="expected a recipe"):
+        read_recipe(tmp_path)
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
+    with pytest.raises(BadDataError, match="not UTF-8"):
+        read_recipe(tmp_path / "latin.toml")
+
+
+def test_numbers_by_the_size_of_the_text() -> None:
+    assert [by_size("size", n) for n in (1, 2_000_000, 40_000_000, 10**9)] == [25, 500, 2200, 4000]
+    assert [by_size(f"{f} size", 2_000_000) for f in ("0.3", "2", ".5")] == [150, 1000, 250]
+
+
+def test_numbers_are_never_more_than_half_of_the_words_and_contexts(texts: tuple[Corpus, Corpus]) -> None:
+    words = len(np.unique(texts[0].ids))
+    resolved = resolve(RECIPES["paper"], texts[0])
+    assert isinstance(resolved.part[1], ClusteredPart)
+    assert resolved.part[1].categories == words // 2
+    mixture = train_recipe(*texts, "paper")
+    contexts = {(0, 0)}
+    for sentence in sentences(600, seed=1):
+        before = ("<s>", "<s>")
+        for word in [*sentence.split(), "</s>"]:
+            contexts.add(before)  # type: ignore[arg-type]
+            before = (before[1], word)
+    assert mixture.recipe["part"][1]["states"] == (len(contexts) - 1) // 2
+
+
+def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = []
+
+    class Counted(WordClasses):
+        def fit(self, *arguments: Any, **options: Any) -> WordClasses:
+            learned.append((self.n_classes, self.effort))
+            return super().fit(*arguments, **options)
+
+    monkeypatch.setattr(training, "WordClasses", Counted)
+    tagged = []
+    monkeypatch.setattr(training, "parse_tags", lambda *a: tagged.append(a[0]) or training_tags(*a))
+    from stategram.contexts import parse_tags as training_tags
+
+    recipe = Recipe(
+        part=[
+            CategoryNgramPart(classes=6, effort="fast"),
+            CategoryNgramPart(classes=6, effort="fast", order=2),
+            ClusteredPart(context="g-2,w-1", context_classes=6),
+            ClusteredPart(context="t-1"),
+            ClusteredPart(context="t-2,t-1"),
+        ]
+    )
+    train_recipe(*texts, recipe, tags="brill")
+    assert learned == [(6, "fast")]
+    assert tagged == ["brill"]
+
+
+def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> None:
+    mixture = train_recipe(*texts, Recipe(part=[NgramPart(order=2)]))
+    expected = NgramModel.train(texts[0], 2).log_probs(texts[1])
+    np.testing.assert_allclose(mixture.log_probs(texts[1]), expected, rtol=1e-12)
+
+
+def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
+    corpus, _ = texts
+    strange = corpus_from_sentences(["xyzzy plugh"], vocabulary=corpus.vocabulary)
+    with pytest.raises(BadDataError, match="held-out text: the text has no word"):
+        train_recipe(corpus, strange, "fast")
+    with pytest.raises(BadDataError, match="the text has no words"):
+        train_recipe(corpus_from_sentences([]), corpus, "fast")
+    with pytest.raises(UsageError, match="part 1 has tags in its context"):
+        train_recipe(*texts, Recipe(part=[ClusteredPart(context="t-1")]))
+
+
+def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    recipe = Recipe(part=[NgramPart(order=2)])
+    train_recipe(*texts, recipe, checkpoint=place)
+    with pytest.raises(UsageError, match="has begun"):
+        train_recipe(*texts, recipe, checkpoint=place)
+    for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[1]}):
+        given = {"corpus": texts[0], "heldout": texts[1], "recipe": recipe, **change}
+        with pytest.raises(UsageError, match="another training"):
+            train_recipe(**given, checkpoint=place, resume=True)  # type: ignore[arg-type]
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="choose another folder"):
+        train_recipe(*texts, recipe, checkpoint=tmp_path / "thesis")
