@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ def choose_numbers(
     categories: int | str,
     *,
     tags: TagMap | None,
-    classes: NDArray[np.uint32] | None,
+    classes: NDArray[np.integer[Any]] | None,
     threads: int,
 ) -> tuple[int, int]:
     """Give the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
