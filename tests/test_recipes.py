@@ -19,12 +19,15 @@ from stategram import (
     NgramModel,
     NgramPart,
     Recipe,
+    TagMap,
     UsageError,
+    Vocabulary,
     WordClasses,
     corpus_from_sentences,
     read_recipe,
     train_recipe,
 )
+from stategram.contexts import parse_tags
 from stategram.experiments import training
 from stategram.experiments.resolution import resolve
 from stategram.experiments.text_size import by_size
@@ -183,9 +186,12 @@ def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch
 
     monkeypatch.setattr(training, "WordClasses", Counted)
     tagged = []
-    monkeypatch.setattr(training, "parse_tags", lambda *a: tagged.append(a[0]) or training_tags(*a))
-    from stategram.contexts import parse_tags as training_tags
 
+    def counted(source: str, vocabulary: Vocabulary) -> TagMap:
+        tagged.append(source)
+        return parse_tags(source, vocabulary)
+
+    monkeypatch.setattr(training, "parse_tags", counted)
     recipe = Recipe(
         part=[
             CategoryNgramPart(classes=6, effort="fast"),

@@ -82,8 +82,8 @@ def train_recipe(
     >>> from stategram import corpus_from_sentences, train_recipe
     >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
     >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
-    >>> train_recipe(corpus, heldout, "fast")
-    Mixture(3 models)
+    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "fast").parts]
+    ['NgramModel', 'CategoryNgramModel', 'ClusteredModel']
 
     """
     if not isinstance(recipe, Recipe):
