@@ -105,7 +105,7 @@ def cluster(
     --------
     >>> from stategram import cluster
     >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
-    >>> found = cluster(text, "w-1", states=4, categories=4)
+    >>> found = cluster(text, "w-1", states=4, categories=4, anneal=20)
     >>> cat, dog = (found.tree.vocabulary.id(word) for word in ("cat", "dog"))
     >>> bool(found.categories[cat] == found.categories[dog])
     True
