@@ -100,6 +100,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
         (["--recipe", "TAGGED"], 2, "or give --tags"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
+        (["--tags", "brill"], 2, "no context of recipe mine has tags"),
         (["--heldout", "TEXT"], 2, "is a training text too"),
         (["--heldout", "nothing"], 1, "no such file"),
         (["--heldout", "STRANGE"], 3, "held-out text: the text has no word"),

@@ -38,6 +38,8 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     recipe = None
     if options["recipe"]:
         recipe = with_tags(read_recipe(options["recipe"]), options["tags"])
+        if options["tags"] and not any(getattr(part, "tags", None) for part in recipe.part):
+            raise click.UsageError(f"no context of recipe {recipe.name} has tags; leave --tags out")
     if not math.isfinite(options["prune"]):
         raise click.UsageError("--prune must be a number, such as 1e-8")
     min_counts_of(options)
