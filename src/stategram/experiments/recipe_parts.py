@@ -43,7 +43,7 @@ _Effort: TypeAlias = Annotated[
 ]
 _Clusters: TypeAlias = Annotated[
     _Count | Annotated[str, Meta(pattern=f"^({_SIZE}|auto)$")],
-    Meta(description='a number, "size" (by the size of the text), "0.5 size", or "auto" (by held-out text)'),
+    Meta(description='a number, "size" (by the size of the text), "0.5 size", or "auto" (tried out)'),
 ]
 _Classes: TypeAlias = Annotated[
     _Count | Annotated[str, Meta(min_length=1)],

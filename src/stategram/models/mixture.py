@@ -154,7 +154,7 @@ class Mixture(SharedMethods):
         kind = (
             "" if self.buckets.kind == "none" else f", {self.buckets.number} buckets by {self.buckets.kind}"
         )
-        return f"Mixture({len(self.parts)} models{kind})"
+        return f"Mixture({len(self.parts)} model{'s' if len(self.parts) > 1 else ''}{kind})"
 
     @property
     def vocabulary(self) -> Vocabulary:
