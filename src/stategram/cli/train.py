@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from stategram.cli.console import Console, many
+from stategram.cli.context_options import context_options
 from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
@@ -30,6 +31,7 @@ Examples:
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
   stategram train text.txt --heldout heldout.txt -o model --recipe best
+  stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
@@ -69,14 +71,19 @@ Examples:
     metavar="NAME|FILE",
     help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file.",
 )
-@click.option("--heldout", metavar="FILE", help="With --recipe: the text on which weights are learned.")
+@context_options
+@click.option(
+    "--heldout", metavar="FILE", help="With --recipe or --context: the text on which weights are learned."
+)
 @click.option(
     "--tags",
     metavar="SOURCE",
-    help="With --recipe: tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
+    help="Tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
 )
 @click.option(
-    "--checkpoint", metavar="FOLDER", help="With --recipe: keep there what is done, to go on after a crash."
+    "--checkpoint",
+    metavar="FOLDER",
+    help="Keep there what is done, to go on after a crash.",
 )
 @click.option("--resume", is_flag=True, help="Go on from what is in --checkpoint, if something is.")
 @click.option(
@@ -84,7 +91,7 @@ Examples:
     type=click.Choice(["quit", "save"]),
     default="quit",
     show_default=True,
-    help="With --recipe: save makes Ctrl-C end the clustering under way with the best so far, and goes on.",
+    help="save: Ctrl-C ends the clustering under way with the best so far, and goes on.",
 )
 @click.option(
     "--memory", metavar="SIZE", help="Memory to use at most, such as 2G; the rest goes to files of --tmp."
@@ -95,7 +102,8 @@ Examples:
 def train(texts: tuple[str, ...], **options: Any) -> None:
     """Train a model on TEXT: files with a sentence a line, words separated by white space.
 
-    It is an n-gram model; with --recipe, a mixture of several models, which takes longer and predicts better.
+    It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
+    takes longer and predicts better.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
+from stategram.cli.context_options import check_without_context, context_recipe
 from stategram.counts import Workspace, parse_size
 from stategram.errors import StategramError
 from stategram.experiments import RECIPES, Recipe, read_recipe, recipe_files, with_tags
@@ -36,8 +37,13 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     check_shared_options(options)
     _check_with_recipe(options)
     recipe = None
-    if options["recipe"]:
-        recipe = with_tags(read_recipe(options["recipe"]), options["tags"])
+    if options["recipe"] or options["context"]:
+        given = (
+            read_recipe(options["recipe"])
+            if options["recipe"]
+            else context_recipe(options, min_counts_of(options))
+        )
+        recipe = with_tags(given, options["tags"])
         if options["tags"] and not any(getattr(part, "tags", None) for part in recipe.part):
             raise click.UsageError(f"no context of recipe {recipe.name} has tags; leave --tags out")
     if not math.isfinite(options["prune"]):
@@ -58,16 +64,20 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
 def _check_with_recipe(options: dict[str, Any]) -> None:
     """Raise a usage error for options that need a recipe, or have no place beside one."""
     recipe = options["recipe"]
-    if recipe and not options["heldout"]:
+    if recipe and options["context"]:
+        raise click.UsageError("--recipe and --context both say what to train; give one of them")
+    if not options["context"]:
+        check_without_context()
+    if (recipe or options["context"]) and not options["heldout"]:
         raise click.UsageError(
-            "--recipe mixes models, whose weights are learned on a text that none of them has seen: give "
-            "--heldout FILE, some thousand sentences that are not in TEXT"
+            f"{'--recipe' if recipe else '--context'} mixes models, whose weights are learned on a text that "
+            "none of them has seen: give --heldout FILE, some thousand sentences that are not in TEXT"
         )
-    if options["heldout"] and not recipe:
+    if options["heldout"] and not (recipe or options["context"]):
         raise click.UsageError(
             f"--heldout is for a recipe; add --recipe {' or '.join(RECIPES)} or a TOML file"
         )
-    for name in _WITHOUT_RECIPE if recipe else _WITH_RECIPE:
+    for name in _WITHOUT_RECIPE if recipe else () if options["context"] else _WITH_RECIPE:
         if was_given(name):
             shown = "--" + name.replace("_", "-")
             raise click.UsageError(

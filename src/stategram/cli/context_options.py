@@ -1,0 +1,133 @@
+"""`stategram train --context`: a clustered model beside the n-gram model, without a recipe in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from stategram.cli.checks import was_given
+from stategram.clustering import CLUSTERING_CRITERIA, PRESETS
+from stategram.experiments import ClusteredPart, NgramPart, Recipe
+
+__all__ = ["check_without_context", "context_options", "context_recipe"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Those that have a place beside --context only.
+_CONTEXT_OPTIONS = (
+    "states",
+    "categories",
+    "tree_order",
+    "flat",
+    "criterion",
+    "preset",
+    "candidates",
+    "context_classes",
+)
+
+
+class _Clusters(click.ParamType):
+    """A number of clusters, or how it is found."""
+
+    name = "clusters"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        if value in ("size", "auto"):
+            return str(value)
+        try:
+            number = int(value)
+        except ValueError:
+            number = 0
+        if number < 1:
+            self.fail(f"{value!r} is not a number of at least 1, size or auto", param, ctx)
+        return number
+
+
+def context_options(command: F) -> F:
+    """Add what says how contexts are clustered."""
+    for option in (
+        click.option(
+            "--context-classes",
+            metavar="N|FILE",
+            help="With --context: classes g, so many or of a class file.  [default: by the text's size]",
+        ),
+        click.option(
+            "--candidates",
+            type=click.IntRange(min=0),
+            metavar="T",
+            help="With --context: look at T clusters only in two of three sweeps; 0: always at all.",
+        ),
+        click.option(
+            "--preset",
+            type=click.Choice(list(PRESETS)),
+            default="normal",
+            show_default=True,
+            help="With --context: how hard to look; paper: as Ueberla and Gransden did.",
+        ),
+        click.option(
+            "--criterion",
+            type=click.Choice(CLUSTERING_CRITERIA),
+            help="With --context: maximum likelihood (the default) or leaving-one-out.",
+        ),
+        click.option("--flat", is_flag=True, help="With --context: single contexts from the start, no tree."),
+        click.option(
+            "--tree-order", metavar="VALUES", help="With --context: its values, the first to refine by first."
+        ),
+        click.option(
+            "--categories",
+            type=_Clusters(),
+            default="size",
+            metavar="N",
+            help="With --context: categories of words: a number, size (of the text) or auto.  [default: size]",
+        ),
+        click.option(
+            "--states",
+            type=_Clusters(),
+            default="size",
+            metavar="N",
+            help="With --context: states of contexts: a number, size (of the text) or auto.  [default: size]",
+        ),
+        click.option(
+            "--context",
+            metavar="VALUES",
+            help="Add a clustered model of these contexts: w-2,w-1 or g-3,g-2,w-1 or t-4,t-3,t-2,t-1.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) -> Recipe:
+    """Give the recipe that the options spell out: the n-gram model, and the clustered one."""
+    classes = options["context_classes"]
+    return Recipe(
+        name=options["context"],
+        part=[
+            NgramPart(
+                order=options["order"],
+                smoothing=options["smoothing"],
+                min_counts=list(min_counts) if min_counts else None,
+                prune=options["prune"],
+            ),
+            ClusteredPart(
+                context=options["context"],
+                tree_order=options["tree_order"],
+                tree=not options["flat"],
+                states=options["states"],
+                categories=options["categories"],
+                preset=options["preset"],
+                criterion=options["criterion"],
+                candidates=options["candidates"],
+                context_classes=int(classes) if classes and classes.isdigit() else classes,
+            ),
+        ],
+    )
+
+
+def check_without_context() -> None:
+    """Raise a usage error for options that need a context."""
+    for name in _CONTEXT_OPTIONS:
+        if was_given(name):
+            raise click.UsageError(f"--{name.replace('_', '-')} is for clustered contexts; add --context")

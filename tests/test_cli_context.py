@@ -1,0 +1,80 @@
+"""`stategram train --context`: a clustered model beside the n-gram model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from command_line import TRAIN, run
+from stategram import ClusteredModel, Mixture, NgramModel, load_model
+
+HELDOUT = "the dog ran\na cat sat on 3 mats\n" * 3
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> tuple[Path, Path]:
+    train, heldout = tmp_path / "train.txt", tmp_path / "heldout.txt"
+    train.write_text(TRAIN * 3)
+    heldout.write_text(HELDOUT)
+    return train, heldout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--context", "w-1"],
+        ["--context", "w-2,w-1", "--states", "4", "--categories", "5", "--criterion", "leave-one-out"],
+        ["--context", "w-2,w-1", "--flat", "--candidates", "0", "--preset", "paper"],
+        ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
+        ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
+        ["--context", "w-1", "--states", "auto"],
+    ],
+)
+def test_a_mixture_of_two(
+    options: list[str], texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    train, heldout = texts
+    code, _, err = run("train", train, "--heldout", heldout, "-o", tmp_path / "m", *options, capfd=capfd)
+    assert code == 0, err
+    model = load_model(tmp_path / "m", Mixture)
+    ngram, clustered = model.parts
+    assert isinstance(ngram, NgramModel)
+    assert isinstance(clustered, ClusteredModel)
+    assert str(clustered.tree.definition) == options[1]
+    assert ngram.order == (2 if "--order" in options else 3)
+    assert abs(model.distribution("the cat").sum() - 1) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--states", "5"], "--states is for clustered contexts; add --context"),
+        (["--flat"], "--flat is for clustered contexts"),
+        (["--context", "w-1", "--recipe", "fast"], "give one of them"),
+        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size or auto"),
+        (["--context", "x-1"], "expected for instance w-2,w-1"),
+        (["--context", "t-1"], "--tags"),
+        (["--context", "w-1", "--tags", "brill"], "has tags; leave --tags out"),
+    ],
+)
+def test_what_makes_no_sense(
+    options: list[str],
+    message: str,
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    train, heldout = texts
+    code, _, err = run("train", train, "--heldout", heldout, "-o", tmp_path / "m", *options, capfd=capfd)
+    assert code == 2
+    assert message in err
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_context_needs_held_out_text(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run("train", texts[0], "-o", tmp_path / "m", "--context", "w-1", capfd=capfd)
+    assert code == 2
+    assert "give --heldout FILE" in err
