@@ -80,14 +80,14 @@ def context_options(command: F) -> F:
             type=_Clusters(),
             default="size",
             metavar="N",
-            help="With --context: categories of words: a number, size (of the text) or auto.  [default: size]",
+            help="With --context: categories of words: a number, size (of the text), auto.  [default: size]",
         ),
         click.option(
             "--states",
             type=_Clusters(),
             default="size",
             metavar="N",
-            help="With --context: states of contexts: a number, size (of the text) or auto.  [default: size]",
+            help="With --context: states of contexts: a number, size (of the text), auto.  [default: size]",
         ),
         click.option(
             "--context",
