@@ -13,6 +13,8 @@ from stategram.experiments import ClusteredPart, NgramPart, Recipe
 
 __all__ = ["check_without_context", "context_options", "context_recipe"]
 
+_MOST_DIGITS = 9
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Those that have a place beside --context only.
@@ -28,21 +30,13 @@ _CONTEXT_OPTIONS = (
 )
 
 
-class _Clusters(click.ParamType):
-    """A number of clusters, or how it is found."""
-
-    name = "clusters"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        if value in ("size", "auto"):
-            return str(value)
-        try:
-            number = int(value)
-        except ValueError:
-            number = 0
-        if number < 1:
-            self.fail(f"{value!r} is not a number of at least 1, size or auto", param, ctx)
-        return number
+def _clusters(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
+    """Take a number of clusters, or how it is found."""
+    if value in ("size", "auto"):
+        return value
+    if not value.isdecimal() or not int(value[:_MOST_DIGITS]) >= 1 or len(value) > _MOST_DIGITS:
+        raise click.BadParameter(f"{value!r} is not a number of at least 1, size or auto")
+    return int(value)
 
 
 def context_options(command: F) -> F:
@@ -77,14 +71,14 @@ def context_options(command: F) -> F:
         ),
         click.option(
             "--categories",
-            type=_Clusters(),
+            callback=_clusters,
             default="size",
             metavar="N",
             help="With --context: categories of words: a number, size (of the text), auto.  [default: size]",
         ),
         click.option(
             "--states",
-            type=_Clusters(),
+            callback=_clusters,
             default="size",
             metavar="N",
             help="With --context: states of contexts: a number, size (of the text), auto.  [default: size]",

@@ -30,7 +30,7 @@ __all__ = ["RECIPES", "read_recipe", "recipe_files", "with_tags"]
 # gains nothing beside it.
 _BEST_CLASSES = ("0.3 size", "size", "2 size", "4 size")
 _BEST_CLUSTERED = (
-    ClusteredPart(context="g-4,g-3,w-2,w-1", context_classes="size", preset="best"),
+    ClusteredPart(context="g-4,g-3,w-2,w-1", context_classes="size"),
     ClusteredPart(context="g-4,g-3,g-2,g-1", context_classes="size"),
     ClusteredPart(context="g-6,g-5,g-4,g-3,g-2,g-1", context_classes="0.3 size"),
 )
