@@ -30,7 +30,7 @@ def measure_clustering(texts: Texts, settings: Settings) -> list[Table]:
     for share in _SHARES:
         part = first_part(texts.train, share, texts.folder)
         growth.append({"share": share, **_row(part, texts.test, settings.k[0], settings, tree=True)})
-    places = {"cluster s": 2, "cluster CPU s": 2, "tree s": 2, "test PP": 2, "test PP, known": 2}
+    places = {"share": 2, "cluster s": 2, "cluster CPU s": 2, "tree s": 2, "test PP": 2, "test PP, known": 2}
     note = (
         f"Contexts {_CONTEXT}, threads: {settings.threads}. tree s, cluster s: wall time from encoded text "
         "to the context tree, and from there to the clusters. test PP counts <unk> as a word."
