@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -122,3 +123,17 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
 def test_categories_that_do_not_fit_are_refused(categories: np.ndarray) -> None:
     with pytest.raises(UsageError, match="a whole number for each of the 5 words"):
         CategoryNgramModel.train(["a b"], categories)
+
+
+def test_word_probabilities_that_make_no_sense_are_found() -> None:
+    model = CategoryNgramModel.train(["a b", "b a"], {"a": 0, "b": 0}, order=2)
+    model.check()
+    for change in (np.nan, -0.1, 0.9):
+        probs = model.word_probs.copy()
+        probs[model.vocabulary.id("a")] = change
+        with pytest.raises(BadDataError, match="make no sense"):
+            replace(model, word_probs=probs).check()
+    probs = model.word_probs.copy()
+    probs[BEGIN] = 0.1
+    with pytest.raises(BadDataError, match="make no sense"):
+        replace(model, word_probs=probs).check()

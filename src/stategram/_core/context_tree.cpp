@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"

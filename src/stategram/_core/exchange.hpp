@@ -300,8 +300,10 @@ inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<floa
 }
 
 // With STATEGRAM_CHECK_INVARIANTS: the incremental criterion equals a full recount.
-inline void check_criterion([[maybe_unused]] double incremental, [[maybe_unused]] double recounted) {
+template <typename Recount>
+void check_criterion([[maybe_unused]] double incremental, [[maybe_unused]] const Recount& recount) {
 #ifdef STATEGRAM_CHECK_INVARIANTS
+    const double recounted = recount();
     if (std::abs(incremental - recounted) > 1e-9 * (1.0 + std::abs(recounted)))
         throw std::logic_error("the criterion " + std::to_string(incremental) + " differs from its recount " +
                                std::to_string(recounted));

@@ -157,7 +157,7 @@ class TiedExchange {
         nb::gil_scoped_release release;
         Occupied here(occupied_);
         std::size_t moves = sweep(*this, scratch_, shortlists_, noise_, checked, pool_, criterion_);
-        check_criterion(criterion_, recount());
+        check_criterion(criterion_, [&] { return recount(); });
         return moves;
     }
 

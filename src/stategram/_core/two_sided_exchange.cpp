@@ -229,7 +229,7 @@ class TwoSidedExchange {
         Occupied here(occupied_);
         std::size_t moves =
             sweep(side, side.scratch(), side.shortlists(), side.noise(), checked, pool_, criterion_);
-        check_criterion(criterion_, recount());
+        check_criterion(criterion_, [&] { return recount(); });
         return moves;
     }
 

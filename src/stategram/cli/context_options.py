@@ -114,10 +114,20 @@ def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) 
                 preset=options["preset"],
                 criterion=options["criterion"],
                 candidates=options["candidates"],
-                context_classes=int(classes) if classes and classes.isdigit() else classes,
+                context_classes=_number_of_classes(classes),
             ),
         ],
     )
+
+
+def _number_of_classes(classes: str | None) -> int | str | None:
+    if classes is None or not classes.isdecimal():
+        return classes
+    if len(classes) > _MOST_DIGITS or int(classes) < 1:
+        raise click.UsageError(
+            f"--context-classes {classes[:20]}: expected a number of at least 1, or a class file"
+        )
+    return int(classes)
 
 
 def check_without_context() -> None:

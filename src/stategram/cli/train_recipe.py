@@ -122,7 +122,7 @@ def _as_table(mixture: Mixture) -> str:
     found = mixture.report
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part in found["parts"]:
-        without = "-" if part["without"] is None else f"+{part['without'] - found['perplexity']:,.2f}"
+        without = "-" if part["without"] is None else f"{part['without'] - found['perplexity']:+,.2f}"
         lines.append(
             f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {part['name']}"
         )

@@ -39,6 +39,7 @@ class Checkpoint:
     folder: str | os.PathLike[str]
     seconds: float = 120.0
     _written: float = field(default_factory=time.monotonic)
+    _fingerprint: str | None = None
 
     def save(self, run: TreeClustering, position: Position, states: NDArray[np.uint32]) -> None:
         """Write where the clustering is, if it is time."""
@@ -51,7 +52,7 @@ class Checkpoint:
             kind=_KIND,
             arrays={"clusters": {"categories": run.categories, "states": states, **done}},
             manifest={
-                "fingerprint": _fingerprint(run),
+                "fingerprint": self._fingerprint_of(run),
                 "position": {
                     "level": position.level,
                     "sweep": position.sweep,
@@ -63,11 +64,16 @@ class Checkpoint:
         )
         self._written = time.monotonic()
 
+    def _fingerprint_of(self, run: TreeClustering) -> str:
+        # A large text takes a second: once is enough.
+        self._fingerprint = self._fingerprint or _fingerprint(run)
+        return self._fingerprint
+
     def restore(self, run: TreeClustering) -> tuple[Position, NDArray[np.uint32]]:
         """Bring a run to where it was last written; give that place and the states of its level."""
         opened = open_folder(self.folder, kind=_KIND)
         manifest: Any = opened.manifest
-        if manifest.get("fingerprint") != _fingerprint(run):
+        if manifest.get("fingerprint") != self._fingerprint_of(run):
             raise UsageError(
                 f"{self.folder}: the checkpoint is of another text, or of other options; "
                 "give the same ones, or begin anew without it"
@@ -93,8 +99,7 @@ def _check(run: TreeClustering, position: Position, states: NDArray[np.uint32]) 
         raise ValueError("its levels are not those of the text")
     levels = [run.tree.levels[number - 1] for number in run.numbers]
     for labels, level in zip([*run.states, states], levels, strict=False):
-        # Beyond the states is one more, for contexts that wait for the first sweep.
-        if len(labels) != len(level) or int(labels.max()) > run.settings.states:
+        if len(labels) != len(level) or int(labels.max()) >= run.settings.states:
             raise ValueError("its states are not those of the text")
     categories = run.categories
     assert categories is not None

@@ -19,9 +19,9 @@ from stategram.clustering.tree_clustering import Clustering, ClusteringSettings,
 from stategram.contexts import ContextDefinition, TagMap, build_tree
 from stategram.errors import UsageError
 from stategram.processors import thread_count
-from stategram.text import Corpus, corpus_from_sentences
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
 
-__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "cluster"]
+__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
@@ -129,12 +129,21 @@ def cluster(
         seed=seed,
     )
     _check(settings)
-    labels = _class_labels(classes, corpus)
+    labels = None if classes is None else class_labels(classes, corpus.vocabulary)
     n_threads = thread_count(threads)
     n_states, n_categories = choose_numbers(
-        corpus, definition, states, categories, tags=tags, classes=labels, threads=n_threads
+        corpus,
+        definition,
+        states,
+        categories,
+        tags=tags,
+        classes=labels,
+        settings=settings,
+        threads=n_threads,
+        progress=progress,
+        stop=stop,
     )
-    words = int(np.count_nonzero(np.bincount(corpus.ids)))
+    words = int(np.count_nonzero(corpus.word_counts))
     settings = replace(settings, states=n_states, categories=min(n_categories, words))
     check_memory(settings.states, settings.categories)
     run = TreeClustering(
@@ -174,11 +183,11 @@ def _check(settings: ClusteringSettings) -> None:
             raise UsageError(message)
 
 
-def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.integer[Any]] | None:
-    """Give the category of each word; words without one share one, sentence boundaries are alone."""
-    if classes is None:
-        return None
-    vocabulary = corpus.vocabulary
+def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
+    """Give the class of each id; words without one share one, sentence boundaries are alone.
+
+    An array, with a number for each id, is taken as it is.
+    """
     if not isinstance(classes, Mapping):
         labels = np.asarray(classes)
         if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
@@ -190,10 +199,6 @@ def _class_labels(classes: Any, corpus: Corpus) -> NDArray[np.integer[Any]] | No
     for name in classes.values():
         numbers.setdefault(name, len(numbers))
     n = len(numbers)
-    return np.array(
-        [
-            numbers[classes[word]] if word in classes else n + 1 + min(id, 2) if id in (1, 2) else n
-            for id, word in enumerate(vocabulary.words)
-        ],
-        np.uint32,
-    )
+    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
+    found[[BEGIN, END]] = n + 1, n + 2
+    return found

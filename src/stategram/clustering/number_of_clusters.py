@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.monitor import Monitor
+from stategram.clustering.monitor import Monitor, Progress
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.contexts import ContextDefinition, TagMap, build_tree
+from stategram.counts import cluster_counts
 from stategram.errors import UsageError
 from stategram.text import Corpus
 
@@ -48,7 +50,10 @@ def choose_numbers(
     *,
     tags: TagMap | None,
     classes: NDArray[np.integer[Any]] | None,
+    settings: ClusteringSettings,
     threads: int,
+    progress: Callable[[Progress], object] | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> tuple[int, int]:
     """Give the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
     for name, number in (("states", states), ("categories", categories)):
@@ -71,15 +76,15 @@ def choose_numbers(
 
     def perplexity(number: int) -> float:
         n_states, n_categories = both(number)
-        settings = ClusteringSettings(states=n_states, categories=n_categories, max_sweeps=_SWEEPS)
-        found = TreeClustering(tree, settings, threads, Monitor()).run()
+        tried = replace(settings, states=n_states, categories=n_categories, max_sweeps=_SWEEPS, anneal=0)
+        found = TreeClustering(tree, tried, threads, Monitor(progress, stop)).run()
         return _perplexity(found, aside, nodes, levels)
 
     return both(_best_number(usual_number(corpus.n_events), perplexity))
 
 
 def _best_number(start: int, perplexity: Callable[[int], float]) -> int:
-    """Go from a number up and down as long as the perplexity falls."""
+    """Go from a number up or down as long as the perplexity falls."""
     at = int(np.abs(np.log(np.array(_NUMBERS) / start)).argmin())
     best = perplexity(_NUMBERS[at])
     for step in (1, -1):
@@ -110,13 +115,12 @@ def _perplexity(
     n_words = len(found.tree.vocabulary)
     # Words that occur only in sentences set aside have a category beyond the others.
     n_states, n_categories = found.n_states, int(found.categories.max()) + 1
-    words = np.bincount(events.columns, events.counts, n_words)
-    cells = np.repeat(found.states[-1].astype(np.int64), np.diff(events.offsets)) * n_categories
-    table = np.bincount(cells + found.categories[events.columns], events.counts, n_states * n_categories)
-    table = table.reshape(n_states, n_categories)
+    first = found.tree.levels[0].events
+    words = np.bincount(first.columns, first.counts, n_words)
+    table = cluster_counts(events, found.states[-1], found.categories, (n_states, n_categories))
     of_categories = table.sum(axis=0) + 0.5
     of_states = np.maximum(table.sum(axis=1), 1.0)
-    state = np.zeros(aside.n_events, np.uint32)
+    state = np.full(aside.n_events, n_states - 1, np.uint32)
     for number, states in enumerate(found.states, 1):
         here = levels == number
         state[here] = states[nodes[here]]
@@ -125,5 +129,5 @@ def _perplexity(
     probs = np.maximum(table[state, category] - _DISCOUNT, 0.0) / of_states[state]
     probs += left[state] * of_categories[category] / of_categories.sum()
     different = np.bincount(found.categories, minlength=n_categories)
-    probs *= (words[aside.ids] + 0.5) / (of_categories + 0.5 * different)[category]
+    probs *= (words[aside.ids] + 0.5) / (table.sum(axis=0) + 0.5 * different)[category]
     return float(np.exp(-np.log(np.maximum(probs, 1e-30)).mean()))

@@ -181,7 +181,6 @@ class TreeClustering:
         work = LevelWork(self, start.level, states)
         work.n_sweeps = start.sweep
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
-        work.n_sweeps = start.sweep
         perplexity = start.perplexity
         ended = False
         for sweep, (step, temperature, shortlisted) in enumerate(plan):
@@ -314,9 +313,8 @@ class LevelWork:
     def _category_clusters(self) -> Clusters:
         clustering = self.clustering
         n = clustering.settings.categories
-        counts = np.bincount(
-            self.level.events.columns, self.level.events.counts, len(clustering.tree.vocabulary)
-        ).astype(np.int64)
+        events = clustering.tree.levels[0].events  # the fewest rows; words are as frequent on every level
+        counts = np.bincount(events.columns, events.counts, len(clustering.tree.vocabulary)).astype(np.int64)
         fresh = frequent_first(counts, n)
         if clustering.categories is None:
             return fresh

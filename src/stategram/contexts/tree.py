@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.contexts.definition import ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import CompressedCounts
+from stategram.counts import CompressedCounts, ranges_of
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import BEGIN, Corpus, Vocabulary
@@ -180,8 +180,9 @@ def _count(
     """Count the contexts of ranges of first values, and put them together."""
     n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
     distances = [value.distance for value in definition.values]
-    n_first = int(maps[0].max()) + 1
-    step = max(1, -(-n_first * _MOST_AT_A_TIME // max(corpus.n_events, 1)))
+    # About so many events have each first value: the words at the end of sentences have none after them.
+    places = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
+    places[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
     parts = [
         _core.count_contexts(
             corpus.ids,
@@ -191,10 +192,10 @@ def _count(
             distances,
             n_values,
             first,
-            min(first + step, n_first),
+            last,
             threads,
         )
-        for first in range(0, n_first, step)
+        for first, last in ranges_of(places, _MOST_AT_A_TIME)
     ]
     levels = []
     for depth in range(len(maps) + 1):

@@ -1,7 +1,13 @@
 """Ids to sorted counts."""
 
-from stategram.counts.bigrams import BigramCounts, CompressedCounts, cluster_bigrams, count_bigrams
-from stategram.counts.ngrams import NgramCounts, NgramLevel, Tell, count_ngrams, trie_numbers
+from stategram.counts.bigrams import (
+    BigramCounts,
+    CompressedCounts,
+    cluster_bigrams,
+    cluster_counts,
+    count_bigrams,
+)
+from stategram.counts.ngrams import NgramCounts, NgramLevel, Tell, count_ngrams, ranges_of, trie_numbers
 from stategram.counts.workspace import Workspace, parse_size
 
 __all__ = [
@@ -12,8 +18,10 @@ __all__ = [
     "Tell",
     "Workspace",
     "cluster_bigrams",
+    "cluster_counts",
     "count_bigrams",
     "count_ngrams",
     "parse_size",
+    "ranges_of",
     "trie_numbers",
 ]

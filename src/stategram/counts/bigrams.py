@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,9 @@ from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import END, Corpus
 
-__all__ = ["BigramCounts", "CompressedCounts", "cluster_bigrams", "count_bigrams"]
+__all__ = ["BigramCounts", "CompressedCounts", "cluster_bigrams", "cluster_counts", "count_bigrams"]
+
+_BLOCK = 2**22
 
 # What one kernel call can count: its counters are 32 bits wide.
 _MOST_EVENTS = 2**31 - 1
@@ -79,6 +81,29 @@ def cluster_bigrams(bigrams: BigramCounts, labels: ArrayLike, n: int) -> NDArray
 
     """
     label = np.asarray(labels, dtype=np.int64)
-    offsets, columns, counts = bigrams.successors
-    pairs = np.repeat(label, np.diff(offsets)) * n + label[columns]
-    return np.bincount(pairs, weights=counts, minlength=n * n).astype(np.int64).reshape(n, n)
+    return cluster_counts(bigrams.successors, label, label, (n, n))
+
+
+def cluster_counts(
+    counts: CompressedCounts,
+    row_labels: NDArray[np.integer[Any]],
+    column_labels: NDArray[np.integer[Any]],
+    shape: tuple[int, int],
+) -> NDArray[np.int64]:
+    """Sum counts by the clusters of their rows and of their columns.
+
+    Examples
+    --------
+    >>> counts = CompressedCounts(np.array([0, 1, 3]), np.array([0, 0, 1]), np.array([5, 2, 7]))
+    >>> cluster_counts(counts, np.array([1, 1]), np.array([0, 1]), (2, 2))
+    array([[0, 0],
+           [7, 7]])
+
+    """
+    table = np.zeros(shape[0] * shape[1])
+    for begin in range(0, len(counts.columns), _BLOCK):  # of which each count becomes many bytes
+        end = min(begin + _BLOCK, len(counts.columns))
+        rows = np.searchsorted(counts.offsets, np.arange(begin, end), "right") - 1
+        cells = row_labels[rows].astype(np.int64) * shape[1] + column_labels[counts.columns[begin:end]]
+        table += np.bincount(cells, counts.counts[begin:end], len(table))
+    return table.astype(np.int64).reshape(shape)

@@ -14,7 +14,7 @@ from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import BEGIN, Corpus, Vocabulary
 
-__all__ = ["MOST_WORDS", "NgramCounts", "NgramLevel", "count_ngrams", "trie_numbers"]
+__all__ = ["MOST_WORDS", "NgramCounts", "NgramLevel", "count_ngrams", "ranges_of", "trie_numbers"]
 
 MOST_WORDS = 9
 _MOST_EVENTS = 2**31 - 1
@@ -25,7 +25,6 @@ _BYTES_PER_LIMB = 24  # and for each 64 bits of their words
 _BYTES_PER_NGRAM = 48  # while a model is made of them, whatever the smoothing
 _MOST_PLACES = 12_000_000  # more at a time gain nothing
 _LEAST_PLACES = 500_000
-_BLOCK = 2**20
 
 Tell = Callable[[float, str], None]
 """Takes the share of the work that is done and a few words on it."""
@@ -178,8 +177,7 @@ def _count_levels(
     tell: Tell | None,
 ) -> list[NgramLevel]:
     places = np.zeros(len(numbers), np.int64)  # that begin with each word
-    for begin in range(0, corpus.n_events, _BLOCK):  # each is turned into 64 bits
-        places[numbers] += np.bincount(corpus.ids[begin : begin + _BLOCK], minlength=len(numbers))
+    places[numbers] = corpus.word_counts
     places[numbers[BEGIN]] = corpus.n_sentences
     n_places = int(places.sum())
     limbs = -(-order * len(numbers).bit_length() // 64)
@@ -187,7 +185,7 @@ def _count_levels(
     most = _places_at_a_time(workspace, in_use, _BYTES_PER_PLACE + _BYTES_PER_LIMB * limbs)
     growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
     done = made = 0
-    for first, last in _ranges(places, most):
+    for first, last in ranges_of(places, most):
         found = _core.count_ngrams(
             corpus.ids, corpus.sentence_starts, numbers, int(numbers[BEGIN]), order, first, last, threads
         )
@@ -226,8 +224,8 @@ def _places_at_a_time(workspace: Workspace, in_use: int, bytes_per_place: int) -
     return min(_MOST_PLACES, (workspace.memory - in_use) // (2 * bytes_per_place))
 
 
-def _ranges(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Divide the first words into ranges of at most so many places, or of one word."""
+def ranges_of(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
+    """Divide first symbols into ranges of at most so many places, or of one symbol."""
     before = np.concatenate(([0], np.cumsum(places)))
     ranges = []
     first = 0

@@ -36,7 +36,7 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     5
 
     """
-    words = int(np.count_nonzero(np.bincount(corpus.ids)))
+    words = int(np.count_nonzero(corpus.word_counts))
     most = max(1, words // 2)
 
     def number(given: Any) -> Any:

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
-from stategram.clustering import WordClasses, cluster
+from stategram.clustering import WordClasses, class_labels, cluster
 from stategram.contexts import TagMap, parse_tags
 from stategram.errors import BadDataError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
@@ -24,7 +22,7 @@ from stategram.experiments.run_folder import RunFolder, fingerprint
 from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import BEGIN, END, Corpus, check_known_words
+from stategram.text import Corpus, check_known_words
 
 __all__ = ["n_steps", "train_recipe"]
 
@@ -217,7 +215,8 @@ class _Training:
     def _clustered(self, number: int, part: ClusteredPart) -> Model:
         labels = None
         if part.context_classes is not None:
-            labels = self._labels(self._classes(part.context_classes, part.effort or "normal"))
+            classes = self._classes(part.context_classes, part.effort or "normal")
+            labels = class_labels(classes, self.corpus.vocabulary)
         tags = self._tags(part.tags) if part.tags is not None else None
         title = f"part {number}: {_title(part)}"
         with self._clustering(title) as (report, stop):
@@ -283,13 +282,6 @@ class _Training:
             for word in self.corpus.vocabulary.words
             if word in classes
         }
-
-    def _labels(self, classes: dict[str, int]) -> NDArray[np.uint32]:
-        """Give the class of each id; words without one share one, sentence boundaries have their own."""
-        n = max(classes.values(), default=-1) + 1
-        labels = np.array([classes.get(word, n) for word in self.corpus.vocabulary.words], np.uint32)
-        labels[[BEGIN, END]] = n + 1, n + 2
-        return labels
 
     def _tags(self, source: str) -> TagMap:
         if source not in self.tags:

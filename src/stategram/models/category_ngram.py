@@ -102,7 +102,7 @@ class CategoryNgramModel(SharedMethods):
             categories = dict(zip(categories.words_, categories.labels_.tolist(), strict=True))
         symbols = symbols_of(vocabulary, categories)
         n_categories = int(symbols.max()) + 1
-        probs, discount = word_probabilities(np.bincount(corpus.ids, minlength=len(vocabulary)), symbols)
+        probs, discount = word_probabilities(corpus.word_counts, symbols)
         ngram = NgramModel.train(
             Corpus(symbols[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
             order,
@@ -177,6 +177,11 @@ class CategoryNgramModel(SharedMethods):
     def check(self, *, threads: int | None = None) -> None:
         """Look at every n-gram; BadDataError if the model makes no sense."""
         self.ngram.check(threads=threads)
+        sums = np.bincount(self.symbols, self.word_probs)
+        fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
+        sums[BEGIN] = 1.0
+        if not fine or not np.isclose(sums[self.symbols], 1, rtol=0, atol=1e-9).all():
+            raise BadDataError("the probabilities of words in their categories make no sense; write it again")
 
     def pack(self) -> Packed:
         """Give what a model folder has to hold."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
+from stategram.counts import cluster_counts
 from stategram.errors import BadDataError
 from stategram.models.category_words import word_probabilities
 from stategram.models.packing import Packed
@@ -95,22 +96,14 @@ class ClusteredModel(SharedMethods):
 
         """
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
-        events = tree.levels[-1].events
+        events = tree.levels[0].events
         word_counts = np.bincount(events.columns, events.counts, len(vocabulary)).astype(np.int64)
         categories = _with_all_words(clustering.categories, word_counts, clustering.settings.categories)
         word_probs, _ = word_probabilities(word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
         n_states, n_categories = clustering.settings.states, int(categories.max()) + 1
         counts = tuple(
-            _state_counts(
-                states,
-                level.events.offsets,
-                level.events.columns,
-                level.events.counts,
-                categories,
-                n_states,
-                n_categories,
-            )
+            cluster_counts(level.events, states, categories, (n_states, n_categories)).astype(np.uint32)
             for states, level in zip(clustering.states, tree.levels, strict=True)
         )
         model = cls(
@@ -352,25 +345,9 @@ def _with_all_words(
     labels = categories.astype(np.int64)
     once = np.bincount(labels[counts == 1], minlength=n_categories)
     words = np.bincount(labels[counts > 0], minlength=n_categories)
-    # A category that has no words may not get <s> alone.
+    # <s> is among them; in a category of its own it would be all of nothing.
     labels[counts == 0] = int((once if once.any() else words).argmax())
-    # <s> is never predicted: it has no part in any category.
     return labels.astype(np.uint32)
-
-
-def _state_counts(
-    states: NDArray[np.uint32],
-    offsets: NDArray[np.int64],
-    words: NDArray[np.uint32],
-    counts: NDArray[np.uint32],
-    categories: NDArray[np.uint32],
-    n_states: int,
-    n_categories: int,
-) -> NDArray[np.uint32]:
-    rows = np.repeat(states.astype(np.int64), np.diff(offsets))
-    cells = rows * n_categories + categories[words]
-    found = np.bincount(cells, counts, n_states * n_categories)
-    return found.astype(np.uint32).reshape(n_states, n_categories)
 
 
 def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int) -> NDArray[np.uint32]:

@@ -130,7 +130,7 @@ def state_tree(clustering: Clustering) -> StateTree:
         keep = level.counts >= max(least, 1)
         if number > 1:
             keep &= kept_above[tree.parents(number)]
-        sizes = np.minimum(1 + np.log2(np.maximum(level.counts, 1)).astype(np.int64), N_SIZES - 1)
+        sizes = np.minimum(1 + np.log2(level.counts[keep]).astype(np.int64), N_SIZES - 1)
         if levels:
             before = np.concatenate(([0], np.cumsum(keep)))
             first_child = before[tree.levels[number - 2].first_child][np.append(kept_above, True)]
@@ -138,7 +138,7 @@ def state_tree(clustering: Clustering) -> StateTree:
                 levels[-1].values, first_child.astype(np.uint32), levels[-1].states, levels[-1].sizes
             )
         levels.append(
-            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], sizes[keep].astype(np.uint8))
+            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], sizes.astype(np.uint8))
         )
         kept_above = keep
     return StateTree(tree.definition, tree.maps, tuple(levels), clustering.n_states - 1)

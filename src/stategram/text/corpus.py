@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from stategram.storage import open_folder, write_folder
 from stategram.text.vocabulary import Vocabulary
 
 __all__ = ["Corpus", "ReadingReport"]
+
+_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,14 @@ class Corpus:
     def n_unknown(self) -> int:
         """The number of words that are not in the vocabulary."""
         return self.n_events - int(np.count_nonzero(self.ids))
+
+    @cached_property
+    def word_counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary occurs, by its id."""
+        counts = np.zeros(len(self.vocabulary), np.int64)
+        for begin in range(0, self.n_events, _BLOCK):  # of which each id becomes 64 bits
+            counts += np.bincount(self.ids[begin : begin + _BLOCK], minlength=len(counts))
+        return counts
 
     def sentence(self, i: int) -> NDArray[np.uint32]:
         """Give the ids of one sentence, ``</s>`` included."""
