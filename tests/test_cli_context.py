@@ -53,7 +53,7 @@ def test_a_mixture_of_two(
         (["--flat"], "--flat is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
         (["--context", "w-1", "--states", "none"], "not a number of at least 1, size or auto"),
-        (["--context", "g-1", "--context-classes", "0"], "expected at least 1, or a class file"),
+        (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
         (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
         (["--context", "t-1"], "--tags"),
