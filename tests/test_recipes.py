@@ -43,7 +43,7 @@ def texts() -> tuple[Corpus, Corpus]:
 @pytest.mark.parametrize("name", RECIPES)
 def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None:
     mixture = train_recipe(*texts, name, threads=1)
-    assert len(mixture.parts) == len(RECIPES[name].part)
+    assert len(mixture.parts) == len(resolve(RECIPES[name], texts[0]).part)
     alone = [part["perplexity"] for part in mixture.report["parts"]]
     assert mixture.report["perplexity"] <= min(alone) * (1 + 1e-6)
     assert abs(mixture.distribution("the cat").sum() - 1) < 1e-6  # logarithms of n-grams have 24 bits
@@ -237,3 +237,10 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
     (tmp_path / "thesis" / "thesis.tex").touch()
     with pytest.raises(UsageError, match="choose another folder"):
         train_recipe(*texts, recipe, checkpoint=tmp_path / "thesis")
+
+
+def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:
+    words = int(np.count_nonzero(texts[0].word_counts))
+    recipe = Recipe(part=[CategoryNgramPart(classes=number) for number in (words, 2, words + 5, 2)])
+    found = resolve(recipe, texts[0]).part
+    assert [part.classes for part in found if isinstance(part, CategoryNgramPart)] == [words // 2, 2]

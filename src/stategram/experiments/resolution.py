@@ -24,7 +24,8 @@ _FROM_PRESET = ("criterion", "min_count", "tolerance", "max_sweeps", "anneal", "
 def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     """Fill in what follows from the text and from presets.
 
-    There are never more classes than half of the different words of the text. ``auto`` stays: it is known
+    There are never more classes than half of the different words of the text; of parts that are then the same
+    one is kept. ``auto`` stays: it is known
     only when the part is trained; so do limits by the number of contexts, for which `most_states` is asked.
 
     Examples
@@ -54,10 +55,10 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
         else:
             parts.append(_clustered(part, number, corpus.n_events))
     efforts = {part.classes: part.effort for part in parts if isinstance(part, CategoryNgramPart)}
-    return msgspec.structs.replace(
-        recipe,
-        part=[_with_effort(part, efforts) if isinstance(part, ClusteredPart) else part for part in parts],
-    )
+    filled = [_with_effort(part, efforts) if isinstance(part, ClusteredPart) else part for part in parts]
+    # Where numbers meet their limits, parts may turn out to be the same.
+    different = [part for number, part in enumerate(filled) if part not in filled[:number]]
+    return msgspec.structs.replace(recipe, part=different)
 
 
 def definition_of(part: ClusteredPart) -> ContextDefinition:
