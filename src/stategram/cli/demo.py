@@ -58,5 +58,6 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
         "\nTry next, on a text of your own with a sentence a line:\n"
         "  stategram classes text.txt -k 500 > classes.tsv\n"
         "  stategram classes text.txt -k 500 --evaluate test.txt\n"
-        "  stategram classes --help"
+        "  stategram train text.txt -o model && stategram eval model test.txt\n"
+        "  stategram --help"
     )

@@ -26,6 +26,7 @@ from stategram.text import (
 __all__ = [
     "bytes_done",
     "describe",
+    "read_heldout",
     "read_model",
     "read_text",
     "say_what_was_met",
@@ -47,24 +48,45 @@ def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -
     """Read texts as the options of `text_options` say, as the next step of the console."""
     vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
     with console.step("reading") as report:
-        corpus = read_corpus(
-            list(texts),
-            vocabulary=vocabulary,
-            vocabulary_size=options["vocab"],
-            lowercase=options["lowercase"],
-            digits=options["digits"],
-            encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
-            progress=bytes_done(report),
-        )
-    words = many(corpus.n_events - corpus.n_sentences, "word")
+        corpus = _read(texts, vocabulary, options["vocab"], options, report)
     known = many(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
+    _say_size(corpus, f"a vocabulary of {known}, ", console)
+    return corpus
+
+
+def read_heldout(corpus: Corpus, options: dict[str, Any], console: Console) -> Corpus:
+    """Read the held-out text as the training text was read."""
+    with console.step("reading the held-out text") as report:
+        heldout = _read([options["heldout"]], corpus.vocabulary, None, options, report)
+    _say_size(heldout, "", console)
+    return heldout
+
+
+def _read(
+    texts: Sequence[str],
+    vocabulary: Vocabulary | None,
+    vocabulary_size: int | None,
+    options: dict[str, Any],
+    report: Report,
+) -> Corpus:
+    return read_corpus(
+        list(texts),
+        vocabulary=vocabulary,
+        vocabulary_size=vocabulary_size,
+        lowercase=options["lowercase"],
+        digits=options["digits"],
+        encoding_errors=options["encoding_errors"],
+        threads=options["threads"],
+        progress=bytes_done(report),
+    )
+
+
+def _say_size(corpus: Corpus, known: str, console: Console) -> None:
+    words, sentences = corpus.n_events - corpus.n_sentences, corpus.n_sentences
     console.say(
-        f"      {words} in {many(corpus.n_sentences, 'sentence')}, a vocabulary of {known}, "
-        f"{corpus.n_unknown:,} unknown"
+        f"      {many(words, 'word')} in {many(sentences, 'sentence')}, {known}{corpus.n_unknown:,} unknown"
     )
     say_what_was_met(corpus, console)
-    return corpus
 
 
 def say_what_was_met(corpus: Corpus, console: Console) -> None:

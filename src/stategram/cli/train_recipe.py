@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stategram.cli.console import Console, Report, many
+from stategram.cli.console import Console, Report
 from stategram.cli.interrupt import finish_on_interrupt
-from stategram.cli.reading import bytes_done, read_text, say_what_was_met
+from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_record import inputs_of, text_recipe
 from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
 from stategram.models import Mixture
-from stategram.text import Corpus, read_corpus
+from stategram.text import Corpus
 
 __all__ = ["train_by_recipe"]
 
@@ -23,7 +23,7 @@ def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, A
     """Read the texts, train, say what the parts are worth, write the model."""
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
     corpus = read_text(texts, options, console)
-    heldout = _read_heldout(corpus, options, console)
+    heldout = read_heldout(corpus, options, console)
     checkpoint = options["checkpoint"]
     # Reading twice came first, writing comes last.
     console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
@@ -70,23 +70,6 @@ class _ConsoleSteps(Steps):
 
     def say(self, message: str) -> None:
         self.console.say(message)
-
-
-def _read_heldout(corpus: Corpus, options: dict[str, Any], console: Console) -> Corpus:
-    with console.step("reading the held-out text") as report:
-        heldout = read_corpus(
-            [options["heldout"]],
-            vocabulary=corpus.vocabulary,
-            lowercase=options["lowercase"],
-            digits=options["digits"],
-            encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
-            progress=bytes_done(report),
-        )
-    words = many(heldout.n_events - heldout.n_sentences, "word")
-    console.say(f"      {words} in {many(heldout.n_sentences, 'sentence')}, {heldout.n_unknown:,} unknown")
-    say_what_was_met(heldout, console)
-    return heldout
 
 
 def _write(

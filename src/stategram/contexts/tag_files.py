@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from stategram.contexts.suffixes import SuffixGuesser, most_frequent
 from stategram.contexts.tags import TagMap, is_lower_case, tag_words
 from stategram.errors import BadDataError, UsageError
-from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_all
+from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
 
 __all__ = ["CONLLU_COLUMNS", "NO_TAG", "tags_from_conllu", "tags_from_file"]
 
@@ -154,14 +154,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]
     """Give the name of a file for messages, and its lines with their numbers."""
     name = display_name(os.fspath(path))
     data = read_all(os.fspath(path)).removeprefix(b"\xef\xbb\xbf")
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise BadDataError(
-            f"{name}:{number}: the byte 0x{data[error.start]:02x} is not UTF-8; expected text in UTF-8: "
-            "convert the file, for instance with iconv -f LATIN1 -t UTF-8"
-        ) from error
+    check_utf8(name, data)
     return name, enumerate(data.split(b"\n"), 1)
 
 

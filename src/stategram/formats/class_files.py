@@ -35,7 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place, write_whole
-from stategram.text import display_name, read_all
+from stategram.text import check_utf8, display_name, read_all
 
 __all__ = ["CLASS_FORMATS", "read_classes", "write_classes"]
 
@@ -161,7 +161,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     text = data.strip()
     if not text:
         raise BadDataError(f"{name}:1: the class file is empty; expected at least one word with its class")
-    _check_utf8(name, data)
+    check_utf8(name, data)
     if format == "json" or (format is None and _looks_like_json(text)):
         return _read_json(name, data)
     lines = [line.split() for line in data.split(b"\n")]
@@ -234,17 +234,6 @@ def _find_second(name: str, lines: list[list[bytes]], format: str) -> None:
                 f"{name}:{number}: {word.decode()!r} has the class {label.decode()}, but line {where} gave "
                 f"it {first.decode()}; a word has one class: remove one of the two lines"
             )
-
-
-def _check_utf8(name: str, data: bytes) -> None:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise BadDataError(
-            f"{name}:{number}: the byte 0x{data[error.start]:02x} is not UTF-8; expected text in UTF-8: "
-            "convert the file, for instance with iconv -f LATIN1 -t UTF-8"
-        ) from error
 
 
 def _check_words(words: Sequence[str]) -> None:

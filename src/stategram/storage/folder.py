@@ -1,8 +1,8 @@
 """A folder with a manifest: the one way in which stategram keeps things on disk.
 
 A folder holds texts, arrays (`*.safetensors`) and, written last, `manifest.json` with the SHA-256 of
-every other file. It is written as `name.XXXX.partial`, where XXXX is drawn by lot, synced and renamed: it is
-there whole or not at all. A folder that it replaces is `name.XXXX.replaced` for the moment between the two
+every other file. It is written as `name.<number>.partial`, the number drawn by lot, synced and renamed: it is
+there whole or not at all. A folder that it replaces is `name.<number>.replaced` for the moment between two
 renamings. A run that is killed leaves these behind (`left_overs`); they are of no use to any later run.
 """
 

@@ -5,7 +5,7 @@ from stategram.text.encoding import corpus_from_sentences, read_corpus
 from stategram.text.known_words import check_known_words
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import Progress as ReadingProgress
-from stategram.text.reading import display_name, read_all, read_blocks, total_size
+from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
 from stategram.text.treatment import Treatment
 from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
@@ -21,6 +21,7 @@ __all__ = [
     "Treatment",
     "Vocabulary",
     "check_known_words",
+    "check_utf8",
     "corpus_from_sentences",
     "display_name",
     "read_all",

@@ -30,6 +30,7 @@ __all__ = [
     "BLOCK_SIZE",
     "Progress",
     "Source",
+    "check_utf8",
     "display_name",
     "file_names",
     "read_all",
@@ -91,6 +92,18 @@ def read_blocks(name: str | IO[bytes]) -> Iterator[tuple[bytes, int]]:
         advice = "; name the files in it" if error.errno == errno.EISDIR else "; check the name"
         raise StategramError(
             f"cannot read {display_name(name)}: {error.strerror or error}{advice}"
+        ) from error
+
+
+def check_utf8(name: str, data: bytes) -> None:
+    """Refuse data that is not UTF-8, with the line."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        number = data.count(b"\n", 0, error.start) + 1
+        raise BadDataError(
+            f"{name}:{number}: the byte 0x{data[error.start]:02x} is not UTF-8; expected text in UTF-8: "
+            "convert the file, for instance with iconv -f LATIN1 -t UTF-8"
         ) from error
 
 
