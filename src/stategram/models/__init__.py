@@ -1,10 +1,9 @@
 """Models that give p(w | history), all with one protocol."""
 
 from stategram.counts import trie_numbers
-from stategram.models.buckets import KINDS as BUCKET_KINDS
-from stategram.models.buckets import Buckets
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import EventScores, NgramModel
@@ -15,12 +14,12 @@ from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_c
 from stategram.models.trie import NgramTrie
 
 __all__ = [
-    "BUCKET_KINDS",
+    "GATE_KINDS",
     "SMOOTHINGS",
-    "Buckets",
     "CategoryNgramModel",
     "ClusteredModel",
     "EventScores",
+    "Gate",
     "Mixture",
     "Model",
     "NgramModel",

@@ -193,16 +193,23 @@ class ClusteredModel(SharedMethods):
     def bucket_features(
         self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Give the ``state`` of the history of each event, and the ``size`` of its context."""
-        states, sizes = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)[-1]
-        return {"state": states.astype(np.float32), "size": sizes.astype(np.float32)}
+        """Give the ``state`` of the history of each event, and the size of its context on each level."""
+        found = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)
+        features: dict[str, NDArray[Any]] = {"state": found[-1][0]}
+        features |= {f"size-{number}": sizes for number, (_, sizes) in enumerate(found, 1)}
+        return {
+            name: values.astype(np.float32)
+            for name, values in features.items()
+            if names is None or name in names
+        }
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
     ) -> dict[str, float]:
         """Give what `bucket_features` gives, for a single history."""
-        states, sizes = self._find_one(history, sentence_start)[-1]
-        return {"state": float(states[-1]), "size": float(sizes[-1])}
+        found = self._find_one(history, sentence_start)
+        features = {f"size-{number}": float(sizes[-1]) for number, (_, sizes) in enumerate(found, 1)}
+        return {**features, "state": float(found[-1][0][-1])}
 
     def check(self, *, threads: int | None = None) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
