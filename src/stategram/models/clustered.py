@@ -242,7 +242,7 @@ class ClusteredModel(SharedMethods):
                 "values": level.values,
                 "first_child": level.first_child,
                 "states": level.states,
-                "sizes": level.sizes,
+                "node_counts": level.counts,
                 "rows": rows.astype(np.uint32),
                 "columns": columns.astype(np.uint32),
                 "counts": counts[rows, columns],
@@ -270,7 +270,9 @@ class ClusteredModel(SharedMethods):
                 arrays = folder.arrays(f"level{number}")
                 maps.append(arrays["map"])
                 levels.append(
-                    StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["sizes"])
+                    StateLevel(
+                        arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"]
+                    )
                 )
                 tables.append(_table(arrays, int(manifest["states"]), int(manifest["categories"])))
             model = cls(
