@@ -194,8 +194,12 @@ class ClusteredModel(SharedMethods):
         self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give the ``state`` of the history of each event, and the ``size`` of its context."""
+        wanted = {"state", "size"} & set(("state", "size") if names is None else names)
+        if not wanted:
+            return {}
         states, sizes = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)[-1]
-        return {"state": states.astype(np.float32), "size": sizes.astype(np.float32)}
+        found = (("state", states), ("size", sizes))
+        return {name: values.astype(np.float32) for name, values in found if name in wanted}
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
