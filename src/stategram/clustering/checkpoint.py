@@ -7,6 +7,7 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from stategram.clustering.monitor import SweepRecord
 from stategram.clustering.tree_clustering import LevelResult, Position, TreeClustering
 from stategram.contexts import ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import open_folder, write_folder
+from stategram.storage import open_folder, recover_folder, write_folder
 
 __all__ = ["Checkpoint"]
 
@@ -63,6 +64,11 @@ class Checkpoint:
             },
         )
         self._written = time.monotonic()
+
+    def exists(self) -> bool:
+        """Whether there is something to go on from, even if a run was killed while it replaced the folder."""
+        recover_folder(self.folder)
+        return Path(self.folder).exists()
 
     def _fingerprint_of(self, run: TreeClustering) -> str:
         # A large text takes a second: once is enough.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,7 +157,7 @@ def cluster(
         return run.run()
     keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     run.save = keeper.save
-    if resume and Path(keeper.folder).exists():
+    if resume and keeper.exists():
         return run.run(*keeper.restore(run))
     return run.run()
 
