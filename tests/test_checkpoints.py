@@ -155,7 +155,7 @@ def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
     assert open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"] == {
         "level": 2,
         "sweep": 0,
-        "perplexity": None,
+        "criterion": None,
     }
 
 
@@ -207,9 +207,9 @@ def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
     ("part", "value"),
     [
         ("position", None),
-        ("position", {"level": 3, "sweep": 0, "perplexity": None}),
-        ("position", {"level": 1, "sweep": 0, "perplexity": None}),
-        ("position", {"level": 2, "sweep": "first", "perplexity": None}),
+        ("position", {"level": 3, "sweep": 0, "criterion": None}),
+        ("position", {"level": 1, "sweep": 0, "criterion": None}),
+        ("position", {"level": 2, "sweep": "first", "criterion": None}),
         ("levels", [{}]),
         ("history", 3),
         ("states", np.zeros(3, np.uint32)),

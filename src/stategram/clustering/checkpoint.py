@@ -57,7 +57,7 @@ class Checkpoint:
                 "position": {
                     "level": position.level,
                     "sweep": position.sweep,
-                    "perplexity": None if np.isinf(position.perplexity) else position.perplexity,
+                    "criterion": None if np.isinf(position.criterion) else position.criterion,
                 },
                 "levels": [asdict(level) for level in run.levels],
                 "history": [asdict(sweep) for sweep in run.monitor.history],
@@ -87,8 +87,8 @@ class Checkpoint:
         arrays = opened.arrays("clusters", mmap=False)
         try:
             found = manifest["position"]
-            perplexity = np.inf if found["perplexity"] is None else float(found["perplexity"])
-            position = Position(int(found["level"]), int(found["sweep"]), perplexity)
+            criterion = -np.inf if found["criterion"] is None else float(found["criterion"])
+            position = Position(int(found["level"]), int(found["sweep"]), criterion)
             run.levels[:] = [LevelResult(**level) for level in manifest["levels"]]
             run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
             run.states[:] = [arrays[f"level{number}"] for number in range(1, len(run.levels) + 1)]

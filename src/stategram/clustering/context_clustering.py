@@ -76,7 +76,8 @@ def cluster(
     min_count
         Contexts with fewer events do not move on their own.
     tolerance
-        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share; by
+        leaving-one-out, what stands in the place of that perplexity in its criterion.
     max_sweeps
         A level ends after so many sweeps at most.
     anneal

@@ -7,6 +7,7 @@ Words move on every level.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.clustering.exchange import Clusters, event_exchange
+from stategram.clustering.exchange import Clusters, event_exchange, shortlist_length
 from stategram.clustering.initial import frequent_first
 from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import COLD, FULL_EVERY, HOT
@@ -41,7 +42,8 @@ class ClusteringSettings:
     anneal
         Annealing sweeps on the first level.
     tolerance
-        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share; by
+        leaving-one-out, what stands in the place of that perplexity in its criterion.
     max_sweeps
         A level ends after so many sweeps at most, annealing not counted.
     candidates
@@ -120,8 +122,8 @@ class Position:
 
     level: int
     sweep: int
-    perplexity: float
-    """After the last sweep over all clusters of the level, or inf."""
+    criterion: float
+    """After the last sweep over all clusters of the level, or -inf."""
 
 
 class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
@@ -160,7 +162,7 @@ class TreeClustering:
         """Cluster; from a position with the states of its level, if they are given."""
         for number in self.numbers:
             if start is None or number >= start.level:
-                here = start if start is not None and number == start.level else Position(number, 0, np.inf)
+                here = start if start is not None and number == start.level else Position(number, 0, -np.inf)
                 if not self._run_level(here, states if here is start else None):
                     break
         return self._finish()
@@ -181,7 +183,9 @@ class TreeClustering:
         work = LevelWork(self, start.level, states)
         work.n_sweeps = start.sweep
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
-        perplexity = start.perplexity
+        criterion = start.criterion
+        # A perplexity that falls by a share t is a criterion that rises by -log(1 - t) an event.
+        least_gain = -math.log1p(-self.settings.tolerance) * work.exchange.n_events
         ended = False
         for sweep, (step, temperature, shortlisted) in enumerate(plan):
             if sweep < start.sweep:
@@ -190,7 +194,7 @@ class TreeClustering:
                 categories = work.categories()
                 self.save(
                     replace(self, categories=categories),
-                    Position(start.level, sweep, perplexity),
+                    Position(start.level, sweep, criterion),
                     work.states(),
                 )
             try:
@@ -204,9 +208,9 @@ class TreeClustering:
                 work.settle()
                 break
             if step == "exchange" and not shortlisted:
-                if work.exchange.perplexity > perplexity * (1 - self.settings.tolerance):
+                if work.exchange.criterion - criterion < least_gain:
                     break
-                perplexity = work.exchange.perplexity
+                criterion = work.exchange.criterion
         self.states.append(work.states())
         self.categories = work.categories()
         self.levels.append(work.result())
@@ -233,7 +237,7 @@ class TreeClustering:
 
 def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, float, bool]]:
     """Give the sweeps of a level: step, temperature, whether over shortlists."""
-    short = settings.candidates > 0
+    short = shortlist_length(min(settings.states, settings.categories), settings.candidates) > 0
     if is_first:
         yield "place", 0.0, False
         for number in range(settings.anneal):
