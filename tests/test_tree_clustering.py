@@ -31,7 +31,7 @@ def text() -> Corpus:
 
 def pairs_of(tree: ContextTree) -> Pairs:
     """How often each word follows each context."""
-    events = tree.levels[-1].events
+    events = tree.events
     rows = np.repeat(np.arange(len(tree.levels[-1])), np.diff(events.offsets))
     return dict(
         zip(zip(rows.tolist(), events.columns.tolist(), strict=True), events.counts.tolist(), strict=True)
@@ -64,7 +64,7 @@ def assert_complete(found: Clustering) -> None:
             assert (states == found.states[number - 2][tree.parents(number)])[rare].all()
         elif options.tree:
             assert (states[rare] == options.states - 1).all()
-    seen = np.bincount(tree.levels[-1].events.columns, minlength=len(tree.vocabulary)) > 0
+    seen = np.bincount(tree.events.columns, minlength=len(tree.vocabulary)) > 0
     assert len(found.categories) == len(tree.vocabulary)
     assert (found.categories[seen] < options.categories).all()
     assert (found.categories[~seen] == options.categories).all()

@@ -124,7 +124,7 @@ def _fingerprint(run: TreeClustering) -> str:
 
 def _add_tree(digest: Any, tree: ContextTree) -> None:
     digest.update(tree.definition.tree_order.encode())
-    arrays: list[NDArray[Any]] = [*tree.maps, *tree.levels[-1].events]
+    arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
     for level in tree.levels:
         arrays += [level.values, level.first_child]
     for array in arrays:

@@ -268,8 +268,10 @@ def _scales(counts: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
-    sums = np.concatenate(([0], np.cumsum(counts.counts, dtype=np.int64)))
-    return np.diff(sums[counts.offsets])
+    sums = np.zeros(len(counts.offsets) - 1, np.int64)
+    filled = np.diff(counts.offsets) > 0
+    sums[filled] = np.add.reduceat(counts.counts, counts.offsets[:-1][filled], dtype=np.int64)
+    return sums
 
 
 def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:

@@ -111,13 +111,10 @@ def _perplexity(
     found: Clustering, aside: Corpus, nodes: NDArray[np.uint32], levels: NDArray[np.uint8]
 ) -> float:
     """Give that of the sentences set aside, with absolute discounting."""
-    events = found.tree.levels[-1].events
-    n_words = len(found.tree.vocabulary)
     # Words that occur only in sentences set aside have a category beyond the others.
     n_states, n_categories = found.n_states, int(found.categories.max()) + 1
-    first = found.tree.levels[0].events
-    words = np.bincount(first.columns, first.counts, n_words)
-    table = cluster_counts(events, found.states[-1], found.categories, (n_states, n_categories))
+    words = found.tree.word_counts
+    table = cluster_counts(found.tree.events, found.states[-1], found.categories, (n_states, n_categories))
     of_categories = table.sum(axis=0) + 0.5
     of_states = np.maximum(table.sum(axis=1), 1.0)
     state = np.full(aside.n_events, n_states - 1, np.uint32)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -174,9 +175,20 @@ class TreeClustering:
 
     def share_done(self, number: int, share: float) -> float:
         """Give how much of all work is done when a share of a level is."""
-        work = [len(self.tree.levels[n - 1].events.columns) for n in self.numbers]
         at = self.numbers.index(number)
-        return (sum(work[:at]) + work[at] * share) / sum(work)
+        return (sum(self._work[:at]) + self._work[at] * share) / sum(self._work)
+
+    @cached_property
+    def _work(self) -> list[int]:
+        """For each level, about what a sweep takes, in rows of a table; no element has more than events."""
+        settings = self.settings
+        words = int(np.minimum(self.tree.word_counts, settings.states).sum())
+        work = []
+        for number in self.numbers:
+            counts = self.tree.levels[number - 1].counts
+            movable = counts[counts >= settings.min_count]
+            work.append(words + int(np.minimum(movable, settings.categories).sum(dtype=np.int64)))
+        return work
 
     def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> bool:
         """Sweep over a level; whether there was no early end."""
@@ -260,38 +272,34 @@ class LevelWork:
         self.started = clustering.monitor.seconds
         self.n_sweeps = 0
         settings = clustering.settings
-        inherited = self._inherited()
-        counts = self.level.counts.astype(np.int64)
-        by_count = np.argsort(-counts, kind="stable")
-        self.movable = by_count[counts[by_count] >= settings.min_count]
-        rare = np.flatnonzero(counts < settings.min_count)
-        # What does not move is one row for each state.
-        rare = rare[np.argsort(inherited[rare], kind="stable")]
-        offsets = np.concatenate(
-            (
-                np.arange(len(self.movable) + 1),
-                len(self.movable) + np.cumsum(np.bincount(inherited[rare], minlength=settings.states)),
-            )
-        )
-        n_words = len(clustering.tree.vocabulary)
-        events = CompressedCounts(
-            *_core.sum_rows(
-                *self.level.events,
-                np.concatenate((self.movable, rare)).astype(np.uint32),
-                offsets.astype(np.int64),
-                n_words,
-                clustering.threads,
-            )
-        )
-        self.inherited = inherited
+        self.inherited = self._inherited()
+        counts = self.level.counts
+        movable = np.flatnonzero(counts >= settings.min_count).astype(np.uint32)
+        self.movable = movable[np.argsort(~counts[movable], kind="stable")]  # the most frequent first
         self.exchange = event_exchange(
-            events,
+            self._events(),
             self._state_clusters(states),
             self._category_clusters(),
             candidates=settings.candidates,
             threads=clustering.threads,
         )
         self.settle()
+
+    def _events(self) -> CompressedCounts:
+        """Give the words after each node that may move, then after all that do not, a row for each state."""
+        clustering, n_movable = self.clustering, len(self.movable)
+        rare = np.flatnonzero(self.level.counts < clustering.settings.min_count).astype(np.uint32)
+        states = self.inherited[rare]
+        of_states = np.cumsum(np.bincount(states, minlength=clustering.settings.states))
+        return CompressedCounts(
+            *_core.sum_rows(
+                *clustering.tree.events_of(self.number, threads=clustering.threads),
+                np.concatenate((self.movable, rare[np.argsort(states, kind="stable")])),
+                np.concatenate((np.arange(n_movable + 1), n_movable + of_states)),
+                len(clustering.tree.vocabulary),
+                clustering.threads,
+            )
+        )
 
     def _inherited(self) -> NDArray[np.uint32]:
         clustering = self.clustering
@@ -317,9 +325,7 @@ class LevelWork:
     def _category_clusters(self) -> Clusters:
         clustering = self.clustering
         n = clustering.settings.categories
-        events = clustering.tree.levels[0].events  # the fewest rows; words are as frequent on every level
-        counts = np.bincount(events.columns, events.counts, len(clustering.tree.vocabulary)).astype(np.int64)
-        fresh = frequent_first(counts, n)
+        fresh = frequent_first(clustering.tree.word_counts, n)
         if clustering.categories is None:
             return fresh
         return Clusters(clustering.categories, n, fresh.order)

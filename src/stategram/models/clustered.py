@@ -115,15 +115,15 @@ class ClusteredModel(SharedMethods):
 
         """
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
-        events = tree.levels[0].events
-        word_counts = np.bincount(events.columns, events.counts, len(vocabulary)).astype(np.int64)
-        categories = _with_all_words(clustering.categories, word_counts, clustering.settings.categories)
-        word_probs, _ = word_probabilities(word_counts, categories)
+        categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
+        word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
         n_states, n_categories = clustering.settings.states, int(categories.max()) + 1
         counts = tuple(
-            cluster_counts(level.events, states, categories, (n_states, n_categories)).astype(np.uint32)
-            for states, level in zip(clustering.states, tree.levels, strict=True)
+            cluster_counts(
+                tree.events, tree.on_leaves(states, number), categories, (n_states, n_categories)
+            ).astype(np.uint32)
+            for number, states in enumerate(clustering.states, 1)
         )
         model = cls(
             vocabulary,

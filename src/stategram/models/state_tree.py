@@ -137,9 +137,9 @@ def state_tree(clustering: Clustering) -> StateTree:
         if number > 1:
             keep &= kept_above[tree.parents(number)]
         if levels:
-            before = np.concatenate(([0], np.cumsum(keep)))
+            before = np.concatenate((np.zeros(1, np.uint32), np.cumsum(keep, dtype=np.uint32)))
             first_child = before[tree.levels[number - 2].first_child][np.append(kept_above, True)]
-            levels[-1] = replace(levels[-1], first_child=first_child.astype(np.uint32))
+            levels[-1] = replace(levels[-1], first_child=first_child)
         levels.append(
             StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], level.counts[keep])
         )
