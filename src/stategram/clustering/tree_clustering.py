@@ -48,7 +48,8 @@ class ClusteringSettings:
     max_sweeps
         A level ends after so many sweeps at most, annealing not counted.
     candidates
-        Between two sweeps over all clusters, elements look at so many clusters only; 0: always at all.
+        Between two sweeps over all clusters, elements look at so many clusters only; 0, or
+        fewer than 200 clusters: always at all.
     seed
         Of the annealing.
 
