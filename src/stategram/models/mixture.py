@@ -166,7 +166,7 @@ class Mixture(SharedMethods):
         total = np.zeros(corpus.n_events)
         for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
             of_piece = total[begin : begin + piece.n_events]
-            weights = self._weights_of(piece, threads)
+            weights = self.event_weights(piece, threads=threads)
             for i, part in enumerate(self._aligned):
                 probabilities = part.log_probs(piece, threads)
                 np.exp(probabilities, out=probabilities)
@@ -180,12 +180,21 @@ class Mixture(SharedMethods):
         corpus = corpus.in_vocabulary(self.vocabulary)
         return [part.log_probs(corpus, threads) for part in self._aligned]
 
+    def event_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Give the weights of the parts for each event: a row for each, with a weight for each part."""
+        corpus = corpus.in_vocabulary(self.vocabulary)
+        features = {
+            part: self.parts[part].bucket_features(corpus, names, threads=threads)
+            for part, names in self.gate.needs.items()
+        }
+        return self.gate.weights(features, corpus.n_events)
+
     def mean_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the weight of each part, on average over the events of a corpus."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         total = np.zeros(len(self.parts))
         for _, piece in corpus.pieces(_EVENTS_A_PIECE):
-            total += self._weights_of(piece, threads).sum(axis=0)
+            total += self.event_weights(piece, threads=threads).sum(axis=0)
         return total / max(corpus.n_events, 1)
 
     def distribution(
@@ -263,14 +272,6 @@ class Mixture(SharedMethods):
         return tuple(
             AlignedPart.of(part, self.vocabulary, allow_unknown=self.allow_unknown) for part in self.parts
         )
-
-    def _weights_of(self, corpus: Corpus, threads: int | None) -> NDArray[np.float64]:
-        """Give the weights of the parts for each event of a corpus in the vocabulary."""
-        features = {
-            part: self.parts[part].bucket_features(corpus, names, threads=threads)
-            for part, names in self.gate.needs.items()
-        }
-        return self.gate.weights(features, corpus.n_events)
 
     def _known(self, history: str | Sequence[str]) -> list[str]:
         """Give the words of a history; what the vocabulary lacks is unknown, even to a part that knows it."""
