@@ -100,7 +100,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
     said = mixture.recipe["part"][2]
     assert isinstance(said["categories"], int)  # what auto came to
     assert (said["criterion"], said["min_count"], said["effort"]) == ("leave-one-out", 6, "normal")
-    assert mixture.buckets.kind in ("length", "none")
+    assert mixture.gate.kind in ("length", "none")
 
 
 @pytest.mark.parametrize(

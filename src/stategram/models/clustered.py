@@ -81,7 +81,8 @@ class ClusteredModel(SharedMethods):
 
         p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t = trust of the size of c on that level,
 
-    p_0(g) being the frequency of the category. p(g | s) has absolute discounts and is interpolated with p(g).
+    p_0(g) being the frequency of the category. p(g | s) has absolute discounts, and is interpolated with the
+    share of states after which the category was seen, as Kneser and Ney (1995) do.
 
     """
 
@@ -302,17 +303,22 @@ class ClusteredModel(SharedMethods):
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """Give p(g)."""
-        counts = self.counts[-1].sum(axis=0, dtype=np.float64)
-        # One that never occurs but has words is counted for half an event.
-        words = np.bincount(self.categories, self.word_probs, len(counts))
-        counts[(counts == 0) & (words > 0)] = 0.5
-        frequencies: NDArray[np.float64] = counts / counts.sum()
-        return frequencies
+        return self._shares(self.counts[-1].sum(axis=0, dtype=np.float64))
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
         """Give p(g | s) of each level."""
-        return tuple(_smoothed(counts, self._frequencies) for counts in self.counts)
+        return tuple(
+            _smoothed(counts, self._shares(np.count_nonzero(counts, axis=0).astype(np.float64)))
+            for counts in self.counts
+        )
+
+    def _shares(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the share of each category; one without a count that has words is counted for a half."""
+        words = np.bincount(self.categories, self.word_probs, len(counts))
+        counts = np.where((counts == 0) & (words > 0), 0.5, counts)
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return shares
 
     def _levels(self, found: list[Any]) -> Iterable[tuple[NDArray[np.float64], NDArray[np.float64], Any]]:
         known = [np.where(np.arange(N_SIZES) > 0, self.trust[0], 0.0), *self.trust[1:]]
@@ -353,6 +359,7 @@ class ClusteredModel(SharedMethods):
                 left = left - taken
             learned[0, 0] = 0.0
         learned[0, 0] = self.trust[0, 0]
+        np.clip(learned, 0.0, 1.0, out=learned)  # rounding may go beyond
         return ClusteredModel(
             self.vocabulary,
             self.tree,
@@ -390,11 +397,11 @@ def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int)
     return table
 
 
-def _smoothed(counts: NDArray[np.uint32], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take discounts from counts, and give what was taken to all categories by their frequency."""
+def _smoothed(counts: NDArray[np.uint32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take discounts from counts, and give what was taken to all categories by these shares."""
     discounts = np.array([0.0, *_DISCOUNTS])[np.minimum(counts, 3)]
     total = counts.sum(axis=1, dtype=np.float64)
     safe = np.maximum(total, 1.0)
     taken = np.where(total > 0, discounts.sum(axis=1) / safe, 1.0)
-    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * frequencies
+    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * shares
     return table

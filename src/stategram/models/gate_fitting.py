@@ -67,7 +67,7 @@ class GateProblem:
         n_parts = len(self.heldout.ratios)
         pull = np.full(len(factors), strength)
         pull[: self.buckets[0].number * n_parts] = 0.0
-        # Rows of many events bend more than others. In these units all bend about alike, and the way is short.
+        # Rows of many events bend more than others. In these units all bend about alike: the way is short.
         unit = 1 / np.sqrt(_BEND * np.repeat(self.row_events, n_parts) + np.maximum(pull, 1.0))
 
         def value_and_gradient(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:

@@ -66,7 +66,10 @@ def choose(
     folds = [(first, second), (second, first)]
     weights = [_global_weights(taught, settings)[0] for taught, _ in folds]
     for kind in kinds:
-        judges = [_Judge.of(*fold, kind, centre, settings.threads) for fold, centre in zip(folds, weights, strict=True)]
+        judges = [
+            _Judge.of(*fold, kind, centre, settings.threads)
+            for fold, centre in zip(folds, weights, strict=True)
+        ]
         if kind == "none":
             totals[kind, 0.0] = sum(judge.measure() for judge in judges)
             continue
