@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -376,8 +377,8 @@ def test_damage_that_is_not_looked_for_never_crashes(
 def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
     """Very frequent contexts are trusted wholly; rounding must not take it further."""
     model = ClusteredModel.train(found)
-    whole = replace(model, trust=np.ones_like(model.trust))
-    for text in corpora:
-        learned = whole._trusting(text, 1)
+    for text, second in itertools.product(corpora, np.linspace(0, 1, 20)):
+        trust = np.stack([np.ones(N_SIZES), np.full(N_SIZES, second)])
+        learned = replace(model, trust=trust)._trusting(text, 1)
         assert learned.trust.max() == 1
         learned.check()
