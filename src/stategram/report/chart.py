@@ -1,8 +1,8 @@
 """Charts as they stand in a page: SVG that follows the colours of the page, and its data as a table.
 
-They are drawn by Vega-Lite when the report is written. Interactive ones would put its 900 kB of JavaScript into
-every report, need colours of their own in the dark, and print badly; the value of each mark is shown by the
-browser when the pointer rests on it.
+They are drawn by Vega-Lite when the report is written. Interactive ones would put its 900 kB of JavaScript
+into every report, need colours of their own in the dark, and print badly; the value of each mark is shown by
+the browser when the pointer rests on it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction.results import CategoryExample, ClusterGallery, StateExample
+from collections.abc import Iterable
+
+from stategram.experiments.reproduction.results import (
+    CategoryExample,
+    ClusterGallery,
+    StateExample,
+    WordExample,
+)
 from stategram.report.markup import Html, element, join
 from stategram.report.wording import many
 
@@ -28,23 +35,26 @@ def gallery_html(gallery: ClusterGallery, title: str) -> Html:
 
 
 def _category(one: CategoryExample) -> Html:
-    words = [element("b", example.word, _percent(example.probability)) for example in one.examples]
     return element(
         "li",
-        element("p", *words, class_="words"),
+        _words(one.examples),
         element("small", f"{many(one.words, 'word')}, {many(one.events, 'event')}"),
     )
 
 
 def _state(one: StateExample) -> Html:
-    contexts = [element("b", example.context) for example in one.examples]
-    words = [element("b", example.word, _percent(example.probability)) for example in one.next_words]
+    contexts = (join(element("b", example.context), " ") for example in one.examples)
     return element(
         "li",
         element("p", *contexts, class_="words"),
-        element("p", *words, class_="words next"),
+        _words(one.next_words, "words next"),
         element("small", f"{many(one.contexts, 'context')}, {many(one.events, 'event')}"),
     )
+
+
+def _words(examples: Iterable[WordExample], style: str = "words") -> Html:
+    words = (join(element("b", one.word, _percent(one.probability)), " ") for one in examples)
+    return element("p", *words, class_=style)
 
 
 def _percent(probability: float) -> Html:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.report.table import Cell, Column, Table, table_markdown
-from stategram.report.verdict import headline, incomplete
-from stategram.report.wording import DASH, change, count, duration, many, perplexity, share
+from stategram.report.verdict import headline, incomplete, is_tree
+from stategram.report.wording import DASH, TIMES, change, count, many, perplexity, share
 
-__all__ = ["COMPARABLE", "claims_table", "paper_table", "paper_tables", "tables_markdown"]
+__all__ = ["COMPARABLE", "EVENTS", "claims_table", "paper_table", "paper_tables", "tables_markdown"]
 
 TITLES = {
     1: "Table 1. Contexts of words",
@@ -18,18 +18,19 @@ TITLES = {
 }
 COMPARABLE = (
     "Relative differences can be compared between texts: how much better a tree is than flat clusters, a "
-    "mixture than its n-gram model. Absolute perplexities cannot: they depend on the text, its vocabulary and "
-    "its size, and the paper's are of another text."
+    "mixture than its n-gram model. Absolute perplexities cannot: they depend on the text, its vocabulary "
+    "and its size, and the paper's are of another text."
 )
-_EVENTS = (
-    "An event is a word or the end of a sentence. “Perplexity” counts <unk> as a word; “known words” leaves "
-    "the events of unknown words out."
+EVENTS = (
+    "An event is a word or the end of a sentence. “Perplexity” is that of the test text with <unk> counted as "
+    "a word; “Without <unk>” leaves the events of unknown words out. “Held-out” is of the text on which "
+    "weights were learned."
 )
 
 
 def tables_markdown(found: Reproduction) -> str:
     """Give the verdict, the claims and all tables as Markdown."""
-    first = [f"# {headline(found)}", *filter(None, [incomplete(found)]), COMPARABLE]
+    first = [f"# {headline(found)}", *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
     tables = ([claims_table(found)] if found.claims else []) + paper_tables(found)
     return "\n\n".join(first) + "\n\n" + "\n".join(map(table_markdown, tables))
 
@@ -59,15 +60,14 @@ def paper_tables(found: Reproduction) -> list[Table]:
 def paper_table(found: Reproduction, number: int) -> Table:
     """Give a table, the paper's figures beside ours as far as they are known."""
     rows = [row for row in found.rows if row.table == number]
-    titles = {row.key: row.title for row in found.rows}
     columns = (
         Column("Model"),
-        Column("States, categories", figures=True, may_go=True),
+        Column(f"States {TIMES} categories", figures=True, may_go=True),
         Column("Perplexity", figures=True, style="ours"),
-        Column("Known words", figures=True),
+        Column("Without <unk>", figures=True),
         Column("Change", figures=True, may_go=True, style="ours"),
         Column("Paper", figures=True, may_go=True, style="paper"),
-        Column("Paper’s change", figures=True, may_go=True, style="paper"),
+        Column("Paper's change", figures=True, may_go=True, style="paper"),
         Column("Held-out", figures=True),
         Column("Parameters", figures=True),
         Column("Events", figures=True, may_go=True),
@@ -78,14 +78,14 @@ def paper_table(found: Reproduction, number: int) -> Table:
     return Table(
         TITLES.get(number, f"Table {number}"),
         columns,
-        tuple(_row(row, titles, events=differ) for row in rows),
+        tuple(_row(row, found, events=differ) for row in rows),
         _notes(rows),
     ).without_empty_columns()
 
 
-def _row(row: RowResult, titles: dict[str, str], *, events: bool) -> tuple[Cell, ...]:
+def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ...]:
     paper = row.paper
-    against = titles.get(row.compared_with, row.compared_with) if row.compared_with else ""
+    against = _against(row, found)
     return (
         Cell(row.title, row.note),
         Cell(
@@ -104,29 +104,30 @@ def _row(row: RowResult, titles: dict[str, str], *, events: bool) -> tuple[Cell,
     )
 
 
+def _against(row: RowResult, found: Reproduction) -> str:
+    """Say what a row is compared with."""
+    if row.compared_with is None:
+        return ""
+    other = next((one for one in found.rows if one.key == row.compared_with), None)
+    if other is not None and is_tree(row) and other.context == row.context:
+        return "flat"
+    return other.title if other is not None else row.compared_with
+
+
 def _notes(rows: list[RowResult]) -> tuple[str, ...]:
-    notes = []
     sizes = {(row.test.events, row.test.unknown) for row in rows}
+    notes = ["The models were not tested on the same events."]
     if len(sizes) == 1:
         ((events, unknown),) = sizes
         part = f" ({share(unknown / events)})" if events else ""
-        notes.append(f"{many(events, 'test event')}, {count(unknown)} of them unknown words{part}. {_EVENTS}")
-    else:
-        notes.append(f"The models were not tested on the same events. {_EVENTS}")
-    if others := [row for row in rows if _differs(row)]:
-        said = "; ".join(
-            f"{row.title}: {_clusters(row.states, row.categories)} instead of {_clusters(*row.asked)}"
-            for row in others
-            if row.asked
-        )
-        notes.append(f"Not the paper’s numbers of states and categories: {said}.")
-    if any(row.seconds for row in rows):
-        notes.append(f"All rows took {duration(sum(row.seconds for row in rows))}.")
-    return tuple(notes)
+        notes = [f"{many(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
+    if any(map(_differs, rows)):
+        notes.append("Where the paper has other numbers of states and categories, they are below ours.")
+    return (" ".join(notes),)
 
 
 def _clusters(states: int | None, categories: int | None) -> str:
-    return DASH if states is None and categories is None else f"{count(states)}, {count(categories)}"
+    return DASH if states is None and categories is None else f"{count(states)} {TIMES} {count(categories)}"
 
 
 def _differs(row: RowResult) -> bool:

@@ -15,7 +15,7 @@ from stategram.report.wording import band, count, perplexity, share
 __all__ = ["bands_chart", "perplexity_chart", "sizes_chart", "sweeps_chart", "weights_chart"]
 
 _KINDS = (("tree", "tree"), ("flat", "flat"), ("n-gram", "ngram"), ("mixture", "mixture"))
-_SERIES = tuple(f"series-{number}" for number in range(1, 7))
+_SERIES = tuple(f"series-{number}" for number in range(1, 11))
 
 
 def perplexity_chart(found: Reproduction) -> Chart | None:
@@ -126,12 +126,12 @@ def bands_chart(found: Reproduction) -> Chart | None:
     """Draw perplexity by how often a context was seen in training: where the tree helps."""
 
     def of_band(row: RowResult, one: CountBand) -> Datum:
-        name = band(one.least, one.most)
+        seen = band(one.least, one.most)
         return {
-            "x": name,
+            "x": count(one.least),
             "y": one.perplexity,
             "series": _kind(row),
-            "text": f"{_kind(row)}, context seen {name} times: {perplexity(one.perplexity)} "
+            "text": f"{_kind(row)}, context seen {seen} times: {perplexity(one.perplexity)} "
             f"({count(one.events)} events)",
         }
 
@@ -142,7 +142,7 @@ def bands_chart(found: Reproduction) -> Chart | None:
         return None
     panels = []
     for title, rows in pairs:
-        names = list(dict.fromkeys(band(one.least, one.most) for row in rows for one in row.by_count))
+        names = list(dict.fromkeys(count(one.least) for row in rows for one in row.by_count))
         data = [
             of_band(row, one)
             for row in rows
@@ -155,7 +155,7 @@ def bands_chart(found: Reproduction) -> Chart | None:
                 lines(
                     data,
                     _legend(rows),
-                    "times the context was seen in training",
+                    "context seen in training at least … times",
                     "test perplexity",
                     names=names,
                     log_y=True,
@@ -165,8 +165,8 @@ def bands_chart(found: Reproduction) -> Chart | None:
     return Chart(
         "bands",
         "Where the tree helps",
-        "Test perplexity by how often the context of an event was seen in training (logarithmic). Rare contexts "
-        "have the state of their group in a tree; flat, they all share one.",
+        "Test perplexity by how often the context of an event was seen in training (logarithmic). Rare "
+        "contexts have the state of their group in a tree; flat, they all share one.",
         "Test perplexity by how often the context was seen in training.",
         tuple(panels),
         _legend([row for _, rows in pairs for row in rows]),
@@ -267,7 +267,7 @@ def weight_bars(mixtures: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> 
     ]
     return Chart(
         "weights",
-        "Whom the mixtures listen to",
+        "Weights of the mixtures",
         "The weight of each part, on average over the events.",
         "Stacked bars of the weights of the parts of each mixture.",
         (
@@ -308,7 +308,7 @@ def _names(rows: Sequence[RowResult]) -> dict[str, str]:
 
 
 def _pairs(found: Reproduction, chosen: Callable[[RowResult], bool]) -> list[tuple[str, list[RowResult]]]:
-    """Give trees together with what they are compared with, and the other rows alone, in the tables' order."""
+    """Give trees together with what they are compared with, and the other rows alone, in order."""
     rows = {row.key: row for row in _different(found) if row.kind == "clustered" and chosen(row)}
     partner = {row.compared_with: row for row in rows.values() if is_tree(row) and row.compared_with in rows}
     taken = {row.key for row in partner.values()}

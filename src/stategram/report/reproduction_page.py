@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from stategram.experiments.reproduction.results import Reproduction, RowResult
-from stategram.report.chart import chart_html, check_report_extra
+from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import Html, element, join
 from stategram.report.page import facts, page
-from stategram.report.paper_tables import COMPARABLE, claims_table, paper_tables, tables_markdown
+from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
     bands_chart,
     perplexity_chart,
@@ -83,10 +83,10 @@ def _claims(found: Reproduction) -> Html:
 
 
 def _tables(found: Reproduction) -> Html:
-    return join(_drawn(perplexity_chart(found)), *map(table_html, paper_tables(found)))
+    return join(element("p", EVENTS), _drawn(perplexity_chart(found)), *map(table_html, paper_tables(found)))
 
 
-def _drawn(*charts: object) -> Html:
+def _drawn(*charts: Chart | None) -> Html:
     return join(*(chart_html(chart) for chart in charts if chart is not None))
 
 

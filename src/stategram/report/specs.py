@@ -5,6 +5,7 @@ Every datum has a ``text``, which is shown when the pointer rests on its mark.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ Datum = Mapping[str, str | float | int]
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _WIDE, _NARROW, _PANEL = 880, 350, 300
 _LONGEST_NAME = 300
+# The fonts of a reader may be wider than those with which a chart is drawn.
+_WIDEST_LETTER = 6.8
 
 
 def colours(legend: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -50,6 +53,7 @@ def bars(
             "ticks": False,
             "domain": False,
             "labelLimit": _LONGEST_NAME,
+            "minExtent": min(_WIDEST_LETTER * max(map(len, names), default=0), _LONGEST_NAME),
             "labelColor": "var(--ink)",
             "labelPadding": 8,
         },
@@ -135,13 +139,17 @@ def lines(
             "sort": list(names),
             "axis": {"labelAngle": 0, "labelOverlap": "greedy", "grid": False},
         }
-    y = {
+    y: dict[str, Any] = {
         "field": "y",
         "title": y_title,
         "type": "quantitative",
         "axis": {"tickCount": 4, "domain": False, "ticks": False, "format": ",~r"},
-        "scale": {"type": "log", "nice": True} if log_y else {"zero": False, "nice": True},
+        "scale": {"zero": False, "nice": True},
     }
+    if log_y:
+        values = [float(one["y"]) for one in data]
+        y["scale"] = {"type": "log", "domain": [min(values) / 1.1, max(values) * 1.1], "nice": False}
+        y["axis"]["values"] = _round_numbers(min(values), max(values))
     colour = {"field": "series", "type": "nominal", "scale": colours(legend), "legend": None}
     marks: list[dict[str, Any]] = []
     for name, _ in reversed(legend):
@@ -167,3 +175,14 @@ def lines(
         "encoding": {"x": x, "y": y},
         "layer": marks,
     }
+
+
+def _round_numbers(least: float, most: float) -> list[float]:
+    """Give the numbers 1, 2, 5, 10, 20, ... of a range.
+
+    >>> _round_numbers(3, 110)
+    [5.0, 10.0, 20.0, 50.0, 100.0]
+    """
+    powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
+    numbers = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
+    return [number for number in numbers if least <= number <= most]

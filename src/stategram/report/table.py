@@ -84,7 +84,12 @@ def table_html(table: Table, *, caption: bool = True) -> Html:
 
 def _cell(cell: Cell, column: Column, *, first: bool) -> Html:
     note = (element("small", cell.note),) if cell.note else ()
-    style = " ".join(filter(None, (_style(column), cell.style))) or None
+    style = (
+        " ".join(
+            filter(None, (_style(column), cell.style, "none" if cell.text == DASH and not cell.note else ""))
+        )
+        or None
+    )
     if first:
         return element("th", cell.text, *note, scope="row", class_=style)
     return element("td", element("span", cell.text, *note), class_=style, data_label=column.title)

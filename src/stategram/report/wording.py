@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["DASH", "band", "change", "count", "duration", "many", "perplexity", "share", "size"]
+__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "many", "perplexity", "share", "size"]
 
 DASH = "\N{EN DASH}"
 """Stands for a figure that is not there."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
 
 _MINUS = "\N{MINUS SIGN}"
 

@@ -9,8 +9,8 @@ import msgspec
 
 __all__ = [
     "FORMAT",
-    "Claim",
     "CategoryExample",
+    "Claim",
     "ClusterGallery",
     "ContextExample",
     "CountBand",
