@@ -11,7 +11,7 @@ from stategram.experiments.reproduction.results import (
     WordExample,
 )
 from stategram.report.markup import Html, element, join
-from stategram.report.wording import many
+from stategram.wording import many
 
 __all__ = ["gallery_html"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
 from stategram.report.table import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
-from stategram.report.wording import DASH, TIMES, change, count, many, perplexity, share
+from stategram.wording import many
 
 __all__ = ["COMPARABLE", "EVENTS", "claims_table", "paper_table", "paper_tables", "tables_markdown"]
 
@@ -22,8 +23,8 @@ COMPARABLE = (
     "and its size, and the paper's are of another text."
 )
 EVENTS = (
-    "An event is a word or the end of a sentence. “Perplexity” is that of the test text with <unk> counted as "
-    "a word; “Without <unk>” leaves the events of unknown words out. “Held-out” is of the text on which "
+    "An event is a word or the end of a sentence. “Perplexity” is that of the test text with <unk> counted "
+    "as a word; “Without <unk>” leaves the events of unknown words out. “Held-out” is of the text on which "
     "weights were learned."
 )
 

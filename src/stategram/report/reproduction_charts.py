@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 
 from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, Sweep
 from stategram.report.chart import Chart, Panel
+from stategram.report.numbers import band, count, perplexity
 from stategram.report.specs import Datum, bars, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
-from stategram.report.wording import band, count, perplexity, share
+from stategram.report.weight_bars import weight_bars
 
 __all__ = ["bands_chart", "perplexity_chart", "sizes_chart", "sweeps_chart", "weights_chart"]
 
 _KINDS = (("tree", "tree"), ("flat", "flat"), ("n-gram", "ngram"), ("mixture", "mixture"))
-_SERIES = tuple(f"series-{number}" for number in range(1, 11))
 
 
 def perplexity_chart(found: Reproduction) -> Chart | None:
@@ -245,48 +245,6 @@ def weights_chart(found: Reproduction) -> Chart | None:
     names = _names(mixtures)
     return weight_bars(
         [(names[row.key], [(part.name, part.weight) for part in row.parts]) for row in mixtures]
-    )
-
-
-def weight_bars(mixtures: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Chart | None:
-    """Draw the weights of mixtures: a name, and the names and weights of its parts."""
-    if not mixtures:
-        return None
-    parts = list(dict.fromkeys(name for _, parts in mixtures for name, _ in parts))
-    legend = tuple((name, _SERIES[i % len(_SERIES)]) for i, name in enumerate(parts))
-    data: list[Datum] = [
-        {
-            "name": title,
-            "value": weight,
-            "series": name,
-            "place": parts.index(name),
-            "text": f"{title}: {share(weight)} {name}",
-        }
-        for title, of_mixture in mixtures
-        for name, weight in of_mixture
-    ]
-    return Chart(
-        "weights",
-        "Weights of the mixtures",
-        "The weight of each part, on average over the events.",
-        "Stacked bars of the weights of the parts of each mixture.",
-        (
-            Panel(
-                "",
-                bars(data, legend, "weight", percent=True),
-                bars(data, legend, "weight", percent=True, narrow=True),
-            ),
-        ),
-        legend,
-        Table(
-            "Weights",
-            (Column("Mixture"), Column("Part"), Column("Weight", figures=True)),
-            tuple(
-                (Cell(title), Cell(name), Cell(share(weight)))
-                for title, of_mixture in mixtures
-                for name, weight in of_mixture
-            ),
-        ),
     )
 
 

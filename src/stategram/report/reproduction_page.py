@@ -10,7 +10,9 @@ import msgspec
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
+from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
+from stategram.report.numbers import DASH, count, duration, size
 from stategram.report.page import facts, page
 from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
@@ -22,8 +24,8 @@ from stategram.report.reproduction_charts import (
 )
 from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.verdict import headline, incomplete, is_tree
-from stategram.report.wording import DASH, count, duration, many, size
 from stategram.storage import write_whole
+from stategram.wording import many
 
 __all__ = ["report_html", "write_report"]
 
@@ -168,27 +170,5 @@ def _repeat(found: Reproduction) -> Html:
             for text in found.texts
         ),
     )
-    inputs = inputs_table([(one.use, one.name, one.bytes, one.sha256) for one in found.inputs])
+    inputs = inputs_table(FileRead(one.use, one.name, one.bytes, one.sha256) for one in found.inputs)
     return join(element("pre", found.command), facts(said), table_html(texts), table_html(inputs))
-
-
-def inputs_table(files: list[tuple[str, str, int | None, str | None]]) -> Table:
-    """Give files that were read: their use, name, size and SHA-256."""
-    return Table(
-        "Files that were read",
-        (
-            Column("File"),
-            Column("Use", may_go=True),
-            Column("Size", figures=True),
-            Column("SHA-256", style="code"),
-        ),
-        tuple(
-            (
-                Cell(name),
-                Cell(use or DASH),
-                Cell(size(n_bytes) if n_bytes is not None else DASH),
-                Cell(sha256 or DASH),
-            )
-            for use, name, n_bytes, sha256 in files
-        ),
-    ).without_empty_columns()

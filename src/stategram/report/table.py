@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from stategram.report.markup import Html, element, join
-from stategram.report.wording import DASH
+from stategram.report.numbers import DASH
 
 __all__ = ["Cell", "Column", "Table", "table_html", "table_markdown"]
 

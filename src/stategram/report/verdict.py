@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stategram.experiments.reproduction.results import Reproduction, RowResult
-from stategram.report.wording import many, share
+from stategram.report.numbers import share
+from stategram.wording import many
 
 __all__ = ["headline", "incomplete", "is_tree"]
 

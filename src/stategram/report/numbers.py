@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "many", "perplexity", "share", "size"]
+from stategram.wording import many
+
+__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "perplexity", "share", "size"]
 
 DASH = "\N{EN DASH}"
 """Stands for a figure that is not there."""
@@ -53,15 +55,6 @@ def count(value: int | None) -> str:
     ('12,345', '–')
     """
     return DASH if value is None else f"{value:,}"
-
-
-def many(n: int, one: str, more: str | None = None) -> str:
-    """Give a number with its noun.
-
-    >>> many(1, "event"), many(2000, "category", "categories")
-    ('1 event', '2,000 categories')
-    """
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
 def duration(seconds: float) -> str:
