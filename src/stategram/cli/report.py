@@ -77,7 +77,7 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
         ]
         page = model_html(
             model,
-            Path(model_name).name if model_name != "-" else "stdin",
+            Path(model_name).resolve().name if model_name != "-" else "stdin",
             manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
             test=figures,
             files=files,

@@ -21,6 +21,8 @@ from stategram.models import ClusteredModel, StateLevel
 __all__ = ["gallery"]
 
 _CLUSTERS, _EXAMPLES, _WORDS_OF_A_CLASS = 12, 8, 2
+# Words that are rarer than this share of the most likely one are no examples.
+_TOO_RARE = 0.01
 # With so many members that are alike a cluster is as good an example as with more.
 _ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
 
@@ -46,9 +48,9 @@ def gallery(
     >>> from stategram import ClusteredModel, cluster, corpus_from_sentences
     >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
     >>> model = ClusteredModel.train(cluster(corpus, "w-1", states=3, categories=3))
-    >>> found = gallery(model, "w-1")
-    >>> sorted(sorted(example.word for example in category.examples) for category in found.categories)
-    [['a', 'the'], ['cat', 'dog'], ['ran', 'sat']]
+    >>> state = gallery(model, "w-1").states[0]
+    >>> [one.context for one in state.examples], [one.word for one in state.next_words]
+    (['a', 'the'], ['cat', 'dog'])
 
     """
     return ClusterGallery(
@@ -126,7 +128,7 @@ def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[
     return tuple(
         WordExample(word=model.vocabulary.word(int(id)), probability=float(probabilities[id]))
         for id in best
-        if probabilities[id] > 0
+        if probabilities[id] > _TOO_RARE * probabilities[best[0]]
     )
 
 

@@ -33,6 +33,17 @@ from stategram.wording import many
 __all__ = ["model_html"]
 
 _COLOURS = {NgramModel: "ngram", CategoryNgramModel: "flat", ClusteredModel: "tree", Mixture: "mixture"}
+_OF_WEIGHTS = (
+    "The weight of each part: on the held-out text the one that all histories would share, on a test text "
+    "the average over its events."
+)
+_HISTORIES = {
+    "none": "none: all are alike",
+    "length": "the number of words that are known",
+    "backoff": "that number and the back-off weight",
+    "category": "the category of the last word",
+    "state": "the state",
+}
 _KINDS = {
     NgramModel: "n-gram model",
     CategoryNgramModel: "category n-gram model",
@@ -183,14 +194,13 @@ def _parts(model: Model, test: PerplexityFigures | None) -> Html:
         (
             f"The mixture has {perplexity(found['perplexity'])} on "
             f"{many(found['events'], 'held-out event')}; "
-            "“Without it” is the perplexity of a mixture of the other parts. Weights are those that all "
-            "histories would share.",
+            "“Without it” is the perplexity of a mixture of the other parts.",
         ),
     ).without_empty_columns()
     weights = [("held-out text", [(n, one["weight"]) for n, one in zip(names, found["parts"], strict=True)])]
     if test and test.parts:
         weights.append(("test text", [(n, one.weight) for n, one in zip(names, test.parts, strict=True)]))
-    charts = (_alone(model, names), weight_bars(weights) if len(names) > 1 else None)
+    charts = (_alone(model, names), weight_bars(weights, _OF_WEIGHTS) if len(names) > 1 else None)
     return join(
         table_html(table), *(chart_html(chart) for chart in charts if chart is not None), _buckets(model)
     )
@@ -257,10 +267,13 @@ def _buckets(model: Mixture) -> Html:
             "Which histories have weights of their own",
             (Column("By"), Column("Cross-validated perplexity", figures=True)),
             tuple(
-                (Cell(kind, "chosen" if kind == model.buckets.kind else ""), Cell(perplexity(value)))
+                (
+                    Cell(_HISTORIES.get(kind, kind), "chosen" if kind == model.buckets.kind else ""),
+                    Cell(perplexity(value)),
+                )
                 for kind, value in best.items()
             ),
-            (f"{many(model.buckets.number, 'set')} of weights, by {model.buckets.kind}.",),
+            (f"{many(model.buckets.number, 'set')} of weights.",),
         )
     )
 

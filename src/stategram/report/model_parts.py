@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.report.numbers import count, perplexity
+from stategram.report.numbers import count, nats, perplexity
 from stategram.report.table import Cell, Column, Table
 from stategram.wording import many
 
@@ -78,7 +78,7 @@ def levels_table(model: ClusteredModel) -> Table | None:
                 Cell(count(level["nodes"])),
                 Cell(count(level["movable"])),
                 Cell(count(level["sweeps"])),
-                Cell(f"{level['criterion']:,.0f}"),
+                Cell(nats(level["criterion"])),
                 Cell(perplexity(level["perplexity"])),
             )
             for level in levels
@@ -90,6 +90,8 @@ def ngrams_table(model: NgramModel) -> Table:
     """Give how many n-grams of each length a model has."""
     return Table(
         "N-grams",
-        (Column("Words"), Column("N-grams", figures=True)),
-        tuple((Cell(count(order)), Cell(count(size))) for order, size in enumerate(model.trie.sizes, 1)),
+        (Column("Length"), Column("N-grams", figures=True)),
+        tuple(
+            (Cell(many(order, "word")), Cell(count(size))) for order, size in enumerate(model.trie.sizes, 1)
+        ),
     )

@@ -6,7 +6,7 @@ import math
 
 from stategram.wording import many
 
-__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "perplexity", "share", "size"]
+__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "nats", "perplexity", "share", "size"]
 
 DASH = "\N{EN DASH}"
 """Stands for a figure that is not there."""
@@ -37,6 +37,15 @@ def change(value: float | None) -> str:
         return DASH
     said = f"{abs(value):,.1%}"
     return said if said == "0.0%" else f"{_MINUS if value < 0 else '+'}{said}"
+
+
+def nats(value: float) -> str:
+    """Give a criterion.
+
+    >>> nats(-24095522.5)
+    '−24,095,522'
+    """
+    return f"{value:,.0f}".replace("-", _MINUS)
 
 
 def share(value: float) -> str:

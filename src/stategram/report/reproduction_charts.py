@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, Sweep
 from stategram.report.chart import Chart, Panel
-from stategram.report.numbers import band, count, perplexity
+from stategram.report.numbers import band, count, nats, perplexity
 from stategram.report.specs import Datum, bars, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
@@ -111,7 +111,7 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
                     Cell(count(sweep.level)),
                     Cell(sweep.step),
                     Cell(count(sweep.moves)),
-                    Cell(f"{sweep.criterion:,.0f}"),
+                    Cell(nats(sweep.criterion)),
                     Cell(perplexity(sweep.perplexity)),
                 )
                 for _, rows in pairs
@@ -244,7 +244,8 @@ def weights_chart(found: Reproduction) -> Chart | None:
     mixtures = [row for row in _different(found) if row.parts]
     names = _names(mixtures)
     return weight_bars(
-        [(names[row.key], [(part.name, part.weight) for part in row.parts]) for row in mixtures]
+        [(names[row.key], [(part.name, part.weight) for part in row.parts]) for row in mixtures],
+        "The weight of each part, on average over the test events.",
     )
 
 

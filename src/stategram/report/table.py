@@ -12,6 +12,8 @@ __all__ = ["Cell", "Column", "Table", "table_html", "table_markdown"]
 
 _OF_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
+_FEW_COLUMNS = 3
+
 
 @dataclass(frozen=True)
 class Column:
@@ -76,7 +78,7 @@ def table_html(table: Table, *, caption: bool = True) -> Html:
         element(
             "div",
             element("table", *said, element("thead", head), element("tbody", *rows)),
-            class_="table",
+            class_="table few" if len(table.columns) <= _FEW_COLUMNS else "table",
         ),
         *notes,
     )

@@ -14,8 +14,8 @@ __all__ = ["weight_bars"]
 _SERIES = tuple(f"series-{number}" for number in range(1, 11))
 
 
-def weight_bars(mixtures: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Chart | None:
-    """Draw the weights of mixtures: a name, and the names and weights of its parts."""
+def weight_bars(mixtures: Sequence[tuple[str, Sequence[tuple[str, float]]]], text: str) -> Chart | None:
+    """Draw the weights of mixtures: for each a name, and the names and weights of its parts."""
     if not mixtures:
         return None
     parts = list(dict.fromkeys(name for _, parts in mixtures for name, _ in parts))
@@ -33,9 +33,9 @@ def weight_bars(mixtures: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> 
     ]
     return Chart(
         "weights",
-        "Weights of the mixtures",
-        "The weight of each part, on average over the events.",
-        "Stacked bars of the weights of the parts of each mixture.",
+        "Weights",
+        text,
+        f"Stacked bars of the weights of {len(parts)} parts.",
         (
             Panel(
                 "",
