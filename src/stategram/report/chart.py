@@ -125,7 +125,7 @@ def _drawing(spec: dict[str, Any], key: str, alternative: str, style: str) -> Ht
     check_report_extra()
     import vl_convert
 
-    drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG}, vl_version="5.21", allowed_base_urls=[])
+    drawn = vl_convert.vegalite_to_svg({**spec, "config": _CONFIG}, vl_version="5.20", allowed_base_urls=[])
     return _tidied(drawn, key, alternative, style)
 
 
