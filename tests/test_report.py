@@ -23,6 +23,7 @@ from stategram.report import check_report_extra, report_html, tables_markdown, w
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import element
 from stategram.report.paper_tables import paper_table
+from stategram.report.reproduction_charts import sweeps_chart, weights_chart
 from stategram.report.table import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline
 
@@ -100,8 +101,8 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
-        "The paper holds here: the context tree lowers perplexity by up to 11.9%, interpolation with the "
-        "trigram lowers it by up to 11.4%."
+        "The paper holds here: the context tree lowers perplexity by up to 11.9%, interpolation lowers "
+        "that of n-gram models by up to 11.4%."
     )
     assert held("no", "no").startswith("The paper does not hold here: ")
     assert held("yes", "partly", "no").startswith("The paper holds here in part (1 of 3 claims): ")
@@ -179,6 +180,46 @@ def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
     test = msgspec.structs.replace(row.test, perplexity=float("inf"))
     page = report_html(_change(sample(), rows=(msgspec.structs.replace(row, test=test), *sample().rows[1:])))
     assert ">infinite<" in page
+
+
+def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
+    variant = _row(key="annealed", title="annealed", table=5, compared_with=sample().rows[5].key)
+    found = _change(sample(), rows=(*sample().rows, variant))
+    chart = sweeps_chart(found)
+    assert chart is not None
+    drawn = {str(panel.title): _series(panel.wide) for panel in chart.panels}
+    assert drawn["w-2,w-1 (1,200, 1,200)"] == {"tree", "flat"}
+    assert drawn["annealed"] == {"tree"}
+    clustered = [row for row in found.rows if row.kind == "clustered"]
+    assert sum(map(len, drawn.values())) == len(clustered)
+    assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
+
+
+def _series(spec: dict[str, Any]) -> set[str]:
+    return {one["series"] for one in spec["data"]["values"]}
+
+
+def test_times_are_compared_only_for_as_many_clusters() -> None:
+    assert "times as long" in report_html(sample())
+    fewer = tuple(row for row in sample().rows if row.asked != (row.states, row.categories))
+    page = report_html(_change(sample(), rows=fewer))
+    assert "about 3 days" in page
+    assert "times as long" not in page
+
+
+def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
+    chart = weights_chart(sample())
+    assert chart is not None
+    assert "w-2,w-1, tree" in dict(chart.legend)
+    assert "category 5-gram" in dict(chart.legend)
+
+
+def test_what_the_paper_says_of_rows_is_below_their_table() -> None:
+    row = _row(paper=PaperRow(note="up to 12% lower"))
+    other = _row(key="other", title="other", paper=PaperRow(note="up to 12% lower"))
+    table = paper_table(_change(sample(), rows=(row, other)), 1)
+    assert table.notes[1:] == ("The paper on w-2,w-1, tree and other: up to 12% lower.",)
+    assert "Paper" not in [column.title for column in table.columns]
 
 
 def test_markdown_has_all_tables() -> None:

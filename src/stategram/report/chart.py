@@ -115,7 +115,7 @@ def chart_html(chart: Chart) -> Html:
         "figure",
         element("figcaption", element("h3", chart.title), element("p", chart.text)),
         *([element("p", *legend, class_="legend")] if legend else []),
-        element("div", *panels, class_="panels" if len(panels) > 1 else "panels one"),
+        element("div", *panels, class_="panels one" if chart.panels[0].narrow else "panels"),
         element("details", element("summary", "Data of this chart"), table_html(chart.data, caption=False)),
         id=chart.key,
     )

@@ -69,10 +69,12 @@ def count(value: int | None) -> str:
 def duration(seconds: float) -> str:
     """Give a time.
 
-    >>> duration(0.34), duration(34.2), duration(200), duration(7500), duration(260_000)
-    ('0.3 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
+    >>> duration(0.034), duration(3.42), duration(34.2), duration(200), duration(7500), duration(260_000)
+    ('34 ms', '3.4 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
     """
-    if seconds < 10:
+    if seconds < 0.95:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:

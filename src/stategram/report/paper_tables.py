@@ -96,7 +96,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ..
         Cell(perplexity(row.test.perplexity)),
         Cell(perplexity(row.test.perplexity_known)),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
-        Cell(perplexity(paper.perplexity if paper else None), paper.note if paper else ""),
+        Cell(perplexity(paper.perplexity if paper else None)),
         Cell(change(paper.change if paper else None)),
         Cell(perplexity(row.heldout_perplexity)),
         Cell(count(row.parameters)),
@@ -124,7 +124,12 @@ def _notes(rows: list[RowResult]) -> tuple[str, ...]:
         notes = [f"{many(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
     if any(map(_differs, rows)):
         notes.append("Where the paper has other numbers of states and categories, they are below ours.")
-    return (" ".join(notes),)
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        if row.paper is not None and row.paper.note:
+            said.setdefault(row.paper.note, []).append(row.title)
+    of_paper = (f"The paper on {' and '.join(titles)}: {note}." for note, titles in said.items())
+    return (" ".join(notes), *of_paper)
 
 
 def _clusters(states: int | None, categories: int | None) -> str:

@@ -242,9 +242,12 @@ def sizes_chart(found: Reproduction) -> Chart | None:
 def weights_chart(found: Reproduction) -> Chart | None:
     """Draw the weights of the parts of each mixture."""
     mixtures = [row for row in _different(found) if row.parts]
-    names = _names(mixtures)
+    names, titles = _names(mixtures), _names(_different(found))
     return weight_bars(
-        [(names[row.key], [(part.name, part.weight) for part in row.parts]) for row in mixtures],
+        [
+            (names[row.key], [(titles.get(part.name, part.name), part.weight) for part in row.parts])
+            for row in mixtures
+        ],
         "The weight of each part, on average over the test events.",
     )
 
@@ -269,10 +272,15 @@ def _names(rows: Sequence[RowResult]) -> dict[str, str]:
 def _pairs(found: Reproduction, chosen: Callable[[RowResult], bool]) -> list[tuple[str, list[RowResult]]]:
     """Give trees together with what they are compared with, and the other rows alone, in order."""
     rows = {row.key: row for row in _different(found) if row.kind == "clustered" and chosen(row)}
-    partner = {row.compared_with: row for row in rows.values() if is_tree(row) and row.compared_with in rows}
+    names = _names(list(rows.values()))
+    partner: dict[str, RowResult] = {}
+    for row in rows.values():
+        other = rows.get(row.compared_with or "")
+        if is_tree(row) and other is not None and not is_tree(other):
+            partner.setdefault(other.key, row)
     taken = {row.key for row in partner.values()}
     return [
-        (_panel_title(row), [partner[key], row] if key in partner else [row])
+        (_panel_title(row), [partner[key], row]) if key in partner else (names[key], [row])
         for key, row in rows.items()
         if key not in taken
     ]

@@ -40,6 +40,7 @@ def bars(
     """
     names = list(dict.fromkeys(str(one["name"]) for one in data))
     stacked = len(names) < len(data)
+    longest = max((float(one["value"]) for one in data), default=1.0)
     step = 34 if narrow else 22
     y: dict[str, Any] = {
         "field": "name",
@@ -68,7 +69,8 @@ def bars(
             "ticks": False,
             **({"format": "%"} if percent else {}),
         },
-        "scale": {"domain": [0, 1]} if percent and stacked else {"zero": True},
+        # The figure at the end of the longest bar needs some place.
+        "scale": {"domain": [0, 1 if stacked else longest * (1.2 if narrow else 1.08)], "nice": False},
     }
     layers: list[dict[str, Any]] = [
         {

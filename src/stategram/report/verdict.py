@@ -26,8 +26,8 @@ def headline(found: Reproduction) -> str:
             _gain(
                 found,
                 lambda row: row.kind == "mixture",
-                "interpolation with the trigram lowers it",
-                "interpolation with the trigram gains nothing",
+                "interpolation lowers that of n-gram models",
+                "interpolation with n-gram models gains nothing",
             ),
         )
         if said
@@ -44,8 +44,8 @@ def incomplete(found: Reproduction) -> str | None:
 
 
 def is_tree(row: RowResult) -> bool:
-    """Whether a row is a model that was clustered along a context tree."""
-    return row.kind == "clustered" and row.tree is True
+    """Whether a row is a model that was clustered along a context tree; one of a single level is flat."""
+    return row.kind == "clustered" and row.tree is True and "," in (row.context or "")
 
 
 def _verdict(found: Reproduction) -> str:
