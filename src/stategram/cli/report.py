@@ -10,13 +10,12 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
-from stategram.cli.reading import bytes_done, read_model, say_what_was_met, treatment_of
+from stategram.cli.reading import read_model, read_test
 from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
 from stategram.report import FileRead, check_report_extra, model_html
 from stategram.storage import check_place, open_folder, write_whole
-from stategram.text import read_corpus
 
 __all__ = ["report"]
 
@@ -101,17 +100,6 @@ def _beside(model_name: str) -> str:
 def _test(
     model: Model, tests: tuple[str, ...], options: dict[str, Any], console: Console
 ) -> PerplexityFigures:
-    treatment = treatment_of(model, options, console)
-    with console.step("reading") as tell:
-        corpus = read_corpus(
-            list(tests),
-            vocabulary=model.vocabulary,
-            lowercase=treatment.lowercase,
-            digits=treatment.digits,
-            encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
-            progress=bytes_done(tell),
-        )
-    say_what_was_met(corpus, console)
+    corpus = read_test(model, tests, options, console)
     with console.step("evaluating"):
         return evaluate(model, corpus, threads=options["threads"])
