@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -47,14 +48,16 @@ def test_clusters_have_what_belongs_together(corpus: Corpus) -> None:
     assert last <= ADJECTIVES
 
 
-def test_contexts_are_in_reading_order(corpus: Corpus) -> None:
+def test_contexts_are_in_reading_order_and_counted(corpus: Corpus) -> None:
     model = ClusteredModel.train(cluster(corpus, "w-2,w-1", states=12, categories=12))
-    seen = {
-        f"{a} {b}" for line in sentences(1500, seed=4) for a, b in pairwise(["<s>", "<s>", *line.split()])
-    }
-    shown = [one.context for state in gallery(model, "").states for one in state.examples]
+    seen = Counter(
+        f"{before} {last}"
+        for line in sentences(1500, seed=4)
+        for before, last in pairwise(["<s>", "<s>", *line.split()])
+    )
+    shown = {one.context: one.count for state in gallery(model, "").states for one in state.examples}
     assert shown
-    assert set(shown) <= seen
+    assert shown == {context: seen[context] for context in shown}
 
 
 def test_gaps_classes_and_tags(corpus: Corpus) -> None:

@@ -4,6 +4,7 @@ from stategram.clustering.checkpoint import Checkpoint
 from stategram.clustering.context_clustering import CLUSTERING_CRITERIA, PRESETS, class_labels, cluster
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
+from stategram.clustering.number_of_clusters import usual_number
 from stategram.clustering.schedule import EFFORTS
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
@@ -25,4 +26,5 @@ __all__ = [
     "build_hierarchy",
     "class_labels",
     "cluster",
+    "usual_number",
 ]

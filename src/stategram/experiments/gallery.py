@@ -16,7 +16,7 @@ from stategram.experiments.reproduction.results import (
     WordExample,
 )
 from stategram.experiments.telling import effective_number, information
-from stategram.models import ClusteredModel, StateLevel
+from stategram.models import ClusteredModel
 
 __all__ = ["gallery"]
 
@@ -78,15 +78,14 @@ def _categories(model: ClusteredModel, n: int) -> tuple[CategoryExample, ...]:
 def _states(model: ClusteredModel, n: int, tag_names: Sequence[str] | None) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
-    seen = _events_of_nodes(leaves)
-    contexts = effective_number(leaves.states, seen, len(events))
+    contexts = effective_number(leaves.states, leaves.counts, len(events))
     following = effective_number(*_cells(table), len(events))
     told = information(table).sum(axis=1) / np.maximum(events, 1)
     score = told * np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
     found = []
     for number in _best(score, events, contexts, n):
         nodes = np.flatnonzero(leaves.states == number)
-        often = nodes[np.argsort(-seen[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
+        often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
         after = table[number] / max(int(events[number]), 1)
         found.append(
             StateExample(
@@ -94,18 +93,15 @@ def _states(model: ClusteredModel, n: int, tag_names: Sequence[str] | None) -> t
                 contexts=len(nodes),
                 events=int(events[number]),
                 examples=tuple(
-                    ContextExample(context=_context(model, int(node), tag_names), count=int(seen[node]))
+                    ContextExample(
+                        context=_context(model, int(node), tag_names), count=int(leaves.counts[node])
+                    )
                     for node in often
                 ),
                 next_words=_likely(model, after[model.categories] * model.word_probs),
             )
         )
     return tuple(found)
-
-
-def _events_of_nodes(level: StateLevel) -> NDArray[np.int64]:
-    """Give how often the contexts of each node were seen."""
-    return np.left_shift(1, level.sizes.astype(np.int64) - 1)
 
 
 def _cells(table: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[Any]]:

@@ -12,7 +12,6 @@ from stategram.models.packing import Packed
 from stategram.models.protocol import Model
 from stategram.models.sentence_scores import damage_error
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_counts
-from stategram.models.state_tree import StateLevel
 from stategram.models.trie import NgramTrie
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "NgramModel",
     "NgramTrie",
     "Packed",
-    "StateLevel",
     "check_min_counts",
     "damage_error",
     "load_model",
