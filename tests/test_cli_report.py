@@ -80,6 +80,7 @@ def test_it_stands_beside_the_model(place: Path, name: str, capfd: pytest.Captur
     page = (place / "model.html").read_text(encoding="utf-8")
     assert "By the length of the n-gram that was known" in page
     assert ("ARPA file" in page) == (name != "model")
+    assert ("3-gram model, kneser-ney" in page) == (name == "model")
     (place / "model.html").unlink()
 
 

@@ -224,7 +224,7 @@ def test_what_the_paper_says_of_rows_is_below_their_table() -> None:
     row = _row(paper=PaperRow(note="up to 12% lower"))
     other = _row(key="other", title="other", paper=PaperRow(note="up to 12% lower"))
     table = paper_table(_change(sample(), rows=(row, other)), 1)
-    assert table.notes[1:] == ("The paper on w-2,w-1, tree and other: up to 12% lower.",)
+    assert table.notes[1:] == ("The paper on w-2,w-1, tree; other: up to 12% lower.",)
     assert "Paper" not in [column.title for column in table.columns]
 
 
@@ -235,7 +235,7 @@ def test_markdown_has_all_tables() -> None:
         "Table 1. Contexts of words",
         "Table 2. Contexts of part-of-speech tags",
         "Table 3. Contexts of learned word classes",
-        "Table 4. Interpolation with the trigram",
+        "Table 4. Interpolation with n-gram models",
         "Table 5. Beyond the paper",
     ]
     rows = [line for line in text.splitlines() if line.startswith("|")]

@@ -16,7 +16,8 @@ __all__ = ["all_parts", "is_tree_model", "levels_table", "model_name", "ngrams_t
 def model_name(model: Model) -> str:
     """Say in a few words what a model is."""
     if isinstance(model, NgramModel):
-        return f"{model.order}-gram model, {model.smoothing}"
+        known = "" if model.smoothing == "unknown" else f", {model.smoothing}"  # ARPA files do not say
+        return f"{model.order}-gram model{known}"
     if isinstance(model, CategoryNgramModel):
         return f"{model.order}-gram model of {many(model.n_categories, 'category', 'categories')}"
     if isinstance(model, ClusteredModel):

@@ -14,7 +14,7 @@ TITLES = {
     1: "Table 1. Contexts of words",
     2: "Table 2. Contexts of part-of-speech tags",
     3: "Table 3. Contexts of learned word classes",
-    4: "Table 4. Interpolation with the trigram",
+    4: "Table 4. Interpolation with n-gram models",
     5: "Table 5. Beyond the paper",
 }
 COMPARABLE = (
@@ -128,7 +128,7 @@ def _notes(rows: list[RowResult]) -> tuple[str, ...]:
     for row in rows:
         if row.paper is not None and row.paper.note:
             said.setdefault(row.paper.note, []).append(row.title)
-    of_paper = (f"The paper on {' and '.join(titles)}: {note}." for note, titles in said.items())
+    of_paper = (f"The paper on {'; '.join(titles)}: {note}." for note, titles in said.items())
     return (" ".join(notes), *of_paper)
 
 
