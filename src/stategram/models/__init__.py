@@ -5,6 +5,7 @@ from stategram.models.buckets import KINDS as BUCKET_KINDS
 from stategram.models.buckets import Buckets
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.interpolation import fit_weights, interpolate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import EventScores, NgramModel
@@ -28,6 +29,8 @@ __all__ = [
     "Packed",
     "check_min_counts",
     "damage_error",
+    "fit_weights",
+    "interpolate",
     "load_model",
     "trie_numbers",
     "usual_min_counts",

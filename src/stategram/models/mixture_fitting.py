@@ -20,10 +20,12 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.models.buckets import Buckets, available_kinds
 
-__all__ = ["Fitted", "HeldOut", "Settings", "choose", "fit"]
+__all__ = ["MAX_ITERATIONS", "TOLERANCE", "Fitted", "HeldOut", "Settings", "choose", "fit"]
 
 _STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
 _Features = Mapping[str, NDArray[np.float32]]
+MAX_ITERATIONS = 1000
+TOLERANCE = 1e-7
 # To choose, a hundred-thousandth of a nat is close enough.
 _CHOOSING_TOLERANCE = 1e-5
 
@@ -35,6 +37,11 @@ class Settings:
     max_iterations: int
     tolerance: float
     threads: int
+
+    @classmethod
+    def usual(cls, threads: int) -> Settings:
+        """Give what nobody needs to change."""
+        return cls(MAX_ITERATIONS, TOLERANCE, threads)
 
 
 @dataclass(frozen=True, eq=False)
