@@ -69,8 +69,8 @@ def reproduce(**options: Any) -> None:
     """Make the four tables of Ueberla and Gransden (1996) for a text of yours, and a fifth one.
 
     Their paper, "Clustered Language Models with Context-Equivalent States" (ICSLP 96), has clustered models
-    with words, tags and classes as contexts, flat and along a tree, alone and interpolated with n-gram models.
-    The fifth table is what gains more today.
+    with words, tags and classes as contexts, flat and along a tree, alone and interpolated with n-gram
+    models. The fifth table is what gains more today.
 
     FOLDER gets the report, tables.json with all figures (rewritten after every row), and work: the same
     command goes on from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab or

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stategram.cli.console import Console, Report, many
-from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft
+from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_steps
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-    from rich.live import Live
 
 __all__ = ["progress_of", "say_seconds"]
 
@@ -39,8 +38,9 @@ def progress_of(console: Console) -> Iterator[RowSteps]:
     if console.quiet or not sys.stderr.isatty():
         yield _Lines(console)
         return
-    with _live() as live:
-        yield _LiveTable(live)
+    table = _LiveTable()
+    with table.live:
+        yield table
 
 
 class _Lines(RowSteps):
@@ -60,6 +60,8 @@ class _Lines(RowSteps):
 
     def planned(self, rows: Sequence[RowPlan], done: Sequence[RowResult], left: TimeLeft) -> None:
         self.left = left
+        kept = {row.key for row in done}
+        self.console.steps = 1 + n_steps([row for row in rows if row.key not in kept])
         self.say(_of_plan(rows, done, left))
 
     def finished(self, row: RowResult) -> None:
@@ -80,23 +82,20 @@ def _of_plan(rows: Sequence[RowPlan], done: Sequence[RowResult], left: TimeLeft)
     return f"      {many(len(rows), 'row')}, about {say_seconds(left.seconds())}"
 
 
-def _live() -> Live:
-    from rich.console import Console as RichConsole
-    from rich.live import Live
-
-    return Live(console=RichConsole(stderr=True), refresh_per_second=4, vertical_overflow="ellipsis")
-
-
 class _LiveTable(RowSteps):
     """Shows the last rows that are done, the step under way, and the time that is left."""
 
-    def __init__(self, live: Live) -> None:
-        self.live = live
+    def __init__(self) -> None:
+        from rich.console import Console as RichConsole
+        from rich.live import Live
+
+        self.live = Live(
+            console=RichConsole(stderr=True), get_renderable=self._shown, vertical_overflow="ellipsis"
+        )
         self.rows: Sequence[RowPlan] = ()
         self.done: list[RowResult] = []
         self.left: TimeLeft | None = None
         self.now: tuple[str, float, str] = ("", 0.0, "")
-        live.get_renderable = self._shown  # type: ignore[method-assign]
 
     @contextmanager
     def step(self, title: str) -> Iterator[Report]:

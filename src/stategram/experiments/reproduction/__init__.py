@@ -1,7 +1,7 @@
 """The tables of Ueberla and Gransden (1996), on any text."""
 
 from stategram.experiments.reproduction.paper_figures import CITATION
-from stategram.experiments.reproduction.plan import RowPlan
+from stategram.experiments.reproduction.plan import RowPlan, n_steps
 from stategram.experiments.reproduction.reproducing import VOCABULARY_SIZE, reproduce, reproduce_texts
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
@@ -19,6 +19,7 @@ __all__ = [
     "TimeLeft",
     "check_folder",
     "input_file",
+    "n_steps",
     "read_texts",
     "reproduce",
     "reproduce_texts",

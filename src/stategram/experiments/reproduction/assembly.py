@@ -66,29 +66,37 @@ def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
     Rows beyond the paper also say how they differ from the paper's way of doing it.
     """
     by_key = {row.key: row for row in rows}
-    return tuple(_compared(row, by_key) for row in rows)
+    ladder = [row for row in rows if _is_trial(row)]
+    best = min(ladder, key=lambda row: row.heldout_perplexity) if len(ladder) > 1 else None
+    return tuple(_compared(row, by_key, row is best) for row in rows)
 
 
-def _compared(row: RowResult, rows: Mapping[str, RowResult]) -> RowResult:
-    change, note = None, row.note
+def _compared(row: RowResult, rows: Mapping[str, RowResult], is_best: bool) -> RowResult:
+    change, notes = None, [row.note]
     if row.compared_with is not None and row.compared_with in rows:
         change = _change(row, rows[row.compared_with])
     if row.table == _BEYOND and row.kind == "clustered" and WORDS_TREE in rows:
-        said = f"{_change(row, rows[WORDS_TREE]):+.1%} against {WORDS_TREE} of table 1"
-        note = f"{note}; {said}" if note else said
-    return msgspec.structs.replace(row, change=change, note=note)
+        notes.append(f"{_change(row, rows[WORDS_TREE]):+.1%} against {WORDS_TREE} of table 1")
+    if is_best:
+        notes.append("of all numbers of clusters that were tried, the best on held-out text")
+    return msgspec.structs.replace(row, change=change, note="; ".join(filter(None, notes)))
 
 
 def _change(row: RowResult, other: RowResult) -> float:
     return row.test.perplexity / other.test.perplexity - 1
 
 
+def _is_trial(row: RowResult) -> bool:
+    """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
+    return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
+
+
 def _sizes(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
-    """Give the trials of numbers of clusters: all that differ from the tree of table 1 in nothing else."""
+    """Give what different numbers of clusters came to on held-out text."""
     found = [
         SizeTrial(key=WORDS_TREE, clusters=row.categories, perplexity=row.heldout_perplexity)
         for row in rows
-        if row.categories is not None and (row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x"))
+        if row.categories is not None and _is_trial(row)
     ]
     return tuple(sorted(found, key=lambda trial: trial.clusters))
 

@@ -17,6 +17,7 @@ __all__ = [
     "RecipePlan",
     "RowPlan",
     "in_running_order",
+    "n_steps",
     "plan_rows",
 ]
 
@@ -113,13 +114,20 @@ def in_running_order(rows: Sequence[RowPlan]) -> list[RowPlan]:
     return sorted(rows, key=place)
 
 
+def n_steps(rows: Sequence[RowPlan]) -> int:
+    """Give the number of steps of these rows: one for each, for each context, and for the classes of some."""
+    clustered = [row for row in rows if isinstance(row, ClusteredPlan)]
+    contexts = {row.context for row in clustered}
+    return len(rows) + len(contexts) + any(row.classes is not None for row in clustered)
+
+
 def _words(sizes: Sizes) -> Iterator[RowPlan]:
     for asked in (SMALL, LARGE):
         wanted = sizes.of(asked)
         yield ClusteredPlan(
             key=f"w-1 {asked},{asked}",
             table=1,
-            title=f"clustered w-1, {wanted:,} states and categories",
+            title="clustered w-1" + (", few clusters" if asked == SMALL else ""),
             context="w-1",
             tree=True,
             asked=(asked, asked),

@@ -138,6 +138,7 @@ def reproduce_texts(
     tag_seconds = time.monotonic() - started
     train = texts.train
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
+    steps.say(f"      {sizes}")
     plan = plan_rows(sizes, tags=tag_map is not None)
     run = WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed))
     kept = run.tables()

@@ -33,6 +33,14 @@ class Sizes:
         """Whether what takes longest is replaced by something shorter."""
         return self.scale == "quick"
 
+    def __str__(self) -> str:
+        if (self.large, self.small, self.classes) == (LARGE, SMALL, CLASSES):
+            return f"scale {self.scale}: {LARGE} and {SMALL} clusters and {CLASSES} classes, as in the paper"
+        return (
+            f"scale {self.scale}: {self.large:,} and {self.small:,} clusters and {self.classes:,} classes, "
+            f"where the paper has {LARGE}, {SMALL} and {CLASSES}"
+        )
+
     def of(self, asked: int) -> int:
         """Give what stands for a number of the paper."""
         return {LARGE: self.large, SMALL: self.small, CLASSES: self.classes}[asked]

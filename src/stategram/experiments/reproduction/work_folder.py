@@ -78,7 +78,7 @@ class WorkFolder:
                     f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
                     "give the same ones to go on with it, or choose another folder"
                 )
-            for left in (*begun.parent.rglob("*.partial"), *begun.parent.rglob("*.replaced")):
+            for left in begun.parent.rglob("*.partial"):  # of a run that was killed
                 if left.is_dir():
                     shutil.rmtree(left, ignore_errors=True)
                 else:
