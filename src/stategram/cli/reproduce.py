@@ -11,18 +11,20 @@ import click
 import msgspec
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_shared_options, was_given
+from stategram.cli.checks import check_inputs, check_shared_options, was_given
 from stategram.cli.console import Console, Report
 from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import bytes_done
 from stategram.cli.reproduce_progress import progress_of
 from stategram.cli.reproduce_summary import summary
+from stategram.contexts import file_of_tags
 from stategram.experiments.reproduction import (
     VOCABULARY_SIZE,
     Reproduction,
     RowSteps,
     Texts,
     check_folder,
+    check_scale,
     read_texts,
     reproduce_texts,
     texts_of_sentences,
@@ -105,6 +107,11 @@ def _check_options(options: dict[str, Any]) -> None:
             "give --train, --heldout and --test, a file each; or --demo, to see it work on the State of the "
             "Union addresses"
         )
+    tags = file_of_tags(options["tags"]) if options["tags"] else None
+    files = (*options["train"], options["heldout"], options["test"], options["vocab_file"], tags)
+    check_inputs([name for name in files if name])
+    if options["scale"]:
+        check_scale(options["scale"])
     check_folder(options["output"])
 
 

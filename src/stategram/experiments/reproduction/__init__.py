@@ -4,6 +4,7 @@ from stategram.experiments.reproduction.paper_figures import CITATION
 from stategram.experiments.reproduction.plan import RowPlan, n_steps
 from stategram.experiments.reproduction.reproducing import VOCABULARY_SIZE, reproduce, reproduce_texts
 from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction.sizes import check_scale
 from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
 from stategram.experiments.reproduction.texts import Texts, input_file, read_texts, texts_of_sentences
 from stategram.experiments.reproduction.work_folder import check_folder
@@ -18,6 +19,7 @@ __all__ = [
     "Texts",
     "TimeLeft",
     "check_folder",
+    "check_scale",
     "input_file",
     "n_steps",
     "read_texts",

@@ -163,9 +163,9 @@ def _make_rows(request: Request, making: Making, folder: WorkFolder, steps: RowS
         if plan.key not in rows:
             row = rows[plan.key] = making.make(plan)
             left.finished(row.key, row.seconds)
-            steps.finished(row)
             if len(rows) < len(order):
                 folder.write_tables(assemble(request, rows, folder))
+            steps.finished(row)
     found = assemble(request, rows, folder)
     folder.write_tables(found)
     folder.forget_models()

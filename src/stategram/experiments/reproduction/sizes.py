@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stategram.errors import UsageError
 from stategram.experiments.text_size import by_size
 
-__all__ = ["CLASSES", "LARGE", "SMALL", "Sizes", "sizes_for"]
+__all__ = ["CLASSES", "LARGE", "SMALL", "Sizes", "check_scale", "sizes_for"]
 
 LARGE, SMALL, CLASSES = 2000, 500, 1000
 """The paper's numbers: of states and of categories, for its smaller model, of classes in contexts."""
@@ -79,6 +79,12 @@ def sizes_for(scale: str | float | None, words: int, events: int) -> Sizes:
         factor = _factor(name)
     large, small, classes = (max(_LEAST, round(factor * one)) for one in (LARGE, SMALL, CLASSES))
     return Sizes(name, large, small, classes)
+
+
+def check_scale(scale: str) -> None:
+    """Refuse what is no scale, before anything is read."""
+    if scale not in ("paper", "quick"):
+        _factor(scale)
 
 
 def _factor(name: str) -> float:

@@ -72,24 +72,18 @@ class WorkFolder:
         check_folder(folder)
         path = Path(folder)
         begun = _run_file(path)
-        if begun.is_file():
-            if _read(begun, "run") != run:
-                raise UsageError(
-                    f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
-                    "give the same ones to go on with it, or choose another folder"
-                )
-            for left in begun.parent.rglob("*.partial"):  # of a run that was killed
-                if left.is_dir():
-                    shutil.rmtree(left, ignore_errors=True)
-                else:
-                    left.unlink(missing_ok=True)
-            return cls(path)
-        try:
-            begun.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
-        write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
-        (begun.parent / "rows").mkdir(exist_ok=True)
+        if not begun.is_file():
+            try:
+                begun.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
+            write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+        elif _read(begun, "run") != run:
+            raise UsageError(
+                f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
+                "give the same ones to go on with it, or choose another folder"
+            )
+        _clear(path)
         return cls(path)
 
     @property
@@ -206,6 +200,15 @@ def _is_fresh(path: Path) -> bool:
     there = [one for one in path.iterdir() if one.name != "work" or not one.is_dir()]
     work = path / "work"
     return not there and (not work.is_dir() or set(work.iterdir()) <= set(left_overs(work / _RUN)))
+
+
+def _clear(path: Path) -> None:
+    """Remove what runs that were killed have left half-written."""
+    for left in (*left_overs(path / _TABLES), *(path / "work").rglob("*.partial")):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _run_file(path: Path) -> Path:
