@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -99,6 +101,28 @@ def test_a_mistake_is_found_before_anything_is_read(place: Path, capfd: pytest.C
     for mistake in (["--scale", "huge"], ["--tags", "nothing.tsv"], ["--vocab-file", "nothing"]):
         _, _, err = run("reproduce", *_texts(), "-o", "out", *mistake, capfd=capfd)
         assert "reading" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals")
+def test_a_terminal_shows_a_table(place: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "stategram", "reproduce", *_texts(), "-o", "out"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "110", "LINES": "40"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # at its end, a terminal gives an error
+        while part := os.read(ours, 65536):
+            shown += part
+    out, _ = process.communicate()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"Table 5" in out
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "37 of 37 rows" in text
+    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ s", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

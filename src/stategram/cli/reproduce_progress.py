@@ -89,13 +89,16 @@ class _LiveTable(RowSteps):
         from rich.console import Console as RichConsole
         from rich.live import Live
 
-        self.live = Live(
-            console=RichConsole(stderr=True), get_renderable=self._shown, vertical_overflow="ellipsis"
-        )
         self.rows: Sequence[RowPlan] = ()
         self.done: list[RowResult] = []
         self.left: TimeLeft | None = None
         self.now: tuple[str, float, str] = ("", 0.0, "")
+        self.live = Live(
+            console=RichConsole(stderr=True),
+            get_renderable=self._shown,
+            vertical_overflow="ellipsis",
+            transient=True,  # the tables follow
+        )
 
     @contextmanager
     def step(self, title: str) -> Iterator[Report]:
@@ -140,6 +143,7 @@ class _LiveTable(RowSteps):
             parts += [line, Text(f"  {words}", style="dim", no_wrap=True, overflow="ellipsis")]
         if self.left is not None:
             under_way = next((row.key for row in self.rows if row.title == title), None)
-            left = say_seconds(self.left.seconds(under_way, share))
-            parts.append(Text(f"{len(self.done)} of {many(len(self.rows), 'row')}, about {left} left"))
+            left = self.left.seconds(under_way, share)
+            time_left = f", about {say_seconds(left)} left" if left > 0 else ""
+            parts.append(Text(f"{len(self.done)} of {many(len(self.rows), 'row')}{time_left}"))
         return Group(*parts)

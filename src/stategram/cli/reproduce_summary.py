@@ -52,7 +52,7 @@ def _lines(found: Reproduction) -> Iterator[str]:
 def _row(row: RowResult) -> str:
     states = "" if row.states is None else f"{row.states:,}"
     categories = "" if row.categories is None else f"{row.categories:,}"
-    change = "" if row.change is None else f"{row.change:+.1%}"
+    change = "" if row.change is None else f"{round(row.change, 3) + 0.0:+.1%}"
     return (
         f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
         f"{change:>7} {say_seconds(row.seconds):>12}"

@@ -10,7 +10,7 @@ import msgspec
 from stategram.counts import peak_memory
 from stategram.experiments.reproduction.claims import claims_of
 from stategram.experiments.reproduction.plan import WORDS_TREE, RowPlan
-from stategram.experiments.reproduction.results import ClusterGallery, Reproduction, RowResult, SizeTrial
+from stategram.experiments.reproduction.results import Reproduction, RowResult, SizeTrial
 from stategram.experiments.reproduction.surroundings import machine, versions
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import WorkFolder
@@ -42,7 +42,7 @@ def assemble(request: Request, found: Mapping[str, RowResult], folder: WorkFolde
         rows=rows,
         claims=claims_of(rows),
         sizes=_sizes(rows),
-        galleries=_galleries(),
+        galleries=(),
         texts=request.texts.figures(),
         inputs=request.texts.inputs,
         vocabulary=len(request.texts.train.vocabulary) - len(SPECIAL_WORDS),
@@ -99,7 +99,3 @@ def _sizes(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
         if row.categories is not None and _is_trial(row)
     ]
     return tuple(sorted(found, key=lambda trial: trial.clusters))
-
-
-def _galleries() -> tuple[ClusterGallery, ...]:
-    return ()

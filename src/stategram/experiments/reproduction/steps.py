@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stategram.experiments.reproduction.plan import ClusteredPlan, MixturePlan, NgramPlan, RowPlan
+from stategram.experiments.reproduction.plan import ClusteredPlan, MixturePlan, NgramPlan, RecipePlan, RowPlan
 from stategram.experiments.reproduction.results import RowResult
 from stategram.experiments.steps import Steps
 
@@ -15,8 +15,8 @@ __all__ = ["RowSteps", "TimeLeft"]
 # the rows that are done say how fast this machine is.
 _NGRAM = 0.4
 _LEVEL = 1.2
-_EFFORTS = {"paper": 1.0, "normal": 1.0, "best": 2.7}
-_RECIPES = {"fast": 9.0, "best": 90.0}
+_EFFORTS = {"paper": 1.0, "normal": 1.0, "best": 3.0}
+_RECIPES = {"fast": 8.0, "best": 45.0}
 _MIXTURE = 0.05
 _EVENTS, _CLUSTERS = 2_000_000, 500
 
@@ -82,4 +82,5 @@ class TimeLeft:
             levels = row.context.count(",") + 1 if row.tree else 1
             clusters = 0.5 + 0.5 * row.wanted[0] / _CLUSTERS
             return _LEVEL * levels * clusters * _EFFORTS[row.preset] * size
-        return _RECIPES[getattr(row, "recipe", "best")] * size
+        assert isinstance(row, RecipePlan)
+        return _RECIPES[row.recipe] * size
