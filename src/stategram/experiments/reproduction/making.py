@@ -38,7 +38,7 @@ from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import Scores, WorkFolder
 from stategram.experiments.resolution import resolve
 from stategram.experiments.steps import Report, Steps, sweeps_to
-from stategram.experiments.training import train_recipe
+from stategram.experiments.training import n_steps, train_recipe
 from stategram.models import ClusteredModel, Model, NgramModel, fit_weights, interpolate, load_model
 from stategram.text import Corpus
 
@@ -180,6 +180,7 @@ class Making:
     def _recipe(self, plan: RecipePlan) -> tuple[RowResult, Scores]:
         self._contexts = None
         started = time.monotonic()
+        number = n_steps(RECIPES[plan.recipe], self.texts.train, self.folder.recipe)
         with self.steps.step(plan.title) as report:
             model = train_recipe(
                 self.texts.train,
@@ -190,7 +191,7 @@ class Making:
                 resume=True,
                 threads=self.threads,
                 seed=self.seed,
-                steps=_PartsOf(report, len(RECIPES[plan.recipe].part) + 1),
+                steps=_PartsOf(report, number),
             )
             scores = self._scores(model)
             weights = model.mean_weights(self.texts.test, threads=self.threads).tolist()
