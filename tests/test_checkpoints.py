@@ -136,6 +136,16 @@ def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
     assert open_folder(tmp_path / "c", kind="clustering checkpoint").path == tmp_path / "c"
 
 
+def test_killed_while_the_checkpoint_was_replaced(tmp_path: Path) -> None:
+    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    with pytest.raises(PowerCut):
+        run(tmp_path / "c", progress=Cut(20))
+    (tmp_path / "c").rename(tmp_path / "c.0123456789abcdef.replaced")
+    told: list[Progress] = []
+    assert bytes_of(run(tmp_path / "c", resume=True, progress=told.append)) == bytes_of(whole)
+    assert told[0].sweep > 1  # it did not begin anew
+
+
 def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
     found = run(tmp_path / "none yet", resume=True)
     assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **OPTIONS))
@@ -147,7 +157,7 @@ def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
     assert open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"] == {
         "level": 2,
         "sweep": 0,
-        "perplexity": None,
+        "criterion": None,
     }
 
 
@@ -199,9 +209,9 @@ def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
     ("part", "value"),
     [
         ("position", None),
-        ("position", {"level": 3, "sweep": 0, "perplexity": None}),
-        ("position", {"level": 1, "sweep": 0, "perplexity": None}),
-        ("position", {"level": 2, "sweep": "first", "perplexity": None}),
+        ("position", {"level": 3, "sweep": 0, "criterion": None}),
+        ("position", {"level": 1, "sweep": 0, "criterion": None}),
+        ("position", {"level": 2, "sweep": "first", "criterion": None}),
         ("levels", [{}]),
         ("history", 3),
         ("states", np.zeros(3, np.uint32)),

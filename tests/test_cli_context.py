@@ -57,7 +57,7 @@ def test_a_mixture_of_two(
         (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
         (["--context", "t-1"], "--tags"),
-        (["--context", "w-1", "--tags", "brill"], "has tags; leave --tags out"),
+        (["--context", "w-1", "--tags", "brill"], "no value of --context w-1 is a tag; leave --tags out"),
     ],
 )
 def test_what_makes_no_sense(

@@ -57,6 +57,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert "part 1: " in err
     assert "on the held-out text" in err
     assert "ClusteredModel(" in err
+    assert "on the other half (a little too good: trust in states is of both)" in err
     last = [line for line in err.splitlines() if line.startswith("[")][-1]
     number, of_all = last[1 : last.index("]")].split("/")
     assert (number, last.split()[1]) == (of_all, "writing")
@@ -89,7 +90,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
     ("change", "status", "message"),
     [
         (["--heldout", None], 2, "give --heldout FILE"),
-        (["--recipe", None], 2, "add --recipe fast or paper or best"),
+        (["--recipe", None], 2, "add --recipe (fast, paper, best or a TOML file), or --context"),
         (["--order", "3"], 2, "--order has no place beside --recipe"),
         (["--smoothing", "katz"], 2, "--smoothing has no place"),
         (["--min-count", "2"], 2, "--min-count has no place"),
@@ -100,7 +101,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
         (["--recipe", "TAGGED"], 2, "or give --tags"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
-        (["--tags", "brill"], 2, "no context of recipe mine has tags"),
+        (["--tags", "brill"], 2, "no value of recipe mine is a tag; leave"),
         (["--heldout", "TEXT"], 2, "is a training text too"),
         (["--heldout", "nothing"], 1, "no such file"),
         (["--heldout", "STRANGE"], 3, "held-out text: the text has no word"),
@@ -151,12 +152,13 @@ def test_options_that_need_a_recipe(
 ) -> None:
     status, _, err = run("train", place / "text", "-o", place / "model", *option, capfd=capfd)
     assert status == 2
-    assert f"{option[0]} is for a recipe" in err
+    assert f"{option[0]} is for mixtures; add --recipe or --context, and --heldout" in " ".join(err.split())
 
 
-# A training that is killed when it has saved its clustering so often, or finished so many parts.
+# A training that is killed when it has saved its clustering, finished parts or renamed folders so often.
 _KILLED = """
 import os, signal, sys
+from pathlib import Path
 import stategram.clustering.checkpoint as checkpoint
 import stategram.experiments.training as training
 from stategram.cli import main
@@ -180,13 +182,16 @@ def save_always(self, *arguments):
 checkpoint.Checkpoint.save = counted(save_always) if how == "saves" else save_always
 if how == "parts":
     training._Training.model = counted(training._Training.model)
+if how == "renames":
+    Path.rename = counted(Path.rename)
 main(sys.argv[3:])
 """
 
 
 @ON_POSIX
 @pytest.mark.parametrize(
-    ("how", "times"), [("parts", 1), ("parts", 2), ("saves", 1), ("saves", 2), ("saves", 3)]
+    ("how", "times"),
+    [("parts", 1), ("parts", 2), ("saves", 1), ("saves", 2), ("saves", 3), ("renames", 4), ("renames", 5)],
 )
 def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     place: Path, how: str, times: int, capfd: pytest.CaptureFixture[str]
@@ -196,6 +201,10 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     ended = subprocess.run([sys.executable, "-c", _KILLED, how, str(times), *given], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert not (place / "model").exists()
+    replaced = list((place / "run").glob("part-*.replaced"))
+    assert len(replaced) == (how == "renames")
+    if (how, times) == ("renames", 4):  # between the two that replace a folder
+        assert not (place / "run" / replaced[0].name.split(".")[0]).exists()
     status, _, err = run(*_train(place, "--checkpoint", place / "run"), capfd=capfd)
     assert status == 2
     assert "--resume goes on with it" in " ".join(err.split())
@@ -204,7 +213,7 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     assert "kept: NgramModel" in err
     assert "is not needed any more" in err
     assert _files(place / "model") == _files(place / "whole")
-    assert not list((place / "run").glob("*.partial"))
+    assert not [*(place / "run").glob("*.partial"), *(place / "run").glob("*.replaced")]
     # A training that is done can be resumed too.
     assert run(*given, "--force", capfd=capfd)[0] == 0
     assert _files(place / "model") == _files(place / "whole")
@@ -241,6 +250,7 @@ def test_ctrl_c(place: Path) -> None:
         "part-1",
         "part-2",
         "run.json",
+        "run.lock",
     ]
     ended = subprocess.run(
         [*command, "--resume", "--on-interrupt", "save"], check=False, capture_output=True, text=True

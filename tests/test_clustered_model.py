@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ import naive.clustered as naive
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
+from stategram.models.state_tree import N_SIZES, StateLevel, StateTree
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN
 from test_context_tree import classes_of, context_of, nodes_of, sentences_of, tags_of
@@ -174,6 +176,36 @@ def test_features_of_histories_are_those_of_events(corpora: tuple[Corpus, Corpus
             assert model.history_features(sentence[:place]) == expected
 
 
+def test_only_features_that_are_asked_for(
+    corpora: tuple[Corpus, Corpus], found: Clustering, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, heldout = corpora
+    model = ClusteredModel.train(found)
+    both = model.bucket_features(heldout)
+    assert list(both) == ["state", "size"]
+    for names in (["state"], ["size"], ["size", "state", "length"], {"state"}):
+        some = model.bucket_features(heldout, names)
+        assert set(some) == set(both) & set(names)
+        assert all(some[name].tobytes() == both[name].tobytes() for name in some)
+    monkeypatch.delattr(StateTree, "find")
+    assert model.bucket_features(heldout, ["length"]) == {}
+
+
+def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
+    model = ClusteredModel.train(found)
+    for level, whole in zip(model.tree.levels, found.tree.levels, strict=True):
+        frequent = whole.counts[whole.counts >= found.settings.min_count]
+        assert sorted(level.counts.tolist()) == sorted(frequent.tolist())
+
+
+def test_sizes_are_logarithms_of_counts() -> None:
+    counts = [1, 2, 3, 4, 7, 8, 2**13, 2**14 - 1, 2**14, 2**14 + 1, 2**31, 2**32 - 1]
+    none = np.empty(0, np.uint32)
+    sizes = StateLevel(none, none, none, np.array(counts, np.uint32)).sizes
+    assert sizes.dtype == np.uint8
+    assert sizes.tolist() == [min(count.bit_length(), N_SIZES - 1) for count in counts]
+
+
 def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
     train, heldout = corpora
     parts: list[Model] = [NgramModel.train(train, 3), ClusteredModel.train(found)]
@@ -255,6 +287,40 @@ def test_a_flipped_byte_is_refused(folder: Path) -> None:
     load_model(folder)
 
 
+def rewritten(folder: Path, change: Callable[[dict[str, dict[str, NDArray[Any]]]], object]) -> None:
+    """Write a folder again with other arrays and checksums that fit."""
+    opened = open_folder(folder, kind="model")
+    groups = {name: dict(opened.arrays(name, mmap=False)) for name in ("words", "level1", "level2")}
+    change(groups)
+    write_folder(
+        folder,
+        kind="model",
+        arrays=groups,
+        texts={"vocabulary.txt": opened.text("vocabulary.txt")},
+        manifest=opened.manifest,
+    )
+
+
+def test_nodes_without_counts_are_refused(folder: Path) -> None:
+    rewritten(folder, lambda groups: groups["level2"].update(node_counts=np.array([], np.uint32)))
+    with pytest.raises(BadDataError, match="not a clustered model: its arrays do not fit together"):
+        load_model(folder)
+    rewritten(folder, lambda groups: groups["level2"].pop("node_counts"))
+    with pytest.raises(BadDataError, match=r"model: not a clustered model \('node_counts'\); write it again"):
+        load_model(folder)
+
+
+def test_a_node_that_never_occurs_is_refused(folder: Path) -> None:
+    def change(groups: dict[str, dict[str, NDArray[Any]]]) -> None:
+        counts = groups["level1"]["node_counts"].copy()
+        counts[1] = 0
+        groups["level1"]["node_counts"] = counts
+
+    rewritten(folder, change)
+    with pytest.raises(BadDataError, match="do not fit together"):
+        load_model(folder)
+
+
 @cache
 def small_model() -> ClusteredModel:
     return ClusteredModel.train(clustering_of(make_corpus(*long_text(400, 20)), min_count=2))
@@ -268,9 +334,8 @@ def test_damage_that_is_not_looked_for_never_crashes(
     corpus = make_corpus(*long_text(400, 20))
     place = tmp_path_factory.mktemp("damaged") / "model"
     small_model().save(place)
-    opened = open_folder(place, kind="model")
-    groups = {name: opened.arrays(name, mmap=False) for name in ("words", "level1", "level2")}
-    group = groups[data.draw(st.sampled_from(sorted(groups)))]
+    chosen = data.draw(st.sampled_from(["level1", "level2", "words"]))
+    group = open_folder(place, kind="model").arrays(chosen, mmap=False)
     name = data.draw(st.sampled_from(sorted(group)))
     array: NDArray[Any] = group[name].copy().reshape(-1)
     hostile = data.draw(st.sampled_from(["value", "shorter", "longer", "type"]))
@@ -284,14 +349,7 @@ def test_damage_that_is_not_looked_for_never_crashes(
         array = np.concatenate((array, array, array[:1]))
     else:
         array = array.astype(data.draw(st.sampled_from([np.int64, np.float32, np.uint8])))
-    group[name] = array
-    write_folder(
-        place,
-        kind="model",
-        arrays=groups,
-        texts={"vocabulary.txt": opened.text("vocabulary.txt")},
-        manifest=opened.manifest,
-    )
+    rewritten(place, lambda groups: groups[chosen].update({name: array}))
     model = None
     with suppress(BadDataError):
         model = load_model(place, ClusteredModel, verify=False)

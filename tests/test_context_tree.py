@@ -74,9 +74,11 @@ def nodes_of(found: ContextTree) -> list[list[naive.Node]]:
 def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:
     expected = naive.count_contexts(sentences_of(corpus), context_of(found))
     assert found.depth == len(expected)
-    for level, nodes, rows in zip(found.levels, nodes_of(found), expected, strict=True):
+    for number, (level, nodes, rows) in enumerate(
+        zip(found.levels, nodes_of(found), expected, strict=True), 1
+    ):
         assert len(level) == len(nodes)
-        offsets, words, counts = (array.tolist() for array in level.events)
+        offsets, words, counts = (array.tolist() for array in found.events_of(number, threads=2))
         after = {
             node: dict(zip(words[begin:end], counts[begin:end], strict=True))
             for node, begin, end in zip(nodes, offsets, offsets[1:], strict=False)
@@ -84,7 +86,10 @@ def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:
         # Level 1 has a node for every value, seen or not.
         assert {node: row for node, row in after.items() if row} == rows
         assert level.counts.tolist() == [sum(after[node].values()) for node in nodes]
+        above = found.on_leaves(np.arange(len(nodes), dtype=np.uint32), number).tolist()
+        assert [nodes[at] for at in above] == [leaf[:number] for leaf in nodes_of(found)[-1]]
     assert found.n_events == corpus.n_events
+    assert found.word_counts.tolist() == np.bincount(corpus.ids, minlength=len(corpus.vocabulary)).tolist()
 
 
 @given(texts(), st.sampled_from(DEFINITIONS))
@@ -94,7 +99,7 @@ def test_it_is_that_of_the_twin(text: Text, context: str) -> None:
 
 
 def arrays_of(level: ContextLevel) -> list[NDArray[Any]]:
-    return [level.values, level.counts, level.first_child, *level.events]
+    return [level.values, level.counts, level.first_child]
 
 
 @pytest.mark.parametrize("context", DEFINITIONS)
@@ -108,6 +113,7 @@ def test_it_may_be_counted_by_ranges_and_with_threads(context: str, monkeypatch:
             for a, b in zip(arrays_of(one), arrays_of(other), strict=True):
                 assert a.dtype == b.dtype
                 assert a.tobytes() == b.tobytes()
+        assert [array.tobytes() for array in whole.events] == [array.tobytes() for array in parts.events]
     assert_like_the_twin(parts, corpus)
 
 

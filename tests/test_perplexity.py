@@ -24,7 +24,7 @@ from stategram import (
     load_model,
     open_model,
 )
-from stategram.evaluation import history_sums
+from stategram.evaluation import history_sums, perplexity
 from stategram.formats import read_arpa
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
@@ -61,6 +61,34 @@ def test_unknown_is_what_the_model_does_not_know(model: NgramModel) -> None:
     of_model = corpus_from_sentences(TEST, vocabulary=model.vocabulary)
     assert own.n_unknown == 0
     assert evaluate(model, own) == evaluate(model, of_model)
+
+
+def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = corpus_from_sentences(TRAIN).vocabulary
+    models = [NgramModel.train(TRAIN, order=order) for order in (1, 3)]
+    test = corpus_from_sentences(TEST * 50, vocabulary=vocabulary)
+    mixture = Mixture.fit(models, ["the cat ran", "a dog sat on the mat"] * 40, buckets="length")
+    assert mixture.buckets.number > 1
+    scored: list[tuple[int, int]] = []
+    log_probs = NgramModel.log_probs
+
+    def counted(self: NgramModel, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+        scored.append((self.order, corpus.n_events))
+        return log_probs(self, corpus, threads=threads)
+
+    expected = mixture.log_probs(test)
+    alone = [evaluate(model, test).perplexity for model in models]
+    with monkeypatch.context() as patched:
+        patched.setattr(NgramModel, "log_probs", counted)
+        patched.setattr(perplexity, "_EVENTS_A_PIECE", 40)
+        figures = evaluate(mixture, test)
+    for order in (1, 3):
+        pieces = [events for of, events in scored if of == order]
+        assert sum(pieces) == test.n_events
+        assert max(pieces) <= 40
+    assert figures.bits == pytest.approx(-expected.mean() / math.log(2), rel=1e-12)
+    assert [part.perplexity for part in figures.parts] == pytest.approx(alone)
+    assert [part.weight for part in figures.parts] == pytest.approx(mixture.mean_weights(test).tolist())
 
 
 def test_a_mixture_has_parts() -> None:

@@ -19,6 +19,7 @@ from stategram import (
     NgramModel,
     NgramPart,
     Recipe,
+    StategramError,
     TagMap,
     UsageError,
     Vocabulary,
@@ -28,9 +29,10 @@ from stategram import (
     train_recipe,
 )
 from stategram.contexts import parse_tags
-from stategram.experiments import training
+from stategram.experiments import Steps, training
 from stategram.experiments.resolution import resolve
 from stategram.experiments.text_size import by_size
+from stategram.storage import lock
 from story import sentences
 
 
@@ -132,6 +134,10 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         ("[[part]]\nmodel = 'clustered'\ncontext_classes = 9", ["context_classes", "has none"]),
         ("[[part]]\nmodel = 'ngram'\n[mixture]\nbuckets = 'x'", ["mixture: buckets is 'x'", "auto, none"]),
         ("[[part]]\nmodel = 'ngram'\n[mixture]\nweight = 1", ["mixture: no key 'weight'", "buckets"]),
+        ('[[part]]\nmodel = "ngram"\nsmoothing = "katz\\n"', ["smoothing is 'katz\\n'"]),
+        ('[[part]]\nmodel = "clustered"\nstates = "size\\n"', ["states is 'size\\n'"]),
+        ('[[part]]\nmodel = "clustered"\nstates = "auto\\n"', ["states is 'auto\\n'"]),
+        ('[[part]]\nmodel = "clustered"\npreset = "\\nfast"', ["preset is '\\nfast'"]),
         ("mixture = 3\n[[part]]\nmodel = 'ngram'", ["mixture is 3"]),
     ],
 )
@@ -246,6 +252,44 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
     (tmp_path / "thesis" / "thesis.tex").touch()
     with pytest.raises(UsageError, match="choose another folder"):
         train_recipe(*texts, recipe, checkpoint=tmp_path / "thesis")
+
+
+def test_a_folder_is_held_by_one_training(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    recipe = Recipe(part=[NgramPart(order=2)])
+    train_recipe(*texts, recipe, checkpoint=place)
+    theirs = place / "part-1.0123456789abcdef.partial"
+    theirs.mkdir()
+    with (
+        lock(place / "run.lock"),
+        pytest.raises(StategramError, match=r"another process is at work in .*run; wait"),
+    ):
+        train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    assert theirs.exists()
+    train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    assert not theirs.exists()
+
+
+def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    recipe = Recipe(part=[NgramPart(order=2)])
+    place.mkdir()
+    (place / "run.lock").touch()
+    (place / "run.json.0123456789abcdef.partial").write_text("{")
+    train_recipe(*texts, recipe, checkpoint=place)
+    # The model was there before: it is taken, not trained again.
+    (place / "part-1").rename(place / "part-1.0123456789abcdef.replaced")
+    (place / "part-1.0123456789abcdef.partial").mkdir()
+    (place / "classes-5-fast.tsv.0123456789abcdef.partial").write_text("a")
+    said: list[str] = []
+
+    class Said(Steps):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
+    assert any("kept: NgramModel" in message for message in said)
+    assert sorted(file.name for file in place.iterdir()) == ["part-1", "run.json", "run.lock"]
 
 
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:

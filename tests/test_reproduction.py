@@ -34,6 +34,7 @@ from stategram.experiments.reproduction import RowResult, RowSteps
 from stategram.experiments.reproduction.measures import bands_of, context_counts
 from stategram.experiments.steps import Report
 from stategram.models import fit_weights, interpolate
+from stategram.storage import lock
 from story import sentences
 
 ROWS = 37
@@ -240,6 +241,14 @@ def test_what_a_killed_process_leaves_can_be_gone_on_with(
     found = _reproduce(place, tmp_path / "out")
     assert _without_seconds(found.rows) == _without_seconds(whole.rows)
     assert not list(work.rglob("*.partial"))
+
+
+def test_a_folder_that_another_process_holds_is_refused(place: Path, whole: Reproduction) -> None:
+    with (
+        lock(place / "whole" / "work" / "run.lock"),
+        pytest.raises(StategramError, match="another process is at work"),
+    ):
+        _reproduce(place, place / "whole")
 
 
 def test_a_finished_run_is_not_made_again(place: Path, whole: Reproduction) -> None:

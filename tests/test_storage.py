@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,14 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
 from stategram.errors import BadDataError, StategramError
-from stategram.storage import holds_only_our_files, left_overs, open_folder, write_folder
+from stategram.storage import (
+    holds_only_our_files,
+    left_overs,
+    lock,
+    open_folder,
+    recover_folder,
+    write_folder,
+)
 from stategram.text import Corpus, corpus_from_sentences
 
 
@@ -211,6 +220,94 @@ def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
     for name in ("folder.partial", "folder.my.partial", "other.12.partial", "folder.12.partial.txt"):
         folder.with_name(name).mkdir()
     assert left_overs(folder) == []
+
+
+def killed_while_replacing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave what a kill between the two renamings leaves: nothing has the name."""
+
+    class Killed(BaseException):
+        pass
+
+    def rename(self: Path, target: Path) -> Path:
+        os.rename(self, target)  # noqa: PTH104  that is what is replaced here
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", rename)
+        # Nothing is tidied up after a kill.
+        patched.setattr("shutil.rmtree", lambda *_, **__: None)
+        patched.setattr(Path, "exists", lambda self: self == folder)
+        with pytest.raises(Killed):
+            corpus_from_sentences(["new"]).save(folder)
+
+
+def test_what_was_about_to_be_replaced_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    n_events = Corpus.load(folder).n_events
+    killed_while_replacing(folder, monkeypatch)
+    assert not folder.exists()
+    assert sorted(left.suffix for left in left_overs(folder)) == [".partial", ".replaced"]
+    recover_folder(folder)
+    assert Corpus.load(folder).n_events == n_events
+    assert [left.suffix for left in left_overs(folder)] == [".partial"]
+
+
+def test_a_name_that_is_taken_is_not_recovered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    killed_while_replacing(folder, monkeypatch)
+    corpus_from_sentences(["new"]).save(folder)
+    recover_folder(folder)
+    assert Corpus.load(folder).n_events == 2
+    recover_folder(folder.with_name("other"))
+    assert not folder.with_name("other").exists()
+
+
+@pytest.mark.parametrize("damage", ["manifest.json", "corpus.safetensors"])
+def test_what_is_not_whole_is_not_recovered(
+    folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    killed_while_replacing(folder, monkeypatch)
+    (replaced,) = (left for left in left_overs(folder) if left.suffix == ".replaced")
+    (replaced / damage).unlink()
+    recover_folder(folder)
+    assert not folder.exists()
+    assert replaced.exists()
+
+
+def test_of_several_the_latest_is_recovered(folder: Path) -> None:
+    for at, (name, text) in enumerate([("0c", "a b c d"), ("0a", "a b c"), ("0b", "a b")]):
+        left = folder.with_name(f"folder.{name}.replaced")
+        corpus_from_sentences([text]).save(left)
+        os.utime(left / "manifest.json", (at % 2, at % 2))
+    folder.rename(folder.with_name("away"))
+    recover_folder(folder)
+    assert Corpus.load(folder).n_events == 4
+
+
+_HOLD = """
+import sys
+from pathlib import Path
+from stategram.storage import lock
+with lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_lock_is_held_by_one_process_until_it_ends(tmp_path: Path) -> None:
+    place = tmp_path / "lock"
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().strip() == b"held"
+        with pytest.raises(StategramError, match="another process is at work in"), lock(place):
+            pass
+        process.kill()
+    with lock(place), pytest.raises(StategramError, match="wait until it ends"), lock(place):
+        pass
+    with lock(place):
+        pass
+    with pytest.raises(StategramError, match="cannot write"), lock(tmp_path / "none" / "lock"):
+        pass
 
 
 def test_a_folder_with_other_files_is_not_only_ours(folder: Path) -> None:

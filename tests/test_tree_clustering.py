@@ -15,7 +15,8 @@ from naive.exchange import Pairs, two_sided_criterion
 from naive.leave_one_out import leave_one_out_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
 from stategram import Corpus, UsageError, corpus_from_sentences
-from stategram.clustering import Clustering, cluster, exchange
+from stategram.clustering import Clustering, ClusteringSettings, cluster, exchange
+from stategram.clustering.tree_clustering import _plan
 from stategram.contexts import ContextTree
 from test_context_tree import classes_of, tags_of
 from test_smoothing import Text, long_text, make_corpus, texts
@@ -30,7 +31,7 @@ def text() -> Corpus:
 
 def pairs_of(tree: ContextTree) -> Pairs:
     """How often each word follows each context."""
-    events = tree.levels[-1].events
+    events = tree.events
     rows = np.repeat(np.arange(len(tree.levels[-1])), np.diff(events.offsets))
     return dict(
         zip(zip(rows.tolist(), events.columns.tolist(), strict=True), events.counts.tolist(), strict=True)
@@ -63,7 +64,7 @@ def assert_complete(found: Clustering) -> None:
             assert (states == found.states[number - 2][tree.parents(number)])[rare].all()
         elif options.tree:
             assert (states[rare] == options.states - 1).all()
-    seen = np.bincount(tree.levels[-1].events.columns, minlength=len(tree.vocabulary)) > 0
+    seen = np.bincount(tree.events.columns, minlength=len(tree.vocabulary)) > 0
     assert len(found.categories) == len(tree.vocabulary)
     assert (found.categories[seen] < options.categories).all()
     assert (found.categories[~seen] == options.categories).all()
@@ -102,6 +103,57 @@ def test_the_same_bytes_on_any_number_of_threads(
     assert one.levels[-1].criterion == pytest.approx(criterion_of(one), rel=1e-9)
     assert [level.level for level in one.levels] == ([1, 2] if tree else [2])
     assert sum(level.sweeps for level in one.levels) == len(one.history)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_perplexity_is_that_of_maximum_likelihood(criterion: str) -> None:
+    found = cluster(text(), "w-2,w-1", states=20, categories=15, criterion=criterion, anneal=2)
+    likelihood = two_sided_criterion(
+        pairs_of(found.tree), found.states[-1].tolist(), found.categories.tolist()
+    )
+    words = text().word_counts[text().word_counts > 0]
+    expected = np.exp(-(likelihood + (words * np.log(words)).sum()) / text().n_events)
+    assert found.levels[-1].perplexity == pytest.approx(expected, rel=1e-9)
+    assert found.history[-1].perplexity == found.levels[-1].perplexity
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_level_ends_when_a_sweep_gains_too_little(criterion: str) -> None:
+    def run(tolerance: float, max_sweeps: int = 12) -> list[float]:
+        found = cluster(
+            text(),
+            "w-1",
+            states=20,
+            categories=15,
+            criterion=criterion,
+            tolerance=tolerance,
+            max_sweeps=max_sweeps,
+        )
+        # The first one gives the other elements a cluster.
+        assert found.history[0].step == "level 1: place"
+        return [one.criterion for one in found.history[1:]]
+
+    all_of_them = run(0.0)
+    shares = 1 - np.exp(-np.diff(all_of_them) / text().n_events)
+    assert shares[0] > 0.002
+    for tolerance in (0.02, 0.002, 0.0005):
+        # One sweep more than gains enough.
+        little = np.flatnonzero(shares < tolerance)
+        assert run(tolerance) == all_of_them[: little[0] + 2 if len(little) else None]
+    assert len(run(0.5)) == 2
+
+
+def test_without_shortlists_every_sweep_is_over_all_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(states: int, categories: int, candidates: int) -> list[bool]:
+        options = ClusteringSettings(states, categories, candidates=candidates, anneal=4, max_sweeps=6)
+        return [not shortlisted for _, _, shortlisted in _plan(options, True)]
+
+    assert all(full(199, 5000, 16))
+    assert all(full(5000, 199, 16))
+    assert all(full(5000, 5000, 0))
+    assert full(200, 200, 16)[-6:] == [True, False, False] * 2
+    monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 10)
+    assert not all(full(10, 10, 1))
 
 
 def test_shortlists_and_seeds_matter(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -341,6 +341,10 @@ class TwoSidedExchange:
     def criterion(self) -> float:
         """The criterion, kept up to date move by move."""
 
+    @property
+    def likelihood(self) -> float:
+        """That of maximum likelihood; under leaving-one-out as of the last call of `leave_one_out`."""
+
     def recount(self) -> float:
         """Give the criterion computed anew from the tables."""
 

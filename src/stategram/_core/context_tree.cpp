@@ -102,6 +102,25 @@ auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std
     return made;
 }
 
+// Where to cut groups into slices of about as many groups and rows: a few groups may have most of all rows,
+// beside many of a single one.
+std::vector<std::size_t> even_cuts(const In<std::int64_t>& group_offsets, std::size_t slices) {
+    const std::size_t groups = group_offsets.size() - 1;
+    const double of_groups = 1.0 / static_cast<double>(groups);
+    const double of_rows = 1.0 / static_cast<double>(group_offsets(groups) - group_offsets(0) + 1);
+    std::vector<std::size_t> cuts{0};
+    double share = 0.0;
+    for (std::size_t group = 0; group < groups; ++group) {
+        const std::int64_t rows = group_offsets(group + 1) - group_offsets(group);
+        share += of_groups + of_rows * static_cast<double>(rows);
+        if (share * static_cast<double>(slices) >= 2.0 || group + 1 == groups) {
+            cuts.push_back(group + 1);
+            share = 0.0;
+        }
+    }
+    return cuts;
+}
+
 // Sums rows of counts, group by group: group j is made of the rows rows[group_offsets[j] ..
 // group_offsets[j+1]).
 auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
@@ -124,7 +143,9 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
             if (columns.data()[i] >= n_columns || counts.data()[i] == 0)
                 throw std::invalid_argument("no such column, or a count of 0");
         ThreadPool pool(threads);
-        const std::size_t slices = std::min<std::size_t>(groups, static_cast<std::size_t>(threads) * 16);
+        const std::vector<std::size_t> cuts =
+            even_cuts(group_offsets, static_cast<std::size_t>(threads) * 16);
+        const std::size_t slices = cuts.size() - 1;
         struct Part {
             std::vector<std::uint32_t> columns, counts;
         };
@@ -134,8 +155,7 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
             auto& sum = sums[static_cast<std::size_t>(worker)];
             sum.resize(n_columns, 0);
             std::vector<std::uint32_t> touched;
-            for (std::size_t group = groups * slice / slices; group < groups * (slice + 1) / slices;
-                 ++group) {
+            for (std::size_t group = cuts[slice]; group < cuts[slice + 1]; ++group) {
                 touched.clear();
                 for (std::int64_t r = group_offsets(group); r < group_offsets(group + 1); ++r) {
                     const std::size_t row = rows.data()[r];

@@ -165,9 +165,9 @@ class CountTable {
             add_gains(*f_, out, &counts_[place.begin], totals_[row], n, factor, targets);
     }
 
-    // The sum of f over all cells.
-    double entropy() const {
-        const Entropy& f = *f_;
+    // The sum of f over all cells; of the f in use, or of another one.
+    double entropy() const { return entropy(*f_); }
+    double entropy(const Entropy& f) const {
         double sum = 0.0;
         for (const Place& place : places_) {
             if (place.dense)

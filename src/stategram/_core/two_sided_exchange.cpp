@@ -197,6 +197,7 @@ class TwoSidedExchange {
         cell_ = std::move(cell);
         margin_ = std::move(margin);
         criterion_ = recount();
+        likelihood_ = recount_likelihood();
     }
     double b() const { return b_; }
 
@@ -210,6 +211,9 @@ class TwoSidedExchange {
     }
 
     double criterion() const { return criterion_; }
+    // The criterion of maximum likelihood, whichever is used. Under leaving-one-out it would take too long to
+    // compute at all times: it is that of the tables when `leave_one_out` was last called.
+    double likelihood() const { return cell_ ? likelihood_ : criterion_; }
     double recount() const {
         return by_state_.entropy() - contexts_->margins().entropy() - words_->margins().entropy();
     }
@@ -217,6 +221,11 @@ class TwoSidedExchange {
     Out<std::uint32_t> categories() const { return to_numpy(std::vector<std::uint32_t>(words_->labels())); }
 
  private:
+    double recount_likelihood() const {
+        const Entropy& f = Entropy::get();
+        return by_state_.entropy(f) - contexts_->margins().entropy(f) - words_->margins().entropy(f);
+    }
+
     void check_states_move() const {
         if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
     }
@@ -252,6 +261,7 @@ class TwoSidedExchange {
     std::unique_ptr<const Entropy> cell_, margin_;  // of leaving-one-out
     double b_ = 0.0;
     double criterion_ = 0.0;
+    double likelihood_ = 0.0;
     std::atomic<bool> occupied_{false};
 };
 
@@ -285,6 +295,7 @@ void register_two_sided_exchange(nb::module_& m) {
         .def("states", &TwoSidedExchange::states)
         .def("categories", &TwoSidedExchange::categories)
         .def_prop_ro("criterion", &TwoSidedExchange::criterion)
+        .def_prop_ro("likelihood", &TwoSidedExchange::likelihood)
         .def("recount", &TwoSidedExchange::recount, "The criterion computed anew from the tables.");
 }
 

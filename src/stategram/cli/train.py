@@ -132,7 +132,10 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
 
 def _say_left_overs(output: Path, console: Console) -> None:
     for left in left_overs(output):
-        console.say(f"note: {left} is of a run that was killed; if no other writes it now, remove it")
+        if left.suffix == ".replaced" and not output.exists():
+            console.say(f"note: {left} is the model that was in {output}; a run that replaced it was killed")
+        else:
+            console.say(f"note: {left} is of a run that was killed; if no other writes it now, remove it")
 
 
 def _train(

@@ -45,7 +45,8 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
         )
         recipe = with_tags(given, options["tags"])
         if options["tags"] and not any(getattr(part, "tags", None) for part in recipe.part):
-            raise click.UsageError(f"no context of recipe {recipe.name} has tags; leave --tags out")
+            where = f"recipe {recipe.name}" if options["recipe"] else f"--context {recipe.name}"
+            raise click.UsageError(f"no value of {where} is a tag; leave --tags out")
     if not math.isfinite(options["prune"]):
         raise click.UsageError("--prune must be a number, such as 1e-8")
     min_counts_of(options)
@@ -75,7 +76,7 @@ def _check_with_recipe(options: dict[str, Any]) -> None:
         )
     if options["heldout"] and not (recipe or options["context"]):
         raise click.UsageError(
-            f"--heldout is for a recipe; add --recipe {' or '.join(RECIPES)} or a TOML file"
+            f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
         )
     for name in _WITHOUT_RECIPE if recipe else () if options["context"] else _WITH_RECIPE:
         if was_given(name):
@@ -83,7 +84,7 @@ def _check_with_recipe(options: dict[str, Any]) -> None:
             raise click.UsageError(
                 f"{shown} has no place beside --recipe, which says that for each part; write it into a recipe"
                 if recipe
-                else f"{shown} is for a recipe; add --recipe and --heldout, or leave it out"
+                else f"{shown} is for mixtures; add --recipe or --context, and --heldout, or leave it out"
             )
     if options["resume"] and not options["checkpoint"]:
         raise click.UsageError("--resume goes on from a checkpoint; say where it is: --checkpoint FOLDER")

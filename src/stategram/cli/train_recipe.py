@@ -13,7 +13,7 @@ from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_record import inputs_of, text_recipe
 from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
-from stategram.models import Mixture
+from stategram.models import ClusteredModel, Mixture
 from stategram.text import Corpus
 
 __all__ = ["train_by_recipe"]
@@ -113,7 +113,11 @@ def _as_table(mixture: Mixture) -> str:
     chosen = found["buckets"]["kind"]
     tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
     if tried:
-        lines.append(f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half")
+        trust = any(isinstance(part, ClusteredModel) for part in mixture.parts)
+        lines.append(
+            f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half"
+            + (" (a little too good: trust in states is of both)" if trust else "")
+        )
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from stategram.clustering.context_clustering import (
 )
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
+from stategram.clustering.number_of_clusters import usual_number
 from stategram.clustering.schedule import EFFORTS
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
@@ -32,4 +33,5 @@ __all__ = [
     "class_labels",
     "cluster",
     "cluster_tree",
+    "usual_number",
 ]

@@ -7,6 +7,7 @@ import json
 import os
 import time
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from stategram.clustering.monitor import SweepRecord
 from stategram.clustering.tree_clustering import LevelResult, Position, TreeClustering
 from stategram.contexts import ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import open_folder, write_folder
+from stategram.storage import open_folder, recover_folder, write_folder
 
 __all__ = ["Checkpoint"]
 
@@ -56,13 +57,18 @@ class Checkpoint:
                 "position": {
                     "level": position.level,
                     "sweep": position.sweep,
-                    "perplexity": None if np.isinf(position.perplexity) else position.perplexity,
+                    "criterion": None if np.isinf(position.criterion) else position.criterion,
                 },
                 "levels": [asdict(level) for level in run.levels],
                 "history": [asdict(sweep) for sweep in run.monitor.history],
             },
         )
         self._written = time.monotonic()
+
+    def exists(self) -> bool:
+        """Whether there is something to go on from, even if a run was killed while it replaced the folder."""
+        recover_folder(self.folder)
+        return Path(self.folder).exists()
 
     def _fingerprint_of(self, run: TreeClustering) -> str:
         # A large text takes a second: once is enough.
@@ -81,8 +87,8 @@ class Checkpoint:
         arrays = opened.arrays("clusters", mmap=False)
         try:
             found = manifest["position"]
-            perplexity = np.inf if found["perplexity"] is None else float(found["perplexity"])
-            position = Position(int(found["level"]), int(found["sweep"]), perplexity)
+            criterion = -np.inf if found["criterion"] is None else float(found["criterion"])
+            position = Position(int(found["level"]), int(found["sweep"]), criterion)
             run.levels[:] = [LevelResult(**level) for level in manifest["levels"]]
             run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
             run.monitor.started -= max((sweep.seconds for sweep in run.monitor.history), default=0.0)
@@ -119,7 +125,7 @@ def _fingerprint(run: TreeClustering) -> str:
 
 def _add_tree(digest: Any, tree: ContextTree) -> None:
     digest.update(tree.definition.tree_order.encode())
-    arrays: list[NDArray[Any]] = [*tree.maps, *tree.levels[-1].events]
+    arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
     for level in tree.levels:
         arrays += [level.values, level.first_child]
     for array in arrays:

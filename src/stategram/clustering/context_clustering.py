@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -77,7 +76,8 @@ def cluster(
     min_count
         Contexts with fewer events do not move on their own.
     tolerance
-        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share; by
+        leaving-one-out, what stands in the place of that perplexity in its criterion.
     max_sweeps
         A level ends after so many sweeps at most.
     anneal
@@ -177,7 +177,7 @@ def cluster_tree(
         return run.run()
     keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     run.save = keeper.save
-    if resume and Path(keeper.folder).exists():
+    if resume and keeper.exists():
         return run.run(*keeper.restore(run))
     return run.run()
 

@@ -24,6 +24,7 @@ __all__ = [
     "Side",
     "event_exchange",
     "predictive_exchange",
+    "shortlist_length",
     "tied_exchange",
     "two_sided_exchange",
 ]
@@ -113,8 +114,13 @@ class Exchange:
 
     @property
     def perplexity(self) -> float:
-        """The training perplexity of the maximum-likelihood model p(G(w)|S(c)) p(w|G(w))."""
-        return math.exp(-(self.criterion + self.words_entropy) / self.n_events)
+        """The training perplexity of the maximum-likelihood model p(G(w)|S(c)) p(w|G(w)).
+
+        By leaving-one-out, that of the clusters when the kernel last took its b.
+        """
+        kernel = self.kernel
+        likelihood = kernel.likelihood if isinstance(kernel, _core.TwoSidedExchange) else kernel.criterion
+        return math.exp(-(likelihood + self.words_entropy) / self.n_events)
 
     def sweep(
         self, temperature: float, seed: int, tick: Callable[[float, int], object], *, shortlisted: bool
@@ -143,7 +149,7 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> 
         classes.n_all,
         classes.n,
         threads,
-        _shortlist(classes.n),
+        shortlist_length(classes.n),
     )
     work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
     words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep, kernel.labels)
@@ -248,11 +254,12 @@ def _two_sided_kernel(
         states_move,
         threads,
         # The sparse rows of still states are slow to look a single cluster up in.
-        _shortlist(min(states.n, categories.n), candidates) if states_move else 0,
+        shortlist_length(min(states.n, categories.n), candidates) if states_move else 0,
     )
 
 
-def _shortlist(clusters: int, candidates: int = _SHORTLIST) -> int:
+def shortlist_length(clusters: int, candidates: int = _SHORTLIST) -> int:
+    """Give how many clusters an element looks at in a sweep over shortlists; 0: at all of them."""
     return candidates if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
 
 
@@ -261,8 +268,10 @@ def _scales(counts: NDArray[np.int64]) -> NDArray[np.float32]:
 
 
 def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
-    sums = np.concatenate(([0], np.cumsum(counts.counts, dtype=np.int64)))
-    return np.diff(sums[counts.offsets])
+    sums = np.zeros(len(counts.offsets) - 1, np.int64)
+    filled = np.diff(counts.offsets) > 0
+    sums[filled] = np.add.reduceat(counts.counts, counts.offsets[:-1][filled], dtype=np.int64)
+    return sums
 
 
 def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:

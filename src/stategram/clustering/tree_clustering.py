@@ -7,14 +7,16 @@ Words move on every level.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.clustering.exchange import Clusters, event_exchange
+from stategram.clustering.exchange import Clusters, event_exchange, shortlist_length
 from stategram.clustering.initial import frequent_first
 from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import COLD, FULL_EVERY, HOT
@@ -41,11 +43,13 @@ class ClusteringSettings:
     anneal
         Annealing sweeps on the first level.
     tolerance
-        A level ends when a sweep over all clusters lowers the training perplexity by less than this share.
+        A level ends when a sweep over all clusters lowers the training perplexity by less than this share; by
+        leaving-one-out, what stands in the place of that perplexity in its criterion.
     max_sweeps
         A level ends after so many sweeps at most, annealing not counted.
     candidates
-        Between two sweeps over all clusters, elements look at so many clusters only; 0: always at all.
+        Between two sweeps over all clusters, elements look at so many clusters only; 0, or
+        fewer than 200 clusters: always at all.
     seed
         Of the annealing.
 
@@ -120,8 +124,8 @@ class Position:
 
     level: int
     sweep: int
-    perplexity: float
-    """After the last sweep over all clusters of the level, or inf."""
+    criterion: float
+    """After the last sweep over all clusters of the level, or -inf."""
 
 
 class _EarlyEnd(Exception):  # noqa: N818 -- an end, not an error
@@ -160,7 +164,7 @@ class TreeClustering:
         """Cluster; from a position with the states of its level, if they are given."""
         for number in self.numbers:
             if start is None or number >= start.level:
-                here = start if start is not None and number == start.level else Position(number, 0, np.inf)
+                here = start if start is not None and number == start.level else Position(number, 0, -np.inf)
                 if not self._run_level(here, states if here is start else None):
                     break
         return self._finish()
@@ -172,16 +176,29 @@ class TreeClustering:
 
     def share_done(self, number: int, share: float) -> float:
         """Give how much of all work is done when a share of a level is."""
-        work = [len(self.tree.levels[n - 1].events.columns) for n in self.numbers]
         at = self.numbers.index(number)
-        return (sum(work[:at]) + work[at] * share) / sum(work)
+        return (sum(self._work[:at]) + self._work[at] * share) / sum(self._work)
+
+    @cached_property
+    def _work(self) -> list[int]:
+        """For each level, about what a sweep takes, in rows of a table; no element has more than events."""
+        settings = self.settings
+        words = int(np.minimum(self.tree.word_counts, settings.states).sum())
+        work = []
+        for number in self.numbers:
+            counts = self.tree.levels[number - 1].counts
+            movable = counts[counts >= settings.min_count]
+            work.append(words + int(np.minimum(movable, settings.categories).sum(dtype=np.int64)))
+        return work
 
     def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> bool:
         """Sweep over a level; whether there was no early end."""
         work = LevelWork(self, start.level, states)
         work.n_sweeps = start.sweep
         plan = list(_plan(self.settings, start.level == self.numbers[0]))
-        perplexity = start.perplexity
+        criterion = start.criterion
+        # A perplexity that falls by a share t is a criterion that rises by -log(1 - t) an event.
+        least_gain = -math.log1p(-self.settings.tolerance) * work.exchange.n_events
         ended = False
         for sweep, (step, temperature, shortlisted) in enumerate(plan):
             if sweep < start.sweep:
@@ -190,7 +207,7 @@ class TreeClustering:
                 categories = work.categories()
                 self.save(
                     replace(self, categories=categories),
-                    Position(start.level, sweep, perplexity),
+                    Position(start.level, sweep, criterion),
                     work.states(),
                 )
             try:
@@ -204,9 +221,9 @@ class TreeClustering:
                 work.settle()
                 break
             if step == "exchange" and not shortlisted:
-                if work.exchange.perplexity > perplexity * (1 - self.settings.tolerance):
+                if work.exchange.criterion - criterion < least_gain:
                     break
-                perplexity = work.exchange.perplexity
+                criterion = work.exchange.criterion
         self.states.append(work.states())
         self.categories = work.categories()
         self.levels.append(work.result())
@@ -233,7 +250,7 @@ class TreeClustering:
 
 def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, float, bool]]:
     """Give the sweeps of a level: step, temperature, whether over shortlists."""
-    short = settings.candidates > 0
+    short = shortlist_length(min(settings.states, settings.categories), settings.candidates) > 0
     if is_first:
         yield "place", 0.0, False
         for number in range(settings.anneal):
@@ -256,38 +273,34 @@ class LevelWork:
         self.started = clustering.monitor.seconds
         self.n_sweeps = 0
         settings = clustering.settings
-        inherited = self._inherited()
-        counts = self.level.counts.astype(np.int64)
-        by_count = np.argsort(-counts, kind="stable")
-        self.movable = by_count[counts[by_count] >= settings.min_count]
-        rare = np.flatnonzero(counts < settings.min_count)
-        # What does not move is one row for each state.
-        rare = rare[np.argsort(inherited[rare], kind="stable")]
-        offsets = np.concatenate(
-            (
-                np.arange(len(self.movable) + 1),
-                len(self.movable) + np.cumsum(np.bincount(inherited[rare], minlength=settings.states)),
-            )
-        )
-        n_words = len(clustering.tree.vocabulary)
-        events = CompressedCounts(
-            *_core.sum_rows(
-                *self.level.events,
-                np.concatenate((self.movable, rare)).astype(np.uint32),
-                offsets.astype(np.int64),
-                n_words,
-                clustering.threads,
-            )
-        )
-        self.inherited = inherited
+        self.inherited = self._inherited()
+        counts = self.level.counts
+        movable = np.flatnonzero(counts >= settings.min_count).astype(np.uint32)
+        self.movable = movable[np.argsort(~counts[movable], kind="stable")]  # the most frequent first
         self.exchange = event_exchange(
-            events,
+            self._events(),
             self._state_clusters(states),
             self._category_clusters(),
             candidates=settings.candidates,
             threads=clustering.threads,
         )
         self.settle()
+
+    def _events(self) -> CompressedCounts:
+        """Give the words after each node that may move, then after all that do not, a row for each state."""
+        clustering, n_movable = self.clustering, len(self.movable)
+        rare = np.flatnonzero(self.level.counts < clustering.settings.min_count).astype(np.uint32)
+        states = self.inherited[rare]
+        of_states = np.cumsum(np.bincount(states, minlength=clustering.settings.states))
+        return CompressedCounts(
+            *_core.sum_rows(
+                *clustering.tree.events_of(self.number, threads=clustering.threads),
+                np.concatenate((self.movable, rare[np.argsort(states, kind="stable")])),
+                np.concatenate((np.arange(n_movable + 1), n_movable + of_states)),
+                len(clustering.tree.vocabulary),
+                clustering.threads,
+            )
+        )
 
     def _inherited(self) -> NDArray[np.uint32]:
         clustering = self.clustering
@@ -313,9 +326,7 @@ class LevelWork:
     def _category_clusters(self) -> Clusters:
         clustering = self.clustering
         n = clustering.settings.categories
-        events = clustering.tree.levels[0].events  # the fewest rows; words are as frequent on every level
-        counts = np.bincount(events.columns, events.counts, len(clustering.tree.vocabulary)).astype(np.int64)
-        fresh = frequent_first(counts, n)
+        fresh = frequent_first(clustering.tree.word_counts, n)
         if clustering.categories is None:
             return fresh
         return Clusters(clustering.categories, n, fresh.order)

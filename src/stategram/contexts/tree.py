@@ -36,15 +36,12 @@ class ContextLevel:
     first_child
         The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
         level; empty for the leaves.
-    events
-        How often each word follows the contexts of each node: a row for each node.
 
     """
 
     values: NDArray[np.uint32]
     counts: NDArray[np.uint32]
     first_child: NDArray[np.uint32]
-    events: CompressedCounts
 
     def __len__(self) -> int:
         return len(self.values)
@@ -64,6 +61,10 @@ class ContextTree:
         For each level, the value of each word: the word itself, its tag or its category.
     levels
         Level 1 first; the last are the contexts themselves.
+    events
+        How often each word follows each of the contexts: a row for each leaf. See `events_of` for the others.
+    word_counts
+        The events of each word.
 
     Examples
     --------
@@ -78,6 +79,8 @@ class ContextTree:
     vocabulary: Vocabulary
     maps: tuple[NDArray[np.uint32], ...]
     levels: tuple[ContextLevel, ...]
+    events: CompressedCounts
+    word_counts: NDArray[np.int64]
 
     @property
     def depth(self) -> int:
@@ -87,12 +90,36 @@ class ContextTree:
     @property
     def n_events(self) -> int:
         """The number of events."""
-        return int(self.levels[0].counts.sum(dtype=np.int64))
+        return int(self.word_counts.sum())
 
     def parents(self, level: int) -> NDArray[np.uint32]:
         """Give the parent of each node of a level, 2 or more, in the level above."""
         children = np.diff(self.levels[level - 2].first_child)
         return np.repeat(np.arange(len(children), dtype=np.uint32), children)
+
+    def on_leaves(self, labels: NDArray[np.uint32], level: int) -> NDArray[np.uint32]:
+        """Give each leaf the label that the node above it has on a level."""
+        for above in self.levels[level - 1 : -1]:
+            labels = np.repeat(labels, np.diff(above.first_child))
+        return labels
+
+    def events_of(self, level: int, *, threads: int | None = None) -> CompressedCounts:
+        """Give how often each word follows the contexts of each node of a level.
+
+        They are summed each time: those of all levels together would take more memory than the rest of the
+        tree.
+        """
+        if level == self.depth:
+            return self.events
+        leaves = np.arange(len(self.levels[-1]), dtype=np.uint32)
+        first = self.levels[level - 1].first_child
+        for below in self.levels[level:-1]:
+            first = below.first_child[first]
+        return CompressedCounts(
+            *_core.sum_rows(
+                *self.events, leaves, first.astype(np.int64), len(self.vocabulary), thread_count(threads)
+            )
+        )
 
     def find(
         self, corpus: Corpus, *, threads: int | None = None
@@ -145,10 +172,14 @@ def build_tree(
             f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it"
         )
     maps = _maps(definition, len(corpus.vocabulary), tags, classes)
-    n_threads = thread_count(threads)
-    levels = _count(corpus, definition, maps, n_threads)
+    *levels, leaves, words = _count(corpus, definition, maps, thread_count(threads))
     return ContextTree(
-        definition, corpus.vocabulary, maps, _with_events(levels, len(corpus.vocabulary), n_threads)
+        definition,
+        corpus.vocabulary,
+        maps,
+        (*(ContextLevel(*level) for level in levels), ContextLevel(*leaves[:2], np.empty(0, np.uint32))),
+        CompressedCounts(leaves[2].astype(np.int64), *words[:2]),
+        corpus.word_counts,
     )
 
 
@@ -209,18 +240,3 @@ def _count(
             )
         levels.append((values, counts, first_child))
     return levels
-
-
-def _with_events(levels: list[_Counted], n_words: int, threads: int) -> tuple[ContextLevel, ...]:
-    """Add to each level the words that follow its nodes, from the leaves up."""
-    words, counts, _ = levels[-1]
-    *_, (values, totals, offsets) = levels[:-1]
-    events = CompressedCounts(offsets.astype(np.int64), words, counts)
-    made = [ContextLevel(values, totals, np.empty(0, np.uint32), events)]
-    for values, totals, first_child in reversed(levels[:-2]):
-        rows = np.arange(len(made[0]), dtype=np.uint32)
-        events = CompressedCounts(
-            *_core.sum_rows(*made[0].events, rows, first_child.astype(np.int64), n_words, threads)
-        )
-        made.insert(0, ContextLevel(values, totals, first_child, events))
-    return tuple(made)

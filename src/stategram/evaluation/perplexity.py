@@ -14,6 +14,8 @@ from stategram.text import UNKNOWN, Corpus, Vocabulary, check_known_words, corpu
 
 __all__ = ["OrderFigures", "PartFigures", "PerplexityFigures", "evaluate"]
 
+# What all parts of a mixture say of so many events is in memory at a time.
+_EVENTS_A_PIECE = 1 << 20
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
 
@@ -108,10 +110,10 @@ def evaluate(
         orders = tuple(
             _of_order(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
         )
+    elif isinstance(model, Mixture):
+        surprisals, parts = _of_mixture(model, corpus, threads)
     else:
         surprisals = model.log_probs(corpus, threads=threads) / -np.log(2.0)
-    if isinstance(model, Mixture):
-        parts = _of_parts(model, corpus, threads)
     bits = float(surprisals.mean())
     return PerplexityFigures(
         events=corpus.n_events,
@@ -133,12 +135,27 @@ def _of_order(surprisals: NDArray[np.float64], chosen: NDArray[np.bool_], order:
     return OrderFigures(order, events, events / len(surprisals), perplexity)
 
 
-def _of_parts(model: Mixture, corpus: Corpus, threads: int | None) -> tuple[PartFigures, ...]:
-    weights = model.mean_weights(corpus, threads=threads).tolist()
-    log_probs = model.part_log_probs(corpus, threads=threads)
-    return tuple(
-        PartFigures(repr(part), _perplexity(float(of.mean()) / -np.log(2.0)), weight)
-        for part, of, weight in zip(model.parts, log_probs, weights, strict=True)
+def _of_mixture(
+    model: Mixture, corpus: Corpus, threads: int | None
+) -> tuple[NDArray[np.float64], tuple[PartFigures, ...]]:
+    """Give the surprisals of a mixture and the figures of its parts, each of which scores the text once."""
+    log_probs = np.empty(corpus.n_events)
+    of_parts = np.zeros(len(model.parts))
+    weights = np.zeros(len(model.parts))
+    for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
+        of_piece = model.event_weights(piece, threads=threads)
+        weights += of_piece.sum(axis=0)
+        mixed = np.zeros(piece.n_events)
+        for number, of_part in enumerate(model.part_log_probs(piece, threads=threads)):
+            of_parts[number] += of_part.sum()
+            mixed += of_piece[:, number] * np.exp(of_part)
+        with np.errstate(divide="ignore"):
+            np.log(mixed, out=log_probs[begin : begin + piece.n_events])
+    bits = (of_parts / -np.log(2.0) / corpus.n_events).tolist()
+    means = (weights / corpus.n_events).tolist()
+    return log_probs / -np.log(2.0), tuple(
+        PartFigures(repr(part), _perplexity(of), weight)
+        for part, of, weight in zip(model.parts, bits, means, strict=True)
     )
 
 

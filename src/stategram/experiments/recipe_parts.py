@@ -5,12 +5,14 @@ The types say it all: the text of a `Meta` is what an error tells of a key.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
 from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS
+from stategram.experiments.text_size import SIZE
 from stategram.models import BUCKET_KINDS, SMOOTHINGS
 
 __all__ = [
@@ -24,14 +26,12 @@ __all__ = [
     "one_of",
 ]
 
-# A number, or that many times the one that suits the size of the text.
-_SIZE = r"([0-9]*\.?[0-9]+ )?size"
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 
-def one_of(names: object) -> str:
-    """Give a pattern for one of these names."""
-    return "^(" + "|".join(names) + ")$"  # type: ignore[arg-type]
+def one_of(names: Iterable[str]) -> str:
+    """Give a pattern for one of these names, or patterns, and nothing before or after it."""
+    return rf"\A({'|'.join(names)})\Z"
 
 
 _Order: TypeAlias = Annotated[Annotated[int, Meta(ge=1, le=9)], Meta(description="1 to 9")]
@@ -42,7 +42,7 @@ _Effort: TypeAlias = Annotated[
     Annotated[str, Meta(pattern=one_of(EFFORTS))], Meta(description=", ".join(EFFORTS))
 ]
 _Clusters: TypeAlias = Annotated[
-    _Count | Annotated[str, Meta(pattern=f"^({_SIZE}|auto)$")],
+    _Count | Annotated[str, Meta(pattern=one_of((SIZE, "auto")))],
     Meta(description='a number, "size" (by the size of the text), "0.5 size", or "auto" (tried out)'),
 ]
 _Classes: TypeAlias = Annotated[

@@ -1,6 +1,7 @@
 """The folder of a training that can be taken up again: what is done, and the clustering under way.
 
 run.json                  what is trained, on which text
+run.lock                  held by the process that trains
 classes-500-normal.tsv    classes that parts share
 part-1, part-2, ...       a finished part, as a model folder; or where its clustering is
 """
@@ -11,7 +12,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,12 +24,13 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
-from stategram.storage import write_whole
+from stategram.storage import left_overs, lock, recover_folder, write_whole
 from stategram.text import Corpus
 
 __all__ = ["RunFolder", "add_texts", "fingerprint"]
 
 _RUN = "run.json"
+_LOCK = "run.lock"
 
 
 @dataclass(frozen=True)
@@ -37,31 +40,23 @@ class RunFolder:
     path: Path
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], run: str, *, resume: bool) -> RunFolder:
-        """Begin a folder, or go on with one; UsageError if it is of another training (see `fingerprint`)."""
+    @contextmanager
+    def open(cls, folder: str | os.PathLike[str], run: str, *, resume: bool) -> Iterator[RunFolder]:
+        """Begin a folder, or go on with one, and hold it.
+
+        UsageError if it is of another training (see `fingerprint`), StategramError if another process has it.
+        """
         path = Path(folder)
         begun = path / _RUN
-        if begun.exists():
-            if not resume:
-                raise UsageError(
-                    f"{path} holds a training that has begun; resume it, or remove the folder to begin anew"
-                )
-            if _read(begun) != run:
-                raise UsageError(
-                    f"{path} is of another training: of another text, held-out text, recipe or seed; "
-                    "give the same ones, or choose another folder"
-                )
-            for left in (*path.glob("*.partial"), *path.glob("*.replaced")):  # of a run that was killed
-                shutil.rmtree(left, ignore_errors=True)
-            return cls(path)
-        if path.exists() and (not path.is_dir() or any(path.iterdir())):
-            raise UsageError(f"{path} is there already and is not a training; choose another folder")
-        try:
-            path.mkdir(exist_ok=True)
-        except OSError as error:
-            raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
-        write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
-        return cls(path)
+        if not begun.exists():
+            _make(path)
+        with lock(path / _LOCK):
+            if begun.exists():
+                _check(begun, run, resume)
+                _clear(path)
+            else:
+                write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+            yield cls(path)
 
     def part(self, number: int) -> Path:
         """Give the place of a part: of its model, or of its clustering."""
@@ -107,6 +102,41 @@ def add_texts(digest: Any, texts: Sequence[Corpus]) -> None:
     for text in texts:
         digest.update(np.ascontiguousarray(text.ids).data)
         digest.update(np.ascontiguousarray(text.sentence_starts).data)
+
+
+def _make(path: Path) -> None:
+    """Make a folder; UsageError if there is one with more in it than a begin that was killed leaves."""
+    if path.exists():
+        known = [path / _LOCK, *left_overs(path / _RUN)] if path.is_dir() else []
+        if not path.is_dir() or not set(path.iterdir()).issubset(known):
+            raise UsageError(f"{path} is there already and is not a training; choose another folder")
+    try:
+        path.mkdir(exist_ok=True)
+    except OSError as error:
+        raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
+
+
+def _check(begun: Path, run: str, resume: bool) -> None:
+    if not resume:
+        raise UsageError(
+            f"{begun.parent} holds a training that has begun; resume it, or remove the folder to begin anew"
+        )
+    if _read(begun) != run:
+        raise UsageError(
+            f"{begun.parent} is of another training: of another text, held-out text, recipe or seed; "
+            "give the same ones, or choose another folder"
+        )
+
+
+def _clear(path: Path) -> None:
+    """Remove what runs that were killed have left, but for what they were about to replace."""
+    for left in path.glob("part-*.replaced"):
+        recover_folder(path / left.name.split(".")[0])
+    for left in (*path.glob("*.partial"), *path.glob("*.replaced")):
+        if left.is_dir():
+            shutil.rmtree(left, ignore_errors=True)
+        else:
+            left.unlink(missing_ok=True)
 
 
 def _read(path: Path, key: str = "run") -> object:

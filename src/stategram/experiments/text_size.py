@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import re
 
-__all__ = ["by_size", "is_size"]
+from stategram.clustering import usual_number
 
-_SIZE = re.compile(r"(?:([0-9]*\.?[0-9]+) )?size")
-# On texts of two million and of 40 million words, about so many classes predicted held-out text best.
-_OF_THE_ROOT = 0.35
+__all__ = ["SIZE", "by_size", "is_size"]
+
+SIZE = r"(?:([0-9]*\.?[0-9]+) )?size"
 _LEAST, _MOST = 25, 4000
 
 
 def is_size(text: str) -> bool:
     """Whether a recipe means a number by the size of the text: ``size``, ``0.5 size``."""
-    return _SIZE.fullmatch(text) is not None
+    return re.fullmatch(SIZE, text) is not None
 
 
 def by_size(text: str, events: int) -> int:
-    """Give a number of clusters for a text of so many events: so many times 0.35 of its square root.
+    """Give a number of clusters for a text of so many events: so many times the usual one.
 
     Examples
     --------
@@ -27,9 +26,9 @@ def by_size(text: str, events: int) -> int:
     (500, 2200, 150)
 
     """
-    found = _SIZE.fullmatch(text)
+    found = re.fullmatch(SIZE, text)
     assert found is not None
-    number = float(found[1] or 1) * _OF_THE_ROOT * math.sqrt(events)
+    number = float(found[1] or 1) * usual_number(events)
     if number >= 100:  # a round number is as good
         step = 25 if number < 1000 else 100
         number = round(number / step) * step

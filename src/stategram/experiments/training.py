@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -94,15 +94,16 @@ def train_recipe(
     heldout = heldout.in_vocabulary(corpus.vocabulary)
     _check_heldout(heldout)
     recipe = resolve(with_tags(recipe, tags), corpus)
-    folder = None
+    opened: AbstractContextManager[RunFolder | None] = nullcontext()
     if checkpoint is not None:
         files = [name for _, name in recipe_files(recipe)]
         run = fingerprint(recipe, corpus, heldout, seed, files)
-        folder = RunFolder.open(checkpoint, run, resume=resume)
-    run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps or Steps(), trained)
-    models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
-    with run_.timed("mixing"):
-        mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
+        opened = RunFolder.open(checkpoint, run, resume=resume)
+    with opened as folder:
+        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps or Steps(), trained)
+        models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
+        with run_.timed("mixing"):
+            mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
     said = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
     return replace(mixture, recipe=said)
 
@@ -250,7 +251,7 @@ class _Training:
                 tags=tags,
                 classes=labels,
                 checkpoint=place,
-                resume=place is not None and place.exists(),
+                resume=place is not None,
                 threads=self.threads,
                 seed=self.seed,
                 progress=sweeps_to(report),

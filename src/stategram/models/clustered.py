@@ -115,15 +115,15 @@ class ClusteredModel(SharedMethods):
 
         """
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
-        events = tree.levels[0].events
-        word_counts = np.bincount(events.columns, events.counts, len(vocabulary)).astype(np.int64)
-        categories = _with_all_words(clustering.categories, word_counts, clustering.settings.categories)
-        word_probs, _ = word_probabilities(word_counts, categories)
+        categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
+        word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
         n_states, n_categories = clustering.settings.states, int(categories.max()) + 1
         counts = tuple(
-            cluster_counts(level.events, states, categories, (n_states, n_categories)).astype(np.uint32)
-            for states, level in zip(clustering.states, tree.levels, strict=True)
+            cluster_counts(
+                tree.events, tree.on_leaves(states, number), categories, (n_states, n_categories)
+            ).astype(np.uint32)
+            for number, states in enumerate(clustering.states, 1)
         )
         model = cls(
             vocabulary,
@@ -194,8 +194,12 @@ class ClusteredModel(SharedMethods):
         self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give the ``state`` of the history of each event, and the ``size`` of its context."""
+        wanted = {"state", "size"} & set(("state", "size") if names is None else names)
+        if not wanted:
+            return {}
         states, sizes = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)[-1]
-        return {"state": states.astype(np.float32), "size": sizes.astype(np.float32)}
+        found = (("state", states), ("size", sizes))
+        return {name: values.astype(np.float32) for name, values in found if name in wanted}
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
@@ -242,7 +246,7 @@ class ClusteredModel(SharedMethods):
                 "values": level.values,
                 "first_child": level.first_child,
                 "states": level.states,
-                "sizes": level.sizes,
+                "node_counts": level.counts,
                 "rows": rows.astype(np.uint32),
                 "columns": columns.astype(np.uint32),
                 "counts": counts[rows, columns],
@@ -270,7 +274,9 @@ class ClusteredModel(SharedMethods):
                 arrays = folder.arrays(f"level{number}")
                 maps.append(arrays["map"])
                 levels.append(
-                    StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["sizes"])
+                    StateLevel(
+                        arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"]
+                    )
                 )
                 tables.append(_table(arrays, int(manifest["states"]), int(manifest["categories"])))
             model = cls(

@@ -280,3 +280,9 @@ class Mixture(SharedMethods):
         """Give the words of a history; what the vocabulary lacks is unknown, even to a part that knows it."""
         words = history.split() if isinstance(history, str) else history
         return [word if word in self.vocabulary else "<unk>" for word in words]
+
+    def event_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Give the weights of the parts for each event: a row for each, with a weight for each part."""
+        buckets = self._buckets_of(corpus.in_vocabulary(self.vocabulary), threads)
+        weights: NDArray[np.float64] = self.weights[buckets]
+        return weights

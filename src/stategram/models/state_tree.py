@@ -6,7 +6,7 @@ their parent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,12 +26,17 @@ N_SIZES = 16
 
 @dataclass(frozen=True, eq=False)
 class StateLevel:
-    """The nodes of one level: `values`, `first_child` as in `ContextLevel`, the state and size of each."""
+    """The nodes of one level: `values`, `first_child`, `counts` as in `ContextLevel`, the state of each."""
 
     values: NDArray[np.uint32]
     first_child: NDArray[np.uint32]
     states: NDArray[np.uint32]
-    sizes: NDArray[np.uint8]
+    counts: NDArray[np.uint32]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.uint8]:
+        """The size of each node."""
+        return np.minimum(np.frexp(self.counts)[1], N_SIZES - 1).astype(np.uint8)
 
     @cached_property
     def parents(self) -> NDArray[np.uint32]:
@@ -61,12 +66,13 @@ class StateTree:
         for number, level in enumerate(self.levels, 1):
             n = len(level.values)
             if not (
-                all(array.dtype == np.uint32 for array in (level.values, level.first_child, level.states))
-                and level.sizes.dtype == np.uint8
-                and level.values.shape == level.states.shape == level.sizes.shape == (n,)
+                all(
+                    array.dtype == np.uint32
+                    for array in (level.values, level.first_child, level.states, level.counts)
+                )
+                and level.values.shape == level.states.shape == level.counts.shape == (n,)
                 and int(level.states.max(initial=0)) < n_states
-                and int(level.sizes.max(initial=1)) < N_SIZES
-                and int(level.sizes.min(initial=1)) > 0
+                and bool((level.counts > 0).all())
                 and len(level.first_child) == (n + 1 if number < self.depth else 0)
                 and self.maps[number - 1].dtype == np.uint32
                 and self.maps[number - 1].shape == (n_words,)
@@ -130,15 +136,12 @@ def state_tree(clustering: Clustering) -> StateTree:
         keep = level.counts >= max(least, 1)
         if number > 1:
             keep &= kept_above[tree.parents(number)]
-        sizes = np.minimum(1 + np.log2(level.counts[keep]).astype(np.int64), N_SIZES - 1)
         if levels:
-            before = np.concatenate(([0], np.cumsum(keep)))
+            before = np.concatenate((np.zeros(1, np.uint32), np.cumsum(keep, dtype=np.uint32)))
             first_child = before[tree.levels[number - 2].first_child][np.append(kept_above, True)]
-            levels[-1] = StateLevel(
-                levels[-1].values, first_child.astype(np.uint32), levels[-1].states, levels[-1].sizes
-            )
+            levels[-1] = replace(levels[-1], first_child=first_child)
         levels.append(
-            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], sizes.astype(np.uint8))
+            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], level.counts[keep])
         )
         kept_above = keep
     return StateTree(tree.definition, tree.maps, tuple(levels), clustering.n_states - 1)

@@ -1,7 +1,15 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
 from stategram.storage.checksum import file_sha256
-from stategram.storage.folder import Folder, holds_only_our_files, is_our_name, open_folder, write_folder
+from stategram.storage.folder import (
+    Folder,
+    holds_only_our_files,
+    is_our_name,
+    open_folder,
+    recover_folder,
+    write_folder,
+)
+from stategram.storage.lock import lock
 from stategram.storage.partial import left_overs
 from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
@@ -13,8 +21,10 @@ __all__ = [
     "holds_only_our_files",
     "is_our_name",
     "left_overs",
+    "lock",
     "open_folder",
     "open_whole",
+    "recover_folder",
     "write_folder",
     "write_whole",
 ]

@@ -3,7 +3,8 @@
 A folder holds texts, arrays (`*.safetensors`) and, written last, `manifest.json` with the SHA-256 of
 every other file. It is written as `name.<number>.partial`, the number drawn by lot, synced and renamed: it is
 there whole or not at all. A folder that it replaces is `name.<number>.replaced` for the moment between two
-renamings. A run that is killed leaves these behind (`left_overs`); they are of no use to any later run.
+renamings. A run that is killed leaves these behind (`left_overs`); if it was killed in that moment,
+`recover_folder` gives the old folder its name again, else they are of no use to any later run.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
-from stategram.storage.partial import partial_of
+from stategram.storage.partial import left_overs, partial_of
 
-__all__ = ["Folder", "holds_only_our_files", "is_our_name", "open_folder", "write_folder"]
+__all__ = ["Folder", "holds_only_our_files", "is_our_name", "open_folder", "recover_folder", "write_folder"]
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -142,6 +143,28 @@ def _replace(path: Path, partial: Path) -> None:
         shutil.rmtree(replaced, ignore_errors=True)
 
 
+def recover_folder(path: str | os.PathLike[str]) -> None:
+    """Give a folder its name again, if a run that was about to replace it was killed; of several, the latest.
+
+    Nothing happens where something has that name. What has lost files or is damaged is left where it is.
+    """
+    path = Path(path)
+    if path.exists() or not path.parent.is_dir():
+        return
+    whole = [left for left in left_overs(path) if left.suffix == ".replaced" and _is_whole(left)]
+    if whole:
+        max(whole, key=lambda left: (left / MANIFEST).stat().st_mtime_ns).rename(path)
+        _sync(path.parent)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        open_folder(path, kind=None)
+    except StategramError:
+        return False
+    return True
+
+
 def is_our_name(name: str) -> bool:
     """Whether `write_folder` could have written a file of that name."""
     return bool(_OTHER_FILES.fullmatch(name)) or name.endswith(".safetensors")
@@ -185,7 +208,7 @@ def _fill(
 def open_folder(
     path: str | os.PathLike[str],
     *,
-    kind: str,
+    kind: str | None,
     verify: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Folder:
@@ -196,7 +219,7 @@ def open_folder(
     path
         The folder.
     kind
-        What it has to hold.
+        What it has to hold; None: anything.
     verify
         Read every file and compare its SHA-256 with the manifest. Without it only the names are checked.
     progress
@@ -210,7 +233,8 @@ def open_folder(
         files = dict(manifest["files"])
         found_kind, found_version = manifest["kind"], manifest["format_version"]
     except FileNotFoundError as error:
-        raise BadDataError(f"{path}: no {MANIFEST} in it; expected a {kind} folder of stategram") from error
+        wanted = f"a {kind} folder" if kind else "a folder"
+        raise BadDataError(f"{path}: no {MANIFEST} in it; expected {wanted} of stategram") from error
     except OSError as error:
         raise StategramError(f"cannot open {path}: {error.strerror or error}") from error
     except (ValueError, KeyError, TypeError) as error:
@@ -222,7 +246,7 @@ def open_folder(
         )
     if _manifest_bytes(manifest) != data:
         raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
-    if found_kind != kind:
+    if kind is not None and found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
     for name in files:
         if Path(name).name != name or not (path / name).is_file():

@@ -140,15 +140,15 @@ def reproduce_texts(
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
     steps.say(f"      {sizes}")
     plan = plan_rows(sizes, tags=tag_map is not None)
-    run = WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed))
-    kept = run.tables()
-    if kept is not None and kept.complete:
-        steps.say(f"      {run.path} is finished: nothing is computed again")
-        run.forget_models()
-        return kept
-    run.spend(reading=reading_seconds, tags=tag_seconds)
     request = Request(texts, plan, sizes.scale, source, seed, thread_count(threads), command)
-    return _make_rows(request, Making(texts, tag_map, run, threads, seed, steps), run, steps)
+    with WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed)) as run:
+        kept = run.tables()
+        if kept is not None and kept.complete:
+            steps.say(f"      {run.path} is finished: nothing is computed again")
+            run.forget_models()
+            return kept
+        run.spend(reading=reading_seconds, tags=tag_seconds)
+        return _make_rows(request, Making(texts, tag_map, run, threads, seed, steps), run, steps)
 
 
 def _make_rows(request: Request, making: Making, folder: WorkFolder, steps: RowSteps) -> Reproduction:

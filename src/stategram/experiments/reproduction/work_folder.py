@@ -2,6 +2,7 @@
 
 tables.json             what is found so far; complete or not
 work/run.json           what is reproduced, on which texts
+work/run.lock           held by the process that is at work
 work/spent.json         seconds of what rows share, and the most memory, over all runs
 work/rows/NAME/         a finished row: its figures, and its log probabilities of both texts
 work/classes/           the classes of contexts
@@ -16,6 +17,8 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,12 +30,13 @@ from numpy.typing import NDArray
 from stategram.counts import peak_memory
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.reproduction.results import Reproduction, RowResult
-from stategram.storage import left_overs, open_folder, write_folder, write_whole
+from stategram.storage import left_overs, lock, open_folder, write_folder, write_whole
 
 __all__ = ["Scores", "WorkFolder", "check_folder"]
 
 _TABLES = "tables.json"
 _RUN = "run.json"
+_LOCK = "run.lock"
 _KIND = "row of a reproduction"
 _CLASSES = "classes of a reproduction"
 
@@ -67,24 +71,29 @@ class WorkFolder:
     path: Path
 
     @classmethod
-    def open(cls, folder: str | os.PathLike[str], run: str) -> WorkFolder:
-        """Begin a folder, or go on with one; UsageError if `run` says that it is of another reproduction."""
+    @contextmanager
+    def open(cls, folder: str | os.PathLike[str], run: str) -> Iterator[WorkFolder]:
+        """Begin a folder, or go on with one, and hold it.
+
+        UsageError if `run` says that it is of another reproduction, StategramError if another process has it.
+        """
         check_folder(folder)
         path = Path(folder)
         begun = _run_file(path)
-        if not begun.is_file():
-            try:
-                begun.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
-            write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
-        elif _read(begun, "run") != run:
-            raise UsageError(
-                f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
-                "give the same ones to go on with it, or choose another folder"
-            )
-        _clear(path)
-        return cls(path)
+        try:
+            begun.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
+        with lock(begun.parent / _LOCK):
+            if not begun.is_file():
+                write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+            elif _read(begun, "run") != run:
+                raise UsageError(
+                    f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
+                    "give the same ones to go on with it, or choose another folder"
+                )
+            _clear(path)
+            yield cls(path)
 
     @property
     def work(self) -> Path:
@@ -199,7 +208,9 @@ def _is_fresh(path: Path) -> bool:
         return not path.exists()
     there = [one for one in path.iterdir() if one.name != "work" or not one.is_dir()]
     work = path / "work"
-    return not there and (not work.is_dir() or set(work.iterdir()) <= set(left_overs(work / _RUN)))
+    return not there and (
+        not work.is_dir() or set(work.iterdir()) <= {work / _LOCK, *left_overs(work / _RUN)}
+    )
 
 
 def _clear(path: Path) -> None:
