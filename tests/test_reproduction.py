@@ -284,9 +284,9 @@ def test_the_folder_of_another_run_is_refused(
 def test_a_damaged_row_is_named(place: Path, whole: Reproduction, tmp_path: Path) -> None:
     with pytest.raises(_Killed):
         _reproduce(place, tmp_path / "out", steps=_Kill(rows=2))
-    row = tmp_path / "out" / "work" / "rows" / "back-off_2" / "log_probs.safetensors"
+    row = tmp_path / "out" / "work" / "rows" / "back-off_3" / "log_probs.safetensors"
     row.write_bytes(row.read_bytes()[:-1] + b"x")
-    with pytest.raises(BadDataError, match=r"back-off_2 is damaged.*remove it and run"):
+    with pytest.raises(BadDataError, match=r"back-off_3 is damaged.*remove it and run"):
         _reproduce(place, tmp_path / "out")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -64,6 +64,8 @@ class Making:
         What it is made of.
     folder
         Where finished rows are kept.
+    mixed
+        The keys of rows that mixtures are made of: their log probabilities are kept too.
     threads, seed, steps
         As in `reproduce`.
 
@@ -72,6 +74,7 @@ class Making:
     texts: Texts
     tags: TagMap | None
     folder: WorkFolder
+    mixed: Collection[str]
     threads: int | None
     seed: int
     steps: RowSteps
@@ -88,7 +91,7 @@ class Making:
         else:
             assert isinstance(plan, RecipePlan)
             row, scores = self._recipe(plan)
-        self.folder.keep_row(row, scores)
+        self.folder.keep_row(row, scores if plan.key in self.mixed else None)
         self.folder.spend()
         return row
 

@@ -17,6 +17,7 @@ __all__ = [
     "RecipePlan",
     "RowPlan",
     "in_running_order",
+    "keys_of_parts",
     "n_steps",
     "plan_rows",
 ]
@@ -112,6 +113,11 @@ def in_running_order(rows: Sequence[RowPlan]) -> list[RowPlan]:
         return (2, 0) if isinstance(row, MixturePlan) else (3, 0)
 
     return sorted(rows, key=place)
+
+
+def keys_of_parts(rows: Sequence[RowPlan]) -> frozenset[str]:
+    """Give the keys of the rows that mixtures are made of."""
+    return frozenset(key for row in rows if isinstance(row, MixturePlan) for key in row.parts)
 
 
 def n_steps(rows: Sequence[RowPlan]) -> int:

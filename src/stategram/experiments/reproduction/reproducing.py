@@ -16,7 +16,7 @@ import numpy as np
 from stategram.contexts import TagMap, file_of_tags, parse_tags
 from stategram.experiments.reproduction.assembly import Request, assemble
 from stategram.experiments.reproduction.making import Making
-from stategram.experiments.reproduction.plan import RowPlan, in_running_order, plan_rows
+from stategram.experiments.reproduction.plan import RowPlan, in_running_order, keys_of_parts, plan_rows
 from stategram.experiments.reproduction.results import Reproduction
 from stategram.experiments.reproduction.sizes import sizes_for
 from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
@@ -148,7 +148,8 @@ def reproduce_texts(
             run.forget_models()
             return kept
         run.spend(reading=reading_seconds, tags=tag_seconds)
-        return _make_rows(request, Making(texts, tag_map, run, threads, seed, steps), run, steps)
+        making = Making(texts, tag_map, run, keys_of_parts(plan), threads, seed, steps)
+        return _make_rows(request, making, run, steps)
 
 
 def _make_rows(request: Request, making: Making, folder: WorkFolder, steps: RowSteps) -> Reproduction:

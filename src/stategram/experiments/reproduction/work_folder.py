@@ -4,7 +4,7 @@ tables.json             what is found so far; complete or not
 work/run.json           what is reproduced, on which texts
 work/run.lock           held by the process that is at work
 work/spent.json         seconds of what rows share, and the most memory, over all runs
-work/rows/NAME/         a finished row: its figures, and its log probabilities of both texts
+work/rows/NAME/         a finished row: its figures; if a mixture needs them, its log probabilities
 work/classes/           the classes of contexts
 work/under-way/         where the clustering of the row under way is
 work/ngram/             the n-gram model that the recipe begins with
@@ -132,13 +132,16 @@ class WorkFolder:
         arrays = _open(self._place(key), _KIND).arrays("log_probs")
         return Scores(arrays["heldout"], arrays["test"])
 
-    def keep_row(self, row: RowResult, scores: Scores) -> None:
-        """Keep a finished row; what was under way is not needed any more."""
+    def keep_row(self, row: RowResult, scores: Scores | None) -> None:
+        """Keep a finished row, with its log probabilities if they are given.
+
+        What was under way is not needed any more.
+        """
         self._place(row.key).parent.mkdir(exist_ok=True)
         write_folder(
             self._place(row.key),
             kind=_KIND,
-            arrays={"log_probs": {"heldout": scores.heldout, "test": scores.test}},
+            arrays={"log_probs": {"heldout": scores.heldout, "test": scores.test}} if scores else {},
             manifest={"row": msgspec.to_builtins(row)},
         )
         shutil.rmtree(self.work / "under-way", ignore_errors=True)
