@@ -21,7 +21,7 @@ _ROWS_SHOWN = 12
 def say_seconds(seconds: float) -> str:
     """Give a time in words.
 
-    >>> say_seconds(3.21), say_seconds(75), say_seconds(3700)
+    >>> say_seconds(3.21), say_seconds(75), say_seconds(3720)
     ('3.2 s', '1 min 15 s', '1 h 02 min')
     """
     if seconds < 60:
