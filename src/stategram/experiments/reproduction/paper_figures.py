@@ -1,8 +1,8 @@
 """What the paper says of its own results, as far as it is known here for certain.
 
 Joerg P. Ueberla and Ian R. Gransden (1996), "Clustered Language Models with Context-Equivalent States",
-ICSLP 96; arXiv cmp-lg/9606002. Its abstract has the gains and the verdict on back-off models; nothing else is
-quoted, and nothing is guessed.
+ICSLP 96; arXiv cmp-lg/9606002. The gains, and the verdict on back-off models, are those of its abstract;
+beside them only the time of a sweep and of the whole tree are quoted. Nothing is guessed.
 """
 
 from __future__ import annotations
