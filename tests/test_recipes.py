@@ -218,6 +218,15 @@ def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> Non
     np.testing.assert_allclose(mixture.log_probs(texts[1]), expected, rtol=1e-12)
 
 
+def test_models_that_are_there_are_not_trained_again(texts: tuple[Corpus, Corpus]) -> None:
+    recipe = Recipe(part=[NgramPart(order=2), NgramPart(order=3)])
+    first = train_recipe(*texts, recipe)
+    second = train_recipe(*texts, recipe, trained=[first.parts[1]])
+    assert second.parts[1] is first.parts[1]
+    assert second.parts[0] is not first.parts[0]
+    assert second.weights.tolist() == first.weights.tolist()
+
+
 def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
     corpus, _ = texts
     strange = corpus_from_sentences(["xyzzy plugh"], vocabulary=corpus.vocabulary)

@@ -1,7 +1,13 @@
 """Clusters of words and contexts, and the hierarchy over them."""
 
 from stategram.clustering.checkpoint import Checkpoint
-from stategram.clustering.context_clustering import CLUSTERING_CRITERIA, PRESETS, class_labels, cluster
+from stategram.clustering.context_clustering import (
+    CLUSTERING_CRITERIA,
+    PRESETS,
+    class_labels,
+    cluster,
+    cluster_tree,
+)
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
 from stategram.clustering.number_of_clusters import usual_number
@@ -26,5 +32,6 @@ __all__ = [
     "build_hierarchy",
     "class_labels",
     "cluster",
+    "cluster_tree",
     "usual_number",
 ]

@@ -15,12 +15,12 @@ from stategram.clustering.memory import check_memory
 from stategram.clustering.monitor import Monitor, Progress
 from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
-from stategram.contexts import ContextDefinition, TagMap, build_tree
+from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
 
-__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster"]
+__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster", "cluster_tree"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
@@ -145,13 +145,32 @@ def cluster(
     )
     words = int(np.count_nonzero(corpus.word_counts))
     settings = replace(settings, states=n_states, categories=min(n_categories, words))
-    check_memory(settings.states, settings.categories)
-    run = TreeClustering(
+    check_memory(settings.states, settings.categories)  # before the contexts are counted
+    return cluster_tree(
         build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
         settings,
-        n_threads,
-        Monitor(progress, stop),
+        checkpoint=checkpoint,
+        resume=resume,
+        threads=n_threads,
+        progress=progress,
+        stop=stop,
     )
+
+
+def cluster_tree(
+    tree: ContextTree,
+    settings: ClusteringSettings,
+    *,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Clustering:
+    """Do what `cluster` does with contexts that are counted already, and no more categories than words."""
+    _check(settings)
+    check_memory(settings.states, settings.categories)
+    run = TreeClustering(tree, settings, thread_count(threads), Monitor(progress, stop))
     if checkpoint is None:
         if resume:
             raise UsageError("resume needs the folder of a checkpoint to go on from")

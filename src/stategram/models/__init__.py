@@ -4,6 +4,7 @@ from stategram.counts import trie_numbers
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
+from stategram.models.interpolation import fit_weights, interpolate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import EventScores, NgramModel
@@ -27,6 +28,8 @@ __all__ = [
     "Packed",
     "check_min_counts",
     "damage_error",
+    "fit_weights",
+    "interpolate",
     "load_model",
     "trie_numbers",
     "usual_min_counts",

@@ -10,7 +10,10 @@ from numpy.typing import NDArray
 
 from stategram.models.gate import Features
 
-__all__ = ["HeldOut", "Settings"]
+__all__ = ["MAX_ITERATIONS", "TOLERANCE", "HeldOut", "Settings"]
+
+MAX_ITERATIONS = 1000
+TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,11 @@ class Settings:
     max_iterations: int
     tolerance: float
     threads: int
+
+    @classmethod
+    def usual(cls, threads: int) -> Settings:
+        """Give what nobody needs to change."""
+        return cls(MAX_ITERATIONS, TOLERANCE, threads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError, UsageError
 from stategram.models.aligned_part import AlignedPart
 from stategram.models.gate import Gate
-from stategram.models.held_out import HeldOut, Settings
+from stategram.models.held_out import MAX_ITERATIONS, TOLERANCE, HeldOut, Settings
 from stategram.models.mixture_report import fit_and_report
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model, SharedMethods
@@ -63,8 +63,8 @@ class Mixture(SharedMethods):
         *,
         buckets: str = "auto",
         allow_unknown: bool = False,
-        max_iterations: int = 1000,
-        tolerance: float = 1e-7,
+        max_iterations: int = MAX_ITERATIONS,
+        tolerance: float = TOLERANCE,
         threads: int | None = None,
     ) -> Mixture:
         """Learn the weights of models on held-out text, which none of them was trained on.

@@ -43,6 +43,7 @@ _HISTORIES = {
     "backoff": "that number and the back-off weight",
     "category": "the category of the last word",
     "state": "the state",
+    "all": "all that the parts know, together",
 }
 _KINDS = {
     NgramModel: "n-gram model",
@@ -268,12 +269,12 @@ def _buckets(model: Mixture) -> Html:
             (Column("By"), Column("Cross-validated perplexity", figures=True)),
             tuple(
                 (
-                    Cell(_HISTORIES.get(kind, kind), "chosen" if kind == model.buckets.kind else ""),
+                    Cell(_HISTORIES.get(kind, kind), "chosen" if kind == model.gate.kind else ""),
                     Cell(perplexity(value)),
                 )
                 for kind, value in best.items()
             ),
-            (f"{many(model.buckets.number, 'set')} of weights.",),
+            (f"{many(model.gate.parameters, 'weight')}.",),
         )
     )
 
