@@ -125,7 +125,7 @@ def test_figures_are_those_of_models_trained_by_hand(whole: Reproduction, place:
         assert rows[key].parameters == one.parameters
         assert rows[key].heldout_perplexity == pytest.approx(evaluate(one, held).perplexity, rel=1e-12)
     weights = [part.weight for part in rows["w-2,w-1 tree + back-off 3"].parts]
-    assert weights == pytest.approx(mixture.weights[0].tolist(), rel=1e-12)
+    assert weights == pytest.approx(mixture.gate.tables[0][0].tolist(), rel=1e-12)
     assert [sweep.moves for sweep in row.sweeps] == [sweep.moves for sweep in found.history]
     assert {sweep.level for sweep in row.sweeps} == {2}
     assert {sweep.level for sweep in rows["w-2,w-1 tree"].sweeps} == {1, 2}
@@ -137,7 +137,7 @@ def test_mixtures_of_log_probabilities_are_mixtures_of_models() -> None:
     mixture = Mixture.fit(models, held, buckets="none")
     held, test = (one.in_vocabulary(mixture.vocabulary) for one in (held, test))
     weights = fit_weights(mixture.part_log_probs(held))
-    assert weights.tolist() == mixture.weights[0].tolist()
+    assert weights.tolist() == mixture.gate.tables[0][0].tolist()
     assert (interpolate(mixture.part_log_probs(test), weights) == mixture.log_probs(test)).all()
 
 

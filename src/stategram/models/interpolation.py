@@ -39,7 +39,8 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     fitted, _ = fit_and_report(
         HeldOut.of(rows[:, possible], [{}]), 0, "none", names, Settings.usual(thread_count(threads))
     )
-    return fitted.gate.weights({}, 1)[0]
+    weights: NDArray[np.float64] = fitted.gate.tables[0][0]
+    return weights
 
 
 def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:
