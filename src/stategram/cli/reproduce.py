@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -30,6 +31,7 @@ from stategram.experiments.reproduction import (
     texts_of_sentences,
 )
 from stategram.experiments.sotu import load_sotu
+from stategram.report import check_report_extra, write_report
 from stategram.text import Vocabulary
 
 __all__ = ["reproduce"]
@@ -74,9 +76,10 @@ def reproduce(**options: Any) -> None:
     with words, tags and classes as contexts, flat and along a tree, alone and interpolated with n-gram
     models. The fifth table is what gains more today.
 
-    FOLDER gets the report, tables.json with all figures (rewritten after every row), and work: the same
-    command goes on from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab or
-    --vocab-file says otherwise.
+    FOLDER gets report.html, to be looked at; tables.md; tables.json with all figures, rewritten after every
+    row; and work: the same command goes on from there when it was interrupted. The vocabulary has 20,000
+    words, unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install
+    "stategram[report]".
     """
     _check_options(options)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
@@ -85,8 +88,9 @@ def reproduce(**options: Any) -> None:
     except KeyboardInterrupt:
         console.say(f"stategram: interrupted; the same command goes on with what is in {options['output']}")
         raise click.exceptions.Exit(INTERRUPTED) from None
-    _write(found, options["output"])
-    console.say(f"      wrote {options['output']}")
+    with console.step("writing the report"):
+        write_report(found, options["output"])
+    console.say(f"      look at {Path(options['output'], 'report.html')}")
     if options["as_json"]:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
     else:
@@ -113,6 +117,7 @@ def _check_options(options: dict[str, Any]) -> None:
     if options["scale"]:
         check_scale(options["scale"])
     check_folder(options["output"])
+    check_report_extra()
 
 
 def _reproduce(options: dict[str, Any], console: Console) -> Reproduction:
@@ -162,7 +167,3 @@ def _texts(options: dict[str, Any], report: Report) -> Texts:
 def _say_texts(texts: Texts, steps: RowSteps) -> None:
     for text in texts.figures():
         steps.say(f"      {text.use}: {text.words:,} words, {text.unknown:,} of them unknown")
-
-
-def _write(found: Reproduction, folder: str) -> None:
-    """Write the report; tables.json is there already."""

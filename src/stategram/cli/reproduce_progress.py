@@ -61,7 +61,8 @@ class _Lines(RowSteps):
     def planned(self, rows: Sequence[RowPlan], done: Sequence[RowResult], left: TimeLeft) -> None:
         self.left = left
         kept = {row.key for row in done}
-        self.console.steps = 1 + n_steps([row for row in rows if row.key not in kept])
+        # Reading came first, the report comes last.
+        self.console.steps = 2 + n_steps([row for row in rows if row.key not in kept])
         self.say(_of_plan(rows, done, left))
 
     def finished(self, row: RowResult) -> None:

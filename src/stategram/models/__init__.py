@@ -7,6 +7,7 @@ from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.interpolation import fit_weights, interpolate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
+from stategram.models.naming import model_name, part_names
 from stategram.models.ngram import EventScores, NgramModel
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model
@@ -31,6 +32,8 @@ __all__ = [
     "fit_weights",
     "interpolate",
     "load_model",
+    "model_name",
+    "part_names",
     "trie_numbers",
     "usual_min_counts",
 ]

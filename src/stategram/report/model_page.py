@@ -9,7 +9,15 @@ import msgspec
 
 from stategram.evaluation import PerplexityFigures
 from stategram.experiments.gallery import gallery
-from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
+from stategram.models import (
+    CategoryNgramModel,
+    ClusteredModel,
+    Mixture,
+    Model,
+    NgramModel,
+    model_name,
+    part_names,
+)
 from stategram.report.chart import Chart, Panel, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
@@ -18,9 +26,7 @@ from stategram.report.model_parts import (
     all_parts,
     is_tree_model,
     levels_table,
-    model_name,
     ngrams_table,
-    part_names,
 )
 from stategram.report.numbers import DASH, change, count, perplexity, share
 from stategram.report.page import facts, page

@@ -2,40 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
+from stategram.models import ClusteredModel, Mixture, Model, NgramModel, model_name, part_names
 from stategram.report.numbers import count, nats, perplexity
 from stategram.report.table import Cell, Column, Table
 from stategram.wording import many
 
-__all__ = ["all_parts", "is_tree_model", "levels_table", "model_name", "ngrams_table", "part_names"]
-
-
-def model_name(model: Model) -> str:
-    """Say in a few words what a model is."""
-    if isinstance(model, NgramModel):
-        known = "" if model.smoothing == "unknown" else f", {model.smoothing}"  # ARPA files do not say
-        return f"{model.order}-gram model{known}"
-    if isinstance(model, CategoryNgramModel):
-        return f"{model.order}-gram model of {many(model.n_categories, 'category', 'categories')}"
-    if isinstance(model, ClusteredModel):
-        return f"clustered model of {model.tree.definition}"
-    if isinstance(model, Mixture):
-        return f"mixture of {many(len(model.parts), 'model')}"
-    return repr(model)
-
-
-def part_names(parts: Sequence[Model]) -> list[str]:
-    """Give each part a name of its own; those that would have the same are numbered."""
-    names = [model_name(part) for part in parts]
-    total, met = Counter(names), Counter[str]()
-    numbered = []
-    for name in names:
-        met[name] += 1
-        numbered.append(f"{name} ({met[name]})" if total[name] > 1 else name)
-    return numbered
+__all__ = ["all_parts", "is_tree_model", "levels_table", "ngrams_table"]
 
 
 def all_parts(model: Model) -> Iterator[tuple[str, Model]]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import msgspec
-
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
@@ -36,9 +34,8 @@ _TREE_OF_1996 = "w-2,w-1"
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``tables.json``, ``tables.md`` and ``report.html``, each whole, into a folder that is there."""
+    """Write ``tables.md`` and ``report.html``, each whole, into a folder that is there."""
     files = {
-        "tables.json": msgspec.json.format(msgspec.json.encode(found)) + b"\n",
         "tables.md": tables_markdown(found).encode(),
         "report.html": report_html(found).encode(),
     }

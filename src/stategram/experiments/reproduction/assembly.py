@@ -42,7 +42,7 @@ def assemble(request: Request, found: Mapping[str, RowResult], folder: WorkFolde
         rows=rows,
         claims=claims_of(rows),
         sizes=_sizes(rows),
-        galleries=(),
+        galleries=tuple(one for row in rows if (one := folder.gallery(row.key)) is not None),
         texts=request.texts.figures(),
         inputs=request.texts.inputs,
         vocabulary=len(request.texts.train.vocabulary) - len(SPECIAL_WORDS),

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering import PRESETS, WordClasses, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree
+from stategram.experiments.gallery import gallery
 from stategram.experiments.recipe_parts import NgramPart
 from stategram.experiments.recipes import RECIPES
 from stategram.experiments.reproduction.measures import (
@@ -32,14 +33,22 @@ from stategram.experiments.reproduction.plan import (
     RecipePlan,
     RowPlan,
 )
-from stategram.experiments.reproduction.results import Part, RowResult
+from stategram.experiments.reproduction.results import ClusterGallery, Part, RowResult
 from stategram.experiments.reproduction.steps import RowSteps
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import Scores, WorkFolder
 from stategram.experiments.resolution import resolve
 from stategram.experiments.steps import Report, Steps, sweeps_to
 from stategram.experiments.training import n_steps, train_recipe
-from stategram.models import ClusteredModel, Model, NgramModel, fit_weights, interpolate, load_model
+from stategram.models import (
+    ClusteredModel,
+    Model,
+    NgramModel,
+    fit_weights,
+    interpolate,
+    load_model,
+    part_names,
+)
 from stategram.text import Corpus
 
 __all__ = ["Making"]
@@ -65,7 +74,7 @@ class Making:
     folder
         Where finished rows are kept.
     mixed
-        The keys of rows that mixtures are made of: their log probabilities are kept too.
+        The keys of rows that mixtures are made of: their log probabilities and galleries are kept too.
     threads, seed, steps
         As in `reproduce`.
 
@@ -82,16 +91,17 @@ class Making:
 
     def make(self, plan: RowPlan) -> RowResult:
         """Make a row and keep it."""
+        clusters: ClusterGallery | None = None
         if isinstance(plan, NgramPlan):
             row, scores = self._ngram(plan)
         elif isinstance(plan, ClusteredPlan):
-            row, scores = self._clustered(plan)
+            row, scores, clusters = self._clustered(plan)
         elif isinstance(plan, MixturePlan):
             row, scores = self._mixture(plan)
         else:
             assert isinstance(plan, RecipePlan)
             row, scores = self._recipe(plan)
-        self.folder.keep_row(row, scores if plan.key in self.mixed else None)
+        self.folder.keep_row(row, scores if plan.key in self.mixed else None, clusters)
         self.folder.spend()
         return row
 
@@ -120,7 +130,7 @@ class Making:
                 self._keep_for_recipe(model)
         return self._row(plan, "ngram", scores, started, model.parameters), scores
 
-    def _clustered(self, plan: ClusteredPlan) -> tuple[RowResult, Scores]:
+    def _clustered(self, plan: ClusteredPlan) -> tuple[RowResult, Scores, ClusterGallery | None]:
         contexts = self._contexts_of(plan)
         most_states, most_categories = _most(contexts.tree, self.texts.train)
         states, categories = min(plan.wanted[0], most_states), min(plan.wanted[1], most_categories)
@@ -161,7 +171,10 @@ class Making:
             by_count=bands_of(scores.test, contexts.seen),
             note=_note((states, categories), plan, (most_states, most_categories)),
         )
-        return row, scores
+        if plan.key not in self.mixed:
+            return row, scores, None
+        tag_names = None if self.tags is None else self.tags.tags
+        return row, scores, gallery(model, plan.key, tag_names=tag_names)
 
     def _mixture(self, plan: MixturePlan) -> tuple[RowResult, Scores]:
         self._contexts = None
@@ -199,7 +212,8 @@ class Making:
             scores = self._scores(model)
             weights = model.mean_weights(self.texts.test, threads=self.threads).tolist()
         parts = tuple(
-            Part(name=repr(part), weight=weight) for part, weight in zip(model.parts, weights, strict=True)
+            Part(name=name, weight=weight)
+            for name, weight in zip(part_names(model.parts), weights, strict=True)
         )
         return self._row(plan, "mixture", scores, started, model.parameters, parts=parts), scores
 

@@ -4,7 +4,7 @@ tables.json             what is found so far; complete or not
 work/run.json           what is reproduced, on which texts
 work/run.lock           held by the process that is at work
 work/spent.json         seconds of what rows share, and the most memory, over all runs
-work/rows/NAME/         a finished row: its figures; if a mixture needs them, its log probabilities
+work/rows/NAME/         a finished row: its figures; if a mixture needs it, its log probabilities and gallery
 work/classes/           the classes of contexts
 work/under-way/         where the clustering of the row under way is
 work/ngram/             the n-gram model that the recipe begins with
@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from stategram.counts import peak_memory
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction.results import ClusterGallery, Reproduction, RowResult
 from stategram.storage import left_overs, lock, open_folder, write_folder, write_whole
 
 __all__ = ["Scores", "WorkFolder", "check_folder"]
@@ -118,22 +118,23 @@ class WorkFolder:
 
     def row(self, key: str) -> RowResult | None:
         """Give a finished row, None if it is not."""
-        place = self._place(key)
-        if not place.is_dir():
-            return None
-        folder = _open(place, _KIND)
-        try:
-            return msgspec.convert(folder.manifest["row"], RowResult)
-        except (KeyError, msgspec.ValidationError) as error:
-            raise _damaged(place, error) from error
+        found: RowResult | None = self._said(key, "row", RowResult)
+        return found
+
+    def gallery(self, key: str) -> ClusterGallery | None:
+        """Give telling clusters of a finished row, None if there are none."""
+        found: ClusterGallery | None = self._said(key, "gallery", ClusterGallery | None)
+        return found
 
     def scores(self, key: str) -> Scores:
         """Give the log probabilities of a finished row; they stay on the disk until they are used."""
         arrays = _open(self._place(key), _KIND).arrays("log_probs")
         return Scores(arrays["heldout"], arrays["test"])
 
-    def keep_row(self, row: RowResult, scores: Scores | None) -> None:
-        """Keep a finished row, with its log probabilities if they are given.
+    def keep_row(
+        self, row: RowResult, scores: Scores | None = None, gallery: ClusterGallery | None = None
+    ) -> None:
+        """Keep a finished row, with its log probabilities and telling clusters if they are given.
 
         What was under way is not needed any more.
         """
@@ -142,7 +143,7 @@ class WorkFolder:
             self._place(row.key),
             kind=_KIND,
             arrays={"log_probs": {"heldout": scores.heldout, "test": scores.test}} if scores else {},
-            manifest={"row": msgspec.to_builtins(row)},
+            manifest={"row": msgspec.to_builtins(row), "gallery": msgspec.to_builtins(gallery)},
         )
         shutil.rmtree(self.work / "under-way", ignore_errors=True)
 
@@ -190,6 +191,15 @@ class WorkFolder:
         """Remove what only an unfinished run needs."""
         for place in (self.work / "under-way", self.recipe, self.ngram):
             shutil.rmtree(place, ignore_errors=True)
+
+    def _said(self, key: str, name: str, kind: Any) -> Any:
+        place = self._place(key)
+        if not place.is_dir():
+            return None
+        try:
+            return msgspec.convert(_open(place, _KIND).manifest[name], kind)
+        except (KeyError, msgspec.ValidationError) as error:
+            raise _damaged(place, error) from error
 
     def _place(self, key: str) -> Path:
         return self.work / "rows" / _as_name(key)
