@@ -344,7 +344,7 @@ def test_ten_sentences_are_enough(tmp_path: Path) -> None:
         assert row.states is None or row.states <= 60
         assert np.isfinite(row.test.perplexity)
     small = next(row for row in found.rows if row.key == "w-1 2000,2000")
-    assert "2,000 states and 2,000 categories in the paper" in small.note
+    assert small.asked == (2000, 2000)
     assert "the text has contexts for" in small.note
 
 

@@ -177,7 +177,7 @@ def test_the_best_number_of_clusters_is_named() -> None:
         ]
     )
     assert [row.change for row in rows] == [None, None, 110 / 80 - 1, 90 / 80 - 1, None]
-    assert rows[2].note == "first; +10.0% against w-2,w-1 tree of table 1"
+    assert rows[2].note == "first"
     assert [row.key for row in rows if "best on held-out" in row.note] == ["w-2,w-1 tree x2"]
 
 

@@ -18,8 +18,6 @@ from stategram.text import SPECIAL_WORDS
 
 __all__ = ["Request", "assemble", "with_comparisons"]
 
-_BEYOND = 5
-
 
 @dataclass(frozen=True, eq=False)
 class Request:
@@ -61,10 +59,7 @@ def assemble(request: Request, found: Mapping[str, RowResult], folder: WorkFolde
 
 
 def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
-    """Say how each row differs from the one it is compared with, if that is there.
-
-    Rows beyond the paper also say how they differ from the paper's way of doing it.
-    """
+    """Say how each row differs from the one it is compared with, if that is there."""
     by_key = {row.key: row for row in rows}
     ladder = [row for row in rows if _is_trial(row)]
     best = min(ladder, key=lambda row: row.heldout_perplexity) if len(ladder) > 1 else None
@@ -74,16 +69,10 @@ def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
 def _compared(row: RowResult, rows: Mapping[str, RowResult], is_best: bool) -> RowResult:
     change, notes = None, [row.note]
     if row.compared_with is not None and row.compared_with in rows:
-        change = _change(row, rows[row.compared_with])
-    if row.table == _BEYOND and row.kind == "clustered" and WORDS_TREE in rows:
-        notes.append(f"{_change(row, rows[WORDS_TREE]):+.1%} against {WORDS_TREE} of table 1")
+        change = row.test.perplexity / rows[row.compared_with].test.perplexity - 1
     if is_best:
         notes.append("of all numbers of clusters that were tried, the best on held-out text")
     return msgspec.structs.replace(row, change=change, note="; ".join(filter(None, notes)))
-
-
-def _change(row: RowResult, other: RowResult) -> float:
-    return row.test.perplexity / other.test.perplexity - 1
 
 
 def _is_trial(row: RowResult) -> bool:

@@ -315,15 +315,10 @@ def _most_categories(corpus: Corpus) -> int:
 
 
 def _note(numbers: tuple[int, int], plan: ClusteredPlan, most: tuple[int, int]) -> str:
-    """Say that there are fewer clusters than asked for, and why."""
+    """Say why there are fewer clusters than suit the text."""
     limits = [
         f"contexts for {limit:,} states" if side == 0 else f"words for {limit:,} categories"
         for side, limit in enumerate(most)
         if numbers[side] < plan.wanted[side]
     ]
-    said = []
-    if plan.asked is not None and numbers != plan.asked:
-        said.append(f"{plan.asked[0]:,} states and {plan.asked[1]:,} categories in the paper")
-    if limits:
-        said.append(f"the text has {' and '.join(limits)}")
-    return "; ".join(said)
+    return f"the text has {' and '.join(limits)}" if limits else ""

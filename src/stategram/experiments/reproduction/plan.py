@@ -207,7 +207,7 @@ def _beyond(sizes: Sizes) -> Iterator[RowPlan]:
             key=f"{WORDS_TREE} {name}",
             table=5,
             title=f"{WORDS_TREE}, {title}",
-            compared_with=BEST_NGRAM,
+            compared_with=WORDS_TREE,
             context=_WORDS,
             tree=True,
             asked=(LARGE, LARGE) if factor == 1 else None,
