@@ -39,8 +39,8 @@ def _lines(found: Reproduction) -> Iterator[str]:
         yield from map(_row, rows)
     yield ""
     yield (
-        "change: against the flat row for a tree, the n-gram model for a mixture; in table 5, against the tree "
-        "of table 1, for the recipe against Kneser-Ney 5"
+        "change: against the flat row for a tree, the n-gram model for a mixture; in table 5, against the "
+        "tree of table 1, for the recipe against Kneser-Ney 5"
     )
     if found.claims:
         yield ""
