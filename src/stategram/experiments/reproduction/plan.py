@@ -217,7 +217,8 @@ def _beyond(sizes: Sizes) -> Iterator[RowPlan]:
 
     yield words("leave-one-out", "leaving-one-out criterion", criterion="leave-one-out")
     yield words("normal", "stops below 0.1%", preset="normal")
-    yield words("best", "annealed, stops below 0.02%", preset="best")
+    if sizes.is_quick:
+        yield words("best", "annealed, stops below 0.02%", preset="best")
     for name, factor, title in (
         ("x0.25", 0.25, "a quarter of the clusters"),
         ("x0.5", 0.5, "half of the clusters"),
