@@ -7,6 +7,7 @@ from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import msgspec
 import pytest
@@ -21,10 +22,11 @@ from stategram.experiments.reproduction.results import (
     RowResult,
 )
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
+from stategram.report.chart import chart_svg
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import element
 from stategram.report.paper_tables import paper_table
-from stategram.report.reproduction_charts import sweeps_chart, weights_chart
+from stategram.report.reproduction_charts import perplexity_chart, sweeps_chart, weights_chart
 from stategram.report.table import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline
 
@@ -261,3 +263,14 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(StategramError, match="vl-convert"):
         write_report(sample(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_chart_as_a_picture_of_its_own() -> None:
+    chart = perplexity_chart(sample())
+    assert chart is not None
+    root = ElementTree.fromstring(chart_svg(chart))
+    style = root.find("{http://www.w3.org/2000/svg}style")
+    assert style is not None
+    drawn = ElementTree.tostring(root, encoding="unicode")
+    for name in set(re.findall(r"var\(--([\w-]+)\)", drawn)):
+        assert f"--{name}:" in (style.text or "")

@@ -15,9 +15,10 @@ from xml.etree import ElementTree
 
 from stategram.errors import StategramError
 from stategram.report.markup import Html, element, join
+from stategram.report.package_files import style_sheet
 from stategram.report.table import Table, table_html
 
-__all__ = ["Chart", "Panel", "chart_html", "check_report_extra"]
+__all__ = ["Chart", "Panel", "chart_html", "chart_svg", "check_report_extra"]
 
 _SVG = "http://www.w3.org/2000/svg"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
@@ -119,6 +120,15 @@ def chart_html(chart: Chart) -> Html:
         element("details", element("summary", "Data of this chart"), table_html(chart.data, caption=False)),
         id=chart.key,
     )
+
+
+def chart_svg(chart: Chart) -> str:
+    """Draw the first panel of a chart as a picture of its own, light or dark as its reader likes it."""
+    colours = re.search(r":root \{.*?\}", style_sheet(), re.DOTALL)
+    assert colours is not None
+    drawing = _drawing(chart.panels[0].wide, chart.key, chart.alternative, "")
+    start, rest = str(drawing).split(">", 1)
+    return f"{start}><style>{colours[0]}</style>{rest}\n"
 
 
 def _drawing(spec: dict[str, Any], key: str, alternative: str, style: str) -> Html:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
-from importlib import resources
 
 import stategram
 from stategram.report.markup import Html, element, join
+from stategram.report.package_files import script, style_sheet
 
 __all__ = ["facts", "page", "section"]
 
@@ -27,17 +27,17 @@ def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[s
 
     """
     parts = list(sections)
-    script = _file("theme.js")
+    theme = script()
     contents = [element("a", heading, href=f"#{key}") for key, heading, _ in parts]
     head = element(
         "head",
         element("meta", charset="utf-8"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(theme)),
         element("meta", name="generator", content=f"stategram {stategram.__version__}"),
         element("link", rel="icon", href="data:,"),
         element("title", title),
-        element("style", Html(_file("page.css"))),
+        element("style", Html(style_sheet())),
     )
     body = element(
         "body",
@@ -55,7 +55,7 @@ def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[s
         ),
         element("main", *(section(*one) for one in parts)),
         element("footer", element("p", f"Written by stategram {stategram.__version__}.")),
-        element("script", Html(script)),
+        element("script", Html(theme)),
     )
     return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
 
@@ -70,11 +70,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     return element("dl", *(join(element("dt", name), element("dd", said)) for name, said in pairs))
 
 
-def _policy(script: str) -> str:
+def _policy(theme: str) -> str:
     """Allow a page what is in it, its own script, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(theme.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
-
-
-def _file(name: str) -> str:
-    return resources.files("stategram.report").joinpath(name).read_text(encoding="utf-8")
