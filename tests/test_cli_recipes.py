@@ -226,11 +226,11 @@ import stategram.clustering.tree_clustering as tree_clustering
 from stategram.cli import main
 
 sweep = tree_clustering.LevelWork.sweep
-def interrupted(self, *arguments):
+def interrupted(self, *arguments, **options):
     if interrupted.first:
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
-    sweep(self, *arguments)
+    return sweep(self, *arguments, **options)
 interrupted.first = True
 tree_clustering.LevelWork.sweep = interrupted
 main(sys.argv[1:])
@@ -256,8 +256,35 @@ def test_ctrl_c(place: Path) -> None:
         [*command, "--resume", "--on-interrupt", "save"], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
-    assert "finishing with the best" in ended.stderr
+    assert "finishing with the best clusters so far" in ended.stderr
     assert len(load_model(place / "model", Mixture).parts) == 3
+
+
+@ON_POSIX
+@pytest.mark.parametrize(
+    ("file", "sweep"), [("tree_clustering", "LevelWork.sweep"), ("schedule", "_Run._sweep")]
+)
+def test_what_ended_early_says_so_and_is_done_on_resume(
+    place: Path, file: str, sweep: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
+    given = _train(place, "--checkpoint", place / "run", "--on-interrupt", "save")
+    script = _INTERRUPTED.replace("tree_clustering", file).replace("LevelWork.sweep", sweep)
+    ended = subprocess.run(
+        [sys.executable, "-c", script, *given], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "with --resume --force" in ended.stderr
+    early = [False, file == "schedule", True]
+    lines = ended.stderr.splitlines()
+    shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
+    assert [line.endswith("(ended early)") for line in shown[:3]] == early
+    manifest = json.loads((place / "model" / "manifest.json").read_text())
+    assert ["ended_early" in part for part in manifest["recipe"]["part"]] == early
+    status, _, err = run(*given, "--resume", "--force", capfd=capfd)
+    assert status == 0, err
+    assert "ended early" not in err
+    assert _files(place / "model") == _files(place / "whole")
 
 
 def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

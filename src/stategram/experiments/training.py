@@ -19,7 +19,7 @@ from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart,
 from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
 from stategram.experiments.resolution import definition_of, most_states, resolve
 from stategram.experiments.run_folder import RunFolder, fingerprint
-from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
+from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
 from stategram.text import Corpus, check_known_words
@@ -151,6 +151,8 @@ class _Training:
     seed: int
     steps: Steps
     classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
+    cut_off: set[tuple[str, ...]] = field(default_factory=set)
+    """Those classes whose learning was ended early."""
     tags: dict[str, TagMap] = field(default_factory=dict)
 
     def model(self, number: int, part: Part) -> Model:
@@ -165,7 +167,8 @@ class _Training:
             model = self._category_ngram(number, part)
         else:
             model = self._clustered(number, part)
-        if self.folder is not None:
+        # What was ended early is not kept: a resumed training gives the result of a whole one.
+        if self.folder is not None and not model.recipe.get("ended_early"):
             model.save(self.folder.part(number))
         return model
 
@@ -177,10 +180,10 @@ class _Training:
         self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     @contextmanager
-    def _clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
+    def _clustering(self, title: str) -> Iterator[tuple[Report, NoticedStop]]:
         started = time.monotonic()
-        with self.steps.clustering(title) as both:
-            yield both
+        with self.steps.clustering(title) as (report, stop):
+            yield report, NoticedStop(stop)
         self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     def _ngram(self, number: int, part: NgramPart) -> Model:
@@ -211,13 +214,14 @@ class _Training:
                 threads=self.threads,
                 tell=report,
             )
-        return replace(model, recipe=msgspec.to_builtins(part))
+        return replace(model, recipe=_said(part, self._are_cut_off(part.classes, part.effort)))
 
     def _clustered(self, number: int, part: ClusteredPart) -> Model:
-        labels = None
+        labels, cut_off = None, False
         if part.context_classes is not None:
             classes = self._classes(part.context_classes, part.effort or "normal")
             labels = class_labels(classes, self.corpus.vocabulary)
+            cut_off = self._are_cut_off(part.context_classes, part.effort or "normal")
         tags = self._tags(part.tags) if part.tags is not None else None
         title = f"part {number}: {_title(part)}"
         with self._clustering(title) as (report, stop):
@@ -225,7 +229,7 @@ class _Training:
             if isinstance(states, int):
                 most = most_states(self.corpus, definition, tags=tags, classes=labels, threads=self.threads)
                 states = min(states, most)
-            place = None if self.folder is None else self.folder.part(number)
+            place = None if self.folder is None or cut_off else self.folder.part(number)
             found = cluster(
                 self.corpus,
                 definition,
@@ -249,18 +253,21 @@ class _Training:
                 stop=stop,
             )
             model = ClusteredModel.train(found, self.heldout, threads=self.threads)
-        said = msgspec.to_builtins(part)
+        said = _said(part, cut_off or stop.asked)
         said |= {"states": found.settings.states, "categories": found.settings.categories}
         return replace(model, recipe=said)
 
     def _classes(self, given: int | str, effort: str) -> dict[str, int]:
         """Give the class of each word, in the order of the vocabulary: the same, learned or read again."""
-        key = (str(given), effort) if isinstance(given, int) else (given,)
+        key = _key(given, effort)
         if key not in self.classes:
             self.classes[key] = self._in_order(
                 self._learned(given, effort) if isinstance(given, int) else read_classes(given)
             )
         return self.classes[key]
+
+    def _are_cut_off(self, given: int | str, effort: str) -> bool:
+        return _key(given, effort) in self.cut_off
 
     def _learned(self, number: int, effort: str) -> dict[str, int]:
         name = f"{number}-{effort}"
@@ -272,7 +279,9 @@ class _Training:
             words = WordClasses(number, effort=effort, threads=self.threads, random_state=self.seed)
             words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
         found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
-        if self.folder is not None:
+        if stop.asked:
+            self.cut_off.add(_key(number, effort))
+        elif self.folder is not None:
             self.folder.keep_classes(name, found)
         return found
 
@@ -289,6 +298,16 @@ class _Training:
             with self.timed(f"tags ({source})"):
                 self.tags[source] = parse_tags(source, self.corpus.vocabulary)
         return self.tags[source]
+
+
+def _key(classes: int | str, effort: str) -> tuple[str, ...]:
+    return (str(classes), effort) if isinstance(classes, int) else (classes,)
+
+
+def _said(part: Part, ended_early: bool) -> dict[str, Any]:
+    """Give what a manifest says of a part."""
+    said: dict[str, Any] = msgspec.to_builtins(part)
+    return said | {"ended_early": True} if ended_early else said
 
 
 def _title(part: Part) -> str:
