@@ -125,6 +125,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         ("[[part]]\nmodel = 'category-ngram'\neffort = 'x'", ["effort is 'x'", "fast, normal, best"]),
         ("[[part]]\nmodel = 'clustered'\ncontext = 'w'", ["context", "expected for instance w-2,w-1"]),
         ("[[part]]\nmodel = 'clustered'\ntree_order = 'w-1'", ["tree_order", "does not have the values"]),
+        ("[[part]]\nmodel = 'clustered'\ntree = false\ntree_order = 'w-2,w-1'", ["tree_order", "no tree"]),
         ("[[part]]\nmodel = 'clustered'\nstates = 'many'", ["states is 'many'", '"size"', '"auto"']),
         ("[[part]]\nmodel = 'clustered'\nstates = 1.5", ["states is 1.5"]),
         ("[[part]]\nmodel = 'clustered'\npreset = 'x'", ["preset is 'x'", "paper, fast, normal, best"]),

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "was_given"]
+__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "once", "was_given"]
 
 
 def check_shared_options(options: dict[str, Any]) -> None:
@@ -54,6 +54,21 @@ def is_same_file(output: str, name: str) -> bool:
     return Path(output).resolve() == Path(name).resolve() and (
         not Path(output).exists() or Path(output).is_file()
     )
+
+
+def once(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """Take an option that is declared as multiple, and refuse it given twice: click would drop the first."""
+    if len(value) > 1:
+        raise click.UsageError(f"{param.opts[0]} is given {len(value)} times; {_TWICE[param.opts[0]]}")
+    return value[0] if value else None
+
+
+_TWICE = {
+    "--context": "for several clustered models write a recipe, with a [[part]] for each: --recipe FILE.toml",
+    "--heldout": "give one file, such as all of them put together",
+    "--recipe": "write one recipe with the parts of both",
+    "--tags": "give one; a recipe can name tags for each part",
+}
 
 
 def was_given(name: str) -> bool:

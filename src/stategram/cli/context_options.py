@@ -7,8 +7,9 @@ from typing import Any, TypeVar
 
 import click
 
-from stategram.cli.checks import was_given
+from stategram.cli.checks import once, was_given
 from stategram.clustering import CLUSTERING_CRITERIA, PRESETS
+from stategram.contexts import ContextDefinition
 from stategram.experiments import ClusteredPart, NgramPart, Recipe
 
 __all__ = ["check_without_context", "context_options", "context_recipe"]
@@ -85,6 +86,8 @@ def context_options(command: F) -> F:
         ),
         click.option(
             "--context",
+            multiple=True,
+            callback=once,
             metavar="VALUES",
             help="Add a clustered model of these contexts: w-2,w-1 or g-3,g-2,w-1 or t-4,t-3,t-2,t-1.",
         ),
@@ -95,9 +98,13 @@ def context_options(command: F) -> F:
 
 def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) -> Recipe:
     """Give the recipe that the options spell out: the n-gram model, and the clustered one."""
-    classes = options["context_classes"]
+    context, classes = options["context"], options["context_classes"]
+    if classes is not None and not ContextDefinition.parse(context).needs_classes:
+        raise click.UsageError(f"no value of --context {context} is a class g; leave --context-classes out")
+    if options["flat"] and options["tree_order"] is not None:
+        raise click.UsageError("--flat has no tree; leave --tree-order out")
     return Recipe(
-        name=options["context"],
+        name=context,
         part=[
             NgramPart(
                 order=options["order"],
@@ -106,7 +113,7 @@ def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) 
                 prune=options["prune"],
             ),
             ClusteredPart(
-                context=options["context"],
+                context=context,
                 tree_order=options["tree_order"],
                 tree=not options["flat"],
                 states=options["states"],

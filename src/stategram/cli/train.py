@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from stategram.cli.checks import once
 from stategram.cli.console import Console, many
 from stategram.cli.context_options import context_options
 from stategram.cli.options import common_options, text_options
@@ -68,15 +69,23 @@ Examples:
 )
 @click.option(
     "--recipe",
+    multiple=True,
+    callback=once,
     metavar="NAME|FILE",
     help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file.",
 )
 @context_options
 @click.option(
-    "--heldout", metavar="FILE", help="With --recipe or --context: the text on which weights are learned."
+    "--heldout",
+    multiple=True,
+    callback=once,
+    metavar="FILE",
+    help="With --recipe or --context: the text on which weights are learned.",
 )
 @click.option(
     "--tags",
+    multiple=True,
+    callback=once,
     metavar="SOURCE",
     help="Tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
 )

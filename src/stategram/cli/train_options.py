@@ -37,10 +37,10 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     check_shared_options(options)
     _check_with_recipe(options)
     recipe = None
-    if options["recipe"] or options["context"]:
+    if options["recipe"] is not None or options["context"] is not None:
         given = (
             read_recipe(options["recipe"])
-            if options["recipe"]
+            if options["recipe"] is not None
             else context_recipe(options, min_counts_of(options))
         )
         recipe = with_tags(given, options["tags"])
@@ -64,21 +64,21 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
 
 def _check_with_recipe(options: dict[str, Any]) -> None:
     """Raise a usage error for options that need a recipe, or have no place beside one."""
-    recipe = options["recipe"]
-    if recipe and options["context"]:
+    recipe, context = options["recipe"] is not None, options["context"] is not None
+    if recipe and context:
         raise click.UsageError("--recipe and --context both say what to train; give one of them")
-    if not options["context"]:
+    if not context:
         check_without_context()
-    if (recipe or options["context"]) and not options["heldout"]:
+    if (recipe or context) and not options["heldout"]:
         raise click.UsageError(
             f"{'--recipe' if recipe else '--context'} mixes models, whose weights are learned on a text that "
             "none of them has seen: give --heldout FILE, some thousand sentences that are not in TEXT"
         )
-    if options["heldout"] and not (recipe or options["context"]):
+    if options["heldout"] and not (recipe or context):
         raise click.UsageError(
             f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
         )
-    for name in _WITHOUT_RECIPE if recipe else () if options["context"] else _WITH_RECIPE:
+    for name in _WITHOUT_RECIPE if recipe else () if context else _WITH_RECIPE:
         if was_given(name):
             shown = "--" + name.replace("_", "-")
             raise click.UsageError(

@@ -114,6 +114,9 @@ def cluster(
         corpus = corpus_from_sentences(corpus)
     if preset not in PRESETS:
         raise UsageError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
+    if tree_order is not None and (not tree or isinstance(context, ContextDefinition)):
+        without = "tree is False" if not tree else "the context has an order already"
+        raise UsageError(f"tree_order is {tree_order!r}, but {without}; leave it out")
     definition = (
         context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
     )

@@ -201,6 +201,8 @@ def _check_together(where: str, part: Part) -> None:
             definition = ContextDefinition.parse(part.context)
             key = "tree_order"
             _definition(part)
+            if part.tree_order is not None and not part.tree:
+                raise UsageError("tree = false has no tree to order; leave the key out")
             for needed, key in (
                 (definition.needs_tags, "tags"),
                 (definition.needs_classes, "context_classes"),

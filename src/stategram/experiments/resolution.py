@@ -84,7 +84,7 @@ def _clustered(part: ClusteredPart, number: Any, events: int) -> ClusteredPart:
     return msgspec.structs.replace(
         part,
         context=str(definition),
-        tree_order=definition.tree_order,
+        tree_order=definition.tree_order if part.tree else None,
         states=states,
         categories=number(part.categories),
         context_classes=classes,
