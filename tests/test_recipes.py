@@ -29,7 +29,7 @@ from stategram import (
     train_recipe,
 )
 from stategram.contexts import parse_tags
-from stategram.experiments import Steps, training
+from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
 from stategram.experiments.text_size import by_size
 from stategram.storage import lock
@@ -282,6 +282,29 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
     train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
     assert any("kept: NgramModel" in message for message in said)
     assert sorted(file.name for file in place.iterdir()) == ["part-1", "run.json", "run.lock"]
+
+
+def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    clustered = ClusteredPart(context="g-1", context_classes=5, states=4, categories=4)
+    recipe = Recipe(part=[NgramPart(order=2), clustered, NgramPart(order=1)])
+    before = train_recipe(*texts, recipe, checkpoint=place)
+    arrays = next((place / "part-1").glob("*.safetensors"))
+    arrays.write_bytes(arrays.read_bytes()[:-8])
+    (place / "part-2" / "manifest.json").write_text("{")
+    (place / "classes-5-normal.tsv").write_text("the\tx\n")
+    assert n_steps(recipe, texts[0], place) == 5
+    said: list[str] = []
+
+    class Said(Steps):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    after = train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
+    notes = [message for message in said if message.startswith("note: ")]
+    assert [str(arrays) in notes[0], "part-2" in notes[1], "classes-5" in notes[2]] == [True] * 3
+    assert sum("kept: NgramModel" in message for message in said) == 1
+    np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
 
 
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:

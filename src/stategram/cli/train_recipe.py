@@ -107,11 +107,9 @@ def _as_table(mixture: Mixture) -> str:
     found = mixture.report
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
-        early = " (ended early)" if _ended_early(model) else ""
+        name = part["name"] + (" (ended early)" if _ended_early(model) else "")
         without = "-" if part["without"] is None else f"{part['without'] - found['perplexity']:+,.2f}"
-        lines.append(
-            f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {part['name']}{early}"
-        )
+        lines.append(f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {name}")
     lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
     chosen = found["buckets"]["kind"]
     tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
-from stategram.storage import left_overs, lock, recover_folder, write_whole
+from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
 from stategram.text import Corpus
 
 __all__ = ["RunFolder", "fingerprint"]
@@ -34,13 +34,16 @@ _LOCK = "run.lock"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Keeps what a training has finished."""
+    """Keeps what a training has finished, and tells of what it cannot give back."""
 
     path: Path
+    say: Callable[[str], None] = lambda _message: None
 
     @classmethod
     @contextmanager
-    def open(cls, folder: str | os.PathLike[str], run: str, *, resume: bool) -> Iterator[RunFolder]:
+    def open(
+        cls, folder: str | os.PathLike[str], run: str, *, resume: bool, say: Callable[[str], None]
+    ) -> Iterator[RunFolder]:
         """Begin a folder, or go on with one, and hold it.
 
         UsageError if it is of another training (see `fingerprint`), StategramError if another process has it.
@@ -55,27 +58,41 @@ class RunFolder:
                 _clear(path)
             else:
                 write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
-            yield cls(path)
+            yield cls(path, say)
 
     def part(self, number: int) -> Path:
         """Give the place of a part: of its model, or of its clustering."""
         return self.path / f"part-{number}"
 
     def is_finished(self, number: int) -> bool:
-        """Whether a part is done."""
-        manifest = self.part(number) / "manifest.json"
-        return manifest.is_file() and _read(manifest, "kind") == "model"
+        """Whether a part is done, and whole."""
+        try:
+            open_folder(self.part(number), kind="model")
+        except BadDataError:
+            return False
+        return True
 
     def finished(self, number: int) -> Model | None:
-        """Give a part that is done, None if it is not."""
-        return load_model(self.part(number)) if self.is_finished(number) else None
+        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed."""
+        place = self.part(number)
+        try:
+            done = place.exists() and open_folder(place, kind=None).manifest["kind"] == "model"
+            return load_model(place, verify=False) if done else None
+        except BadDataError as error:
+            self.say(f"note: part {number} is trained again: {error}")
+            shutil.rmtree(place)
+            return None
 
     def classes(self, name: str) -> dict[str, int] | None:
-        """Give classes that were learned, None if they were not."""
+        """Give classes that were learned, None if they were not, or are damaged."""
         place = self.path / f"classes-{name}.tsv"
         if not place.exists():
             return None
-        return {word: int(label) for word, label in read_classes(place, format="tsv").items()}
+        try:
+            return {word: int(label) for word, label in read_classes(place, format="tsv").items()}
+        except ValueError as error:
+            self.say(f"note: the classes are learned again: {place} is damaged ({error})")
+            return None
 
     def keep_classes(self, name: str, classes: dict[str, int]) -> None:
         """Keep classes that were learned."""
@@ -133,8 +150,8 @@ def _clear(path: Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def _read(path: Path, key: str = "run") -> object:
+def _read(path: Path) -> object:
     try:
-        return json.loads(path.read_bytes())[key]
+        return json.loads(path.read_bytes())["run"]
     except (ValueError, KeyError, TypeError) as error:
         raise BadDataError(f"{path}: damaged; remove the folder {path.parent} to begin anew") from error

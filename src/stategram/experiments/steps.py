@@ -24,6 +24,7 @@ class NoticedStop:
     asked: bool = False
 
     def __call__(self) -> bool:
+        """Ask."""
         self.asked = self.asked or (self.stop is not None and self.stop())
         return self.asked
 

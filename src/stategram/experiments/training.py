@@ -91,13 +91,14 @@ def train_recipe(
     heldout = heldout.in_vocabulary(corpus.vocabulary)
     _check_heldout(heldout)
     recipe = resolve(with_tags(recipe, tags), corpus)
+    steps = steps or Steps()
     opened: AbstractContextManager[RunFolder | None] = nullcontext()
     if checkpoint is not None:
         files = [name for _, name in recipe_files(recipe)]
         run = fingerprint(recipe, corpus, heldout, seed, files)
-        opened = RunFolder.open(checkpoint, run, resume=resume)
+        opened = RunFolder.open(checkpoint, run, resume=resume, say=steps.say)
     with opened as folder:
-        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps or Steps())
+        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps)
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
         with run_.timed("mixing"):
             mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
