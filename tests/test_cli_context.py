@@ -79,6 +79,23 @@ def test_what_makes_no_sense(
     assert not (tmp_path / "m").exists()
 
 
+def test_how_far_tags_fit_is_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tags = tmp_path / "tags.tsv"
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "t-1", "--tags", tags, "--force"]
+    for data, code, message, is_low in (
+        ("zzzqqq\tNN\n", 3, "none of the 9 words", False),
+        ("sat\tVB\n", 0, "1 of 9 words found, 13.3% of the text", True),
+        ("the\tDT\na\tDT\ncat\tNN\ndog\tNN\n", 0, "4 of 9 words found, 53.3% of the text", False),
+    ):
+        tags.write_text(data)
+        found, _, err = run("train", texts[0], *options, capfd=capfd)
+        assert found == code, err
+        assert message in " ".join(err.split())
+        assert ("note: few" in err) == is_low
+
+
 def test_a_context_needs_held_out_text(
     texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,19 @@ def test_words_that_are_not_in_the_list(tmp_path: Path) -> None:
     assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(2, 3)}
 
 
+def test_a_file_of_other_words_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"tags\.tsv: none of the 2 words .* same language"):
+        tagged(tmp_path, "zzzqqq\tNN\n", ["cat", "qqq"])
+    assert tagged(tmp_path, "CAT\tNN\n", ["cat", "qqq"])["cat"] == "NN"
+
+
+def test_coverage(tmp_path: Path) -> None:
+    (tmp_path / "tags").write_text("the\tDT\n")
+    counted = corpus_from_sentences(["the the cat"]).vocabulary
+    assert tags_from_file(tmp_path / "tags", counted).coverage == pytest.approx(2 / 3)
+    assert tags_from_file(tmp_path / "tags", Vocabulary.from_words(["the", "cat"])).coverage == 0.5
+
+
 def test_equal_suffixes_go_by_the_name_of_the_tag() -> None:
     assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [3]).guess("zing") == "NN"
     assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [3], at_least=3).guess("zing") is None

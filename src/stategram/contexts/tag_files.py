@@ -41,7 +41,8 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
     Raises
     ------
     BadDataError
-        If a line is not of that form, is not UTF-8, or gives a word a second tag; or if there is no line.
+        If a line is not of that form, is not UTF-8, or gives a word a second tag; if there is no line; or
+        if no word of the vocabulary is in the file, in whatever case.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         _check_tag(tag, name, number)
     if not tags:
         raise BadDataError(f"{name}:1: no word with a tag is in the file; expected word<TAB>tag on each line")
-    return _tag(vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()})
+    return _tag(name, vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()})
 
 
 def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos") -> TagMap:
@@ -128,13 +129,21 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         raise BadDataError(f"{name}:{empty}: the column {column} holds no tags, only _; choose {other}")
     if not counts:
         raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns a word")
-    return _tag(vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts)
+    return _tag(name, vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts)
 
 
-def _tag(vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]]) -> TagMap:
+def _tag(
+    name: str, vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]]
+) -> TagMap:
     in_lower_case: dict[str, Counter[str]] = defaultdict(Counter)
     for word, seen in counts.items():
         in_lower_case[word.lower()].update(seen)
+    words = vocabulary.words[len(SPECIAL_WORDS) :]
+    if words and not any(word.lower() in in_lower_case for word in words):
+        raise BadDataError(
+            f"{name}: none of the {len(words):,} words that need a tag is in the file; "
+            "check that file and text are of the same language and tokenisation"
+        )
     guesser = SuffixGuesser(tags.items(), [3])
 
     def find(word: str) -> tuple[str, str]:
@@ -147,7 +156,7 @@ def _tag(vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Coun
             return tag, "rule"
         return NO_TAG, "fallback"
 
-    return tag_words(vocabulary, map(find, vocabulary.words[len(SPECIAL_WORDS) :]))
+    return tag_words(vocabulary, map(find, words))
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]]]:

@@ -26,6 +26,9 @@ from stategram.text import Corpus, check_known_words
 
 __all__ = ["n_steps", "train_recipe"]
 
+# Where tags fit a text, the words that they lack are rare ones.
+_LOW_COVERAGE = 0.5
+
 
 def train_recipe(
     corpus: Corpus,
@@ -297,8 +300,18 @@ class _Training:
     def _tags(self, source: str) -> TagMap:
         if source not in self.tags:
             with self.timed(f"tags ({source})"):
-                self.tags[source] = parse_tags(source, self.corpus.vocabulary)
+                self.tags[source] = found = parse_tags(source, self.corpus.vocabulary)
+                self._say_coverage(found)
         return self.tags[source]
+
+    def _say_coverage(self, tags: TagMap) -> None:
+        words = sum(share.words for share in tags.source.values())
+        found = tags.source["lexicon"].words
+        self.steps.say(f"      {found:,} of {words:,} words found, {tags.coverage:.1%} of the text")
+        if tags.coverage < _LOW_COVERAGE:
+            self.steps.say(
+                "      note: few; check that tags and text are of the same language, case and tokenisation"
+            )
 
 
 def _key(classes: int | str, effort: str) -> tuple[str, ...]:
