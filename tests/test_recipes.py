@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
 from stategram.experiments.text_size import by_size
 from stategram.storage import lock
+from stategram.text import is_piece_of
 from story import sentences
 
 
@@ -226,6 +228,12 @@ def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
         train_recipe(corpus, strange, "fast")
     with pytest.raises(BadDataError, match="the text has no words"):
         train_recipe(corpus_from_sentences([]), corpus, "fast")
+    for piece in (corpus, corpus.sentences(200, 300), corpus.sentences(580, 600)):
+        with pytest.raises(UsageError, match="the held-out text is in the training text"):
+            train_recipe(corpus, piece, "fast")
+    assert not is_piece_of(corpus.sentences(580, 599), corpus)  # it may be by chance
+    almost = replace(corpus, ids=np.append(corpus.ids[:-2], corpus.ids[:2]))
+    assert not is_piece_of(almost.sentences(100, 600), corpus)
     with pytest.raises(UsageError, match="part 1 has tags in its context"):
         train_recipe(*texts, Recipe(part=[ClusteredPart(context="t-1")]))
 
@@ -236,7 +244,7 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
     train_recipe(*texts, recipe, checkpoint=place)
     with pytest.raises(UsageError, match="has begun"):
         train_recipe(*texts, recipe, checkpoint=place)
-    for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[1]}):
+    for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[0].sentences(0, 500)}):
         given = {"corpus": texts[0], "heldout": texts[1], "recipe": recipe, **change}
         with pytest.raises(UsageError, match="another training"):
             train_recipe(**given, checkpoint=place, resume=True)  # type: ignore[arg-type]

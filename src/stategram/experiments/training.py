@@ -14,7 +14,7 @@ import msgspec
 
 from stategram.clustering import WordClasses, class_labels, cluster
 from stategram.contexts import TagMap, parse_tags
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
 from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
 from stategram.experiments.resolution import definition_of, most_states, resolve
@@ -22,7 +22,7 @@ from stategram.experiments.run_folder import RunFolder, fingerprint
 from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, check_known_words
+from stategram.text import Corpus, check_known_words, is_piece_of
 
 __all__ = ["n_steps", "train_recipe"]
 
@@ -92,7 +92,7 @@ def train_recipe(
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     heldout = heldout.in_vocabulary(corpus.vocabulary)
-    _check_heldout(heldout)
+    _check_heldout(heldout, corpus)
     recipe = resolve(with_tags(recipe, tags), corpus)
     steps = steps or Steps()
     opened: AbstractContextManager[RunFolder | None] = nullcontext()
@@ -135,11 +135,16 @@ def _needs(part: Part) -> list[tuple[str, ...]]:
     return needs
 
 
-def _check_heldout(heldout: Corpus) -> None:
+def _check_heldout(heldout: Corpus, corpus: Corpus) -> None:
     try:
         check_known_words(heldout)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
+    if is_piece_of(heldout, corpus):
+        raise UsageError(
+            "the held-out text is in the training text: all weight would go to the model that remembers it "
+            "best; give a text of which nothing is in the training text"
+        )
 
 
 @dataclass
