@@ -237,13 +237,37 @@ main(sys.argv[1:])
 """
 
 
+# A command that is interrupted, then interrupted again while it says so and while it ends.
+_IMPATIENT = """
+import atexit, os, signal, sys
+import stategram.cli.entry as entry
+from stategram.cli import main
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(interrupt)
+entry.cli.invoke = interrupt
+if sys.argv[1] == "twice":
+    entry._say = interrupt
+main(["demo"])
+"""
+
+
+@ON_POSIX
+@pytest.mark.parametrize("times", ["once", "twice"])
+def test_several_ctrl_c_are_as_one(times: str) -> None:
+    command = [sys.executable, "-c", _IMPATIENT, times]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 130
+
+
 @ON_POSIX
 def test_ctrl_c(place: Path) -> None:
     given = _train(place, "--checkpoint", place / "run")
     command = [sys.executable, "-c", _INTERRUPTED, *given]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 130
-    assert "interrupted" in ended.stderr
+    assert f"interrupted; what is done is in {place / 'run'}; the same command with --resume" in ended.stderr
     assert not list(place.glob("model*"))
     assert sorted(one.name for one in (place / "run").iterdir()) == [
         "classes-8-normal.tsv",

@@ -27,18 +27,19 @@ def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, A
     checkpoint = options["checkpoint"]
     # Reading twice came first, writing comes last.
     console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
-    mixture = train_recipe(
-        corpus,
-        heldout,
-        recipe,
-        checkpoint=checkpoint,
-        resume=options["resume"],
-        memory=options["memory"],
-        tmp=options["tmp"],
-        threads=options["threads"],
-        seed=options["seed"],
-        steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
-    )
+    with _saying_how_to_go_on(checkpoint):
+        mixture = train_recipe(
+            corpus,
+            heldout,
+            recipe,
+            checkpoint=checkpoint,
+            resume=options["resume"],
+            memory=options["memory"],
+            tmp=options["tmp"],
+            threads=options["threads"],
+            seed=options["seed"],
+            steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
+        )
     console.say(_as_table(mixture))
     with console.step(f"writing {options['output']}") as report:
         _write(mixture, texts, recipe, corpus, options, report)
@@ -47,6 +48,18 @@ def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, A
     elif checkpoint:
         console.say(f"      {checkpoint} is not needed any more")
     console.say(f"      try: stategram eval {options['output']} test.txt")
+
+
+@contextmanager
+def _saying_how_to_go_on(checkpoint: str | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        if checkpoint is None:
+            raise
+        raise KeyboardInterrupt(
+            f"what is done is in {checkpoint}; the same command with --resume goes on"
+        ) from end
 
 
 class _ConsoleSteps(Steps):
