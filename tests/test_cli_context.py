@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,18 @@ def test_what_makes_no_sense(
     assert code == 2
     assert message in " ".join(err.split())
     assert not (tmp_path / "m").exists()
+
+
+def test_the_numbers_that_were_tried_are_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--states", "auto"]
+    err = run("train", texts[0], *options, capfd=capfd)[2]
+    found = re.search(r"(\d+) states, \d+ categories; numbers tried, .*: .*5: [\d.]+, .*10: [\d.]+", err)
+    assert found is not None
+    clustered = load_model(tmp_path / "m", Mixture).parts[1]
+    assert isinstance(clustered, ClusteredModel)
+    assert clustered.n_states == int(found[1])
 
 
 def test_how_far_tags_fit_is_said(

@@ -16,6 +16,7 @@ from naive.leave_one_out import leave_one_out_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
 from stategram import Corpus, UsageError, corpus_from_sentences
 from stategram.clustering import Clustering, ClusteringSettings, cluster, exchange
+from stategram.clustering.number_of_clusters import smallest_nearly_best, try_numbers
 from stategram.clustering.tree_clustering import _plan
 from stategram.contexts import ContextTree
 from test_context_tree import classes_of, tags_of
@@ -324,6 +325,25 @@ def test_numbers_of_clusters_are_chosen() -> None:
     assert (other.n_states, other.n_categories) == (9, 10)
     with pytest.raises(UsageError, match="too short to choose"):
         cluster(["a b c"], "w-1", states="auto", categories=2)
+
+
+@pytest.mark.parametrize(
+    ("start", "perplexities", "tried", "chosen"),
+    [
+        (100, {100: 100.0, 200: 99.0, 350: 98.0, 500: 98.5}, [100, 200, 350, 500], 350),
+        (100, {100: 100.0, 200: 99.7, 350: 99.6, 500: 99.8}, [100, 200, 350, 500], 100),
+        (100, {100: 100.0, 200: 101.0, 50: 100.3, 25: 100.4, 10: 102.0}, [100, 200, 50, 25, 10], 25),
+        (100, {100: 100.0, 200: 101.0, 50: 101.0}, [100, 200, 50], 100),
+        (1, {5: 100.0, 10: 101.0}, [5, 10], 5),
+        (3000, {3000: 100.0, 4000: 90.0}, [3000, 4000], 4000),
+    ],
+)
+def test_of_nearly_equal_numbers_the_smallest_is_taken(
+    start: float, perplexities: dict[int, float], tried: list[int], chosen: int
+) -> None:
+    found = try_numbers(start, perplexities.__getitem__)
+    assert list(found) == tried
+    assert smallest_nearly_best(found) == chosen
 
 
 def test_classes_of_a_file_are_values_of_contexts() -> None:

@@ -134,7 +134,7 @@ def cluster(
     _check(settings)
     labels = None if classes is None else class_labels(classes, corpus.vocabulary)
     n_threads = thread_count(threads)
-    n_states, n_categories = choose_numbers(
+    numbers = choose_numbers(
         corpus,
         definition,
         states,
@@ -147,7 +147,7 @@ def cluster(
         stop=stop,
     )
     words = int(np.count_nonzero(corpus.word_counts))
-    settings = replace(settings, states=n_states, categories=min(n_categories, words))
+    settings = replace(settings, states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)
     run = TreeClustering(
         build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
@@ -158,12 +158,11 @@ def cluster(
     if checkpoint is None:
         if resume:
             raise UsageError("resume needs the folder of a checkpoint to go on from")
-        return run.run()
+        return replace(run.run(), trials=numbers.trials)
     keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
     run.save = keeper.save
-    if resume and keeper.exists():
-        return run.run(*keeper.restore(run))
-    return run.run()
+    begin = keeper.restore(run) if resume and keeper.exists() else ()
+    return replace(run.run(*begin), trials=numbers.trials)
 
 
 def _check(settings: ClusteringSettings) -> None:

@@ -97,6 +97,8 @@ class Clustering:
         How they were found.
     levels, history
         What each level and each sweep came to.
+    trials
+        If numbers of clusters were tried out: the numbers, and the perplexity of sentences set aside.
 
     """
 
@@ -106,6 +108,7 @@ class Clustering:
     settings: ClusteringSettings
     levels: tuple[LevelResult, ...] = ()
     history: tuple[SweepRecord, ...] = ()
+    trials: tuple[tuple[int, float], ...] = ()
 
     @property
     def n_states(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from stategram.clustering import WordClasses, class_labels, cluster
+from stategram.clustering import Clustering, WordClasses, class_labels, cluster
 from stategram.contexts import TagMap, parse_tags
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
@@ -262,6 +262,8 @@ class _Training:
                 stop=stop,
             )
             model = ClusteredModel.train(found, self.heldout, threads=self.threads)
+        if found.trials:
+            self.steps.say(_trials(found))
         said = _said(part, cut_off or stop.asked)
         said |= {"states": found.settings.states, "categories": found.settings.categories}
         return replace(model, recipe=said)
@@ -317,6 +319,14 @@ class _Training:
             self.steps.say(
                 "      note: few; check that tags and text are of the same language, case and tokenisation"
             )
+
+
+def _trials(found: Clustering) -> str:
+    tried = ", ".join(f"{number:,}: {perplexity:,.1f}" for number, perplexity in found.trials)
+    return (
+        f"      {found.n_states:,} states, {found.n_categories:,} categories; numbers tried, with the "
+        f"perplexity of every tenth sentence: {tried}"
+    )
 
 
 def _key(classes: int | str, effort: str) -> tuple[str, ...]:
