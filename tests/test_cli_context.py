@@ -92,6 +92,21 @@ def test_the_numbers_that_were_tried_are_said(
     assert clustered.n_states == int(found[1])
 
 
+def test_numbers_that_are_not_possible_are_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--force"]
+    for states, categories, message in (
+        (1000, 4, "note: only 6 of 1,000 states are possible: half of the contexts"),
+        (4, 1000, "note: only 5 of 1,000 categories are possible: half of the different words"),
+        (4, 4, ""),
+    ):
+        numbers = ["--states", states, "--categories", categories]
+        err = run("train", texts[0], *options, *numbers, capfd=capfd)[2]
+        assert message in err
+        assert ("are possible" in err) == bool(message)
+
+
 def test_how_far_tags_fit_is_said(
     texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from stategram.experiments.text_size import by_size, is_size
 from stategram.models import usual_min_counts
 from stategram.text import Corpus
 
-__all__ = ["definition_of", "most_states", "resolve"]
+__all__ = ["beyond_limits", "definition_of", "most_states", "resolve"]
 
 # The different contexts of so many events are counted: where there are more, no limit is near.
 _EVENTS = 1_000_000
@@ -37,8 +37,7 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     5
 
     """
-    words = int(np.count_nonzero(corpus.word_counts))
-    most = max(1, words // 2)
+    most = _most_classes(corpus)
 
     def number(given: Any) -> Any:
         if isinstance(given, str):
@@ -59,6 +58,25 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     # Where numbers meet their limits, parts may turn out to be the same.
     different = [part for number, part in enumerate(filled) if part not in filled[:number]]
     return msgspec.structs.replace(recipe, part=different)
+
+
+def beyond_limits(recipe: Recipe, corpus: Corpus) -> list[str]:
+    """Say which numbers of a recipe are more than `resolve` allows for a text."""
+    most, notes = _most_classes(corpus), []
+    for part in recipe.part:
+        for key, what in (
+            ("classes", "classes"),
+            ("categories", "categories"),
+            ("context_classes", "classes of the context"),
+        ):
+            given = getattr(part, key, None)
+            if isinstance(given, int) and given > most:
+                notes.append(f"only {most:,} of {given:,} {what} are possible: half of the different words")
+    return list(dict.fromkeys(notes))
+
+
+def _most_classes(corpus: Corpus) -> int:
+    return max(1, int(np.count_nonzero(corpus.word_counts)) // 2)
 
 
 def definition_of(part: ClusteredPart) -> ContextDefinition:

@@ -17,7 +17,7 @@ from stategram.contexts import TagMap, parse_tags
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
 from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
-from stategram.experiments.resolution import definition_of, most_states, resolve
+from stategram.experiments.resolution import beyond_limits, definition_of, most_states, resolve
 from stategram.experiments.run_folder import RunFolder, fingerprint
 from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.formats import read_classes
@@ -93,8 +93,10 @@ def train_recipe(
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     heldout = heldout.in_vocabulary(corpus.vocabulary)
     _check_heldout(heldout, corpus)
-    recipe = resolve(with_tags(recipe, tags), corpus)
     steps = steps or Steps()
+    for note in beyond_limits(recipe, corpus):
+        steps.say(f"note: {note}")
+    recipe = resolve(with_tags(recipe, tags), corpus)
     opened: AbstractContextManager[RunFolder | None] = nullcontext()
     if checkpoint is not None:
         files = [name for _, name in recipe_files(recipe)]
@@ -237,6 +239,10 @@ class _Training:
             definition, states = definition_of(part), part.states
             if isinstance(states, int):
                 most = most_states(self.corpus, definition, tags=tags, classes=labels, threads=self.threads)
+                if states > most:
+                    self.steps.say(
+                        f"      note: only {most:,} of {states:,} states are possible: half of the contexts"
+                    )
                 states = min(states, most)
             place = None if self.folder is None or cut_off else self.folder.part(number)
             found = cluster(
