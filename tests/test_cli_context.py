@@ -57,7 +57,9 @@ def test_a_mixture_of_two(
         (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
         (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
-        (["--context", "t-1"], "--tags"),
+        (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
+        (["--context", "t-1", "--tags", "BANK.conllu:foo"], "there is no column 'foo'"),
+        (["--context", "w-1", "--checkpoint", "FULL"], "is not a training"),
         (["--context", ""], "the context '' is empty; expected for instance"),
         (["--context", "w-1", "--context", "g-2,g-1"], "--context is given 2 times; for several clustered"),
         (["--context", "w-1", "--heldout", "x"], "--heldout is given 2 times; give one file"),
@@ -74,10 +76,42 @@ def test_what_makes_no_sense(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     train, heldout = texts
+    (tmp_path / "FULL").mkdir()
+    (tmp_path / "FULL" / "thesis.tex").touch()
+    (tmp_path / "BANK.conllu").touch()
+    options = [str(tmp_path / one) if one.split(".")[0].isupper() else one for one in options]
     code, _, err = run("train", train, "--heldout", heldout, "-o", tmp_path / "m", *options, capfd=capfd)
     assert code == 2
+    assert "reading" not in err
     assert message in " ".join(err.split())
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "message"),
+    [
+        (["--context", "t-1", "--tags"], "the\n", "stategram: error: FILE:1: found 1 column, 'the'"),
+        (["--context", "t-1", "--tags"], "the\tD\0T\n", "or a control character"),
+        (["--context", "g-1", "--context-classes"], "the\n", "FILE:1: found 1 column, 'the'"),
+        (["--context", "g-1", "--context-classes"], None, "stategram: error: FILE: no such file"),
+    ],
+)
+def test_files_are_looked_into_before_the_text_is_read(
+    options: list[str],
+    data: str | None,
+    message: str,
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "given"
+    if data is not None:
+        file.write_text(data)
+    given = ["--heldout", texts[1], "-o", tmp_path / "m", *options, file]
+    code, _, err = run("train", texts[0], *given, capfd=capfd)
+    assert code == (1 if data is None else 3)
+    assert message in err.replace(str(file), "FILE")
+    assert "reading" not in err
 
 
 def test_the_numbers_that_were_tried_are_said(

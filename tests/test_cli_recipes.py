@@ -316,6 +316,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("export", place / "model", "--classes", place / "c.tsv", capfd=capfd)
     assert status == 2
     assert "2: CategoryNgramModel" in " ".join(err.split())
+    assert "writing" not in err
     model = load_model(place / "model", Mixture)
     for part, format in ((2, "tsv"), (3, "json"), (3, "srilm")):
         out = place / f"classes.{part}.{format}"

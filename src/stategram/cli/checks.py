@@ -9,6 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from stategram.errors import StategramError
+
 __all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "once", "was_given"]
 
 
@@ -34,7 +36,7 @@ def check_inputs(names: Sequence[str]) -> None:
         raise click.UsageError("stdin (-) can be read only once; give a file for the others")
     for name in names:
         if name != "-" and not Path(name).exists():
-            raise click.FileError(name, "no such file; check the name")
+            raise StategramError(f"{name}: no such file; check the name")
 
 
 def check_output_apart(output: str, model_name: str) -> None:

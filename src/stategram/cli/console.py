@@ -9,21 +9,14 @@ from contextlib import contextmanager
 
 import click
 
+from stategram.wording import many
+
 __all__ = ["Console", "Report", "many"]
 
 Report = Callable[[float, str], None]
 """Takes the share of the work that is done and a few words on it."""
 
 _SECONDS_BETWEEN_LINES = 10.0
-
-
-def many(n: int, one: str, more: str | None = None) -> str:
-    """Give a number with its noun.
-
-    >>> many(1, "word"), many(2000, "class", "classes")
-    ('1 word', '2,000 classes')
-    """
-    return f"{n:,} {one if n == 1 else more or one + 's'}"
 
 
 class Console:

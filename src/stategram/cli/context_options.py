@@ -99,7 +99,12 @@ def context_options(command: F) -> F:
 def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) -> Recipe:
     """Give the recipe that the options spell out: the n-gram model, and the clustered one."""
     context, classes = options["context"], options["context_classes"]
-    if classes is not None and not ContextDefinition.parse(context).needs_classes:
+    definition = ContextDefinition.parse(context)
+    if definition.needs_tags and options["tags"] is None:
+        raise click.UsageError(
+            f"--context {context} has tags t: give --tags brill (English), or a file of words and tags"
+        )
+    if classes is not None and not definition.needs_classes:
         raise click.UsageError(f"no value of --context {context} is a class g; leave --context-classes out")
     if options["flat"] and options["tree_order"] is not None:
         raise click.UsageError("--flat has no tree; leave --tree-order out")

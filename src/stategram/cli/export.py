@@ -8,7 +8,7 @@ import click
 
 from stategram.cli.checks import check_output_apart, check_shared_options, was_given
 from stategram.cli.console import Console, many
-from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes
+from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes, part_with_classes
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
@@ -71,8 +71,9 @@ def export(model_name: str, arpa: str | None, classes: str | None, **options: An
     if arpa:
         _export_arpa(model, model_name, arpa, options, console)
         return
+    part = part_with_classes(model, model_name, options["part"])
     with console.step(f"writing {'to stdout' if place == '-' else place}"):
-        said = export_classes(model, model_name, place, format=options["format"], part=options["part"])
+        said = export_classes(part, place, format=options["format"])
     console.say(f"      {said}")
 
 

@@ -12,15 +12,14 @@ from stategram.formats import write_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model
 from stategram.text import BEGIN, END, UNKNOWN
 
-__all__ = ["EXPORTED_FORMATS", "export_classes"]
+__all__ = ["EXPORTED_FORMATS", "export_classes", "part_with_classes"]
 
 # Bit paths need the bigrams of classes, which models do not keep.
 EXPORTED_FORMATS = ("tsv", "srilm", "json")
 
 
-def export_classes(model: Model, model_name: str, place: str, *, format: str, part: int | None) -> str:
-    """Write the categories of a model, or of a part of a mixture; say what was written."""
-    chosen = _part(model, model_name, part)
+def export_classes(chosen: CategoryNgramModel | ClusteredModel, place: str, *, format: str) -> str:
+    """Write the categories of a model; say what was written."""
     labels = chosen.symbols if isinstance(chosen, CategoryNgramModel) else chosen.categories
     vocabulary = chosen.vocabulary
     counts = vocabulary.counts.astype(np.int64)
@@ -35,7 +34,10 @@ def export_classes(model: Model, model_name: str, place: str, *, format: str, pa
     return f"{found} of {many(len(ids), 'word')}: {chosen!r}"
 
 
-def _part(model: Model, model_name: str, number: int | None) -> CategoryNgramModel | ClusteredModel:
+def part_with_classes(
+    model: Model, model_name: str, number: int | None
+) -> CategoryNgramModel | ClusteredModel:
+    """Give the part of a mixture that was asked for, or its only one with classes; a model may be alone."""
     parts = model.parts if isinstance(model, Mixture) else (model,)
     with_classes = [
         i for i, one in enumerate(parts, 1) if isinstance(one, CategoryNgramModel | ClusteredModel)

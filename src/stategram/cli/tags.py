@@ -11,7 +11,7 @@ from stategram.cli.checks import check_inputs, check_shared_options, is_same_fil
 from stategram.cli.console import Console, many
 from stategram.cli.options import text_options, work_options
 from stategram.cli.reading import read_text
-from stategram.contexts import TagMap, file_of_tags, parse_tags
+from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
 from stategram.storage import check_place, write_whole
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
@@ -73,6 +73,7 @@ def _check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
         if is_same_file(options["output"], name):
             raise click.UsageError(f"the output {options['output']} is an input too; choose another name")
     check_place(options["output"])
+    check_tags(options["tag_source"])
 
 
 def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:

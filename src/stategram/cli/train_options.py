@@ -12,9 +12,19 @@ import click
 
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.cli.context_options import check_without_context, context_recipe
+from stategram.contexts import check_tags
 from stategram.counts import Workspace, parse_size
 from stategram.errors import StategramError
-from stategram.experiments import RECIPES, Recipe, read_recipe, recipe_files, with_tags
+from stategram.experiments import (
+    RECIPES,
+    ClusteredPart,
+    Recipe,
+    check_run_folder,
+    read_recipe,
+    recipe_files,
+    with_tags,
+)
+from stategram.formats import read_classes
 from stategram.models import check_min_counts
 from stategram.storage import holds_only_our_files
 
@@ -59,7 +69,18 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     Workspace(parse_size(options["memory"]) if options["memory"] else None, options["tmp"])
     if options["checkpoint"]:
         _check_checkpoint(options)
+    if recipe is not None:
+        _check_files(recipe)
     return recipe
+
+
+def _check_files(recipe: Recipe) -> None:
+    """Look into the class files and tags of a recipe; they are read again when they are needed."""
+    for use, name in recipe_files(recipe):
+        if use == "classes" and name != "-":
+            read_classes(name)
+    for tags in {part.tags for part in recipe.part if isinstance(part, ClusteredPart) and part.tags}:
+        check_tags(tags)
 
 
 def _check_with_recipe(options: dict[str, Any]) -> None:
@@ -113,6 +134,7 @@ def _check_checkpoint(options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"{options['checkpoint']} holds a training that has begun; --resume goes on with it, or remove it"
         )
+    check_run_folder(options["checkpoint"])
 
 
 def min_counts_of(options: dict[str, Any]) -> tuple[int, ...] | None:

@@ -10,7 +10,7 @@ from stategram.contexts.tags import TagMap
 from stategram.errors import UsageError
 from stategram.text import Vocabulary
 
-__all__ = ["file_of_tags", "parse_tags"]
+__all__ = ["check_tags", "file_of_tags", "parse_tags"]
 
 _TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
 
@@ -35,6 +35,12 @@ def parse_tags(source: str, vocabulary: Vocabulary) -> TagMap:
         column = treebank["column"]
         return tags_from_conllu(treebank["path"], vocabulary, "upos" if column is None else column)
     return tags_from_file(_without_column(source), vocabulary)
+
+
+def check_tags(source: str) -> None:
+    """Raise the error that `parse_tags` would raise for any vocabulary; stdin is left for it to read."""
+    if file_of_tags(source) != "-":
+        parse_tags(source, Vocabulary.from_words([]))
 
 
 def file_of_tags(source: str) -> str | None:

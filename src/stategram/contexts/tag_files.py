@@ -11,6 +11,7 @@ from stategram.contexts.suffixes import SuffixGuesser, most_frequent
 from stategram.contexts.tags import TagMap, is_lower_case, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
+from stategram.wording import many
 
 __all__ = ["CONLLU_COLUMNS", "NO_TAG", "tags_from_conllu", "tags_from_file"]
 
@@ -65,8 +66,8 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
             shown = b" ".join(columns[:6]).decode()
             raise BadDataError(
-                f"{name}:{number}: found {len(columns)} columns, {shown[:80]!r}; a tag file has word<TAB>tag "
-                "or word<TAB>tag<TAB>count on each line. Mend the line"
+                f"{name}:{number}: found {many(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
+                "word<TAB>tag or word<TAB>tag<TAB>count on each line. Mend the line"
             )
         word, tag = columns[0].decode(), columns[1].decode()
         if word in SPECIAL_WORDS:
@@ -170,8 +171,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]
 def _check_columns(columns: list[bytes], name: str, number: int) -> None:
     if len(columns) != 10:
         raise BadDataError(
-            f"{name}:{number}: found {len(columns)} columns; a word in CoNLL-U has 10, separated by tabs. "
-            "Mend the line"
+            f"{name}:{number}: found {many(len(columns), 'column')}; a word in CoNLL-U has 10, separated by "
+            "tabs. Mend the line"
         )
     if not (_WORD_ID.fullmatch(columns[0]) or _SKIPPED_ID.fullmatch(columns[0])):
         raise BadDataError(
@@ -185,5 +186,8 @@ def _check_tag(tag: str, name: str, number: int) -> None:
         raise BadDataError(
             f"{name}:{number}: the tag {tag} is that of a special word; give the word another tag"
         )
-    if not tag or tag.split() != [tag]:
-        raise BadDataError(f"{name}:{number}: the tag {tag!r} is empty or holds white space; mend the line")
+    if not tag or tag.split() != [tag] or not tag.isprintable():
+        raise BadDataError(
+            f"{name}:{number}: the tag {tag!r} is empty, or holds white space or a control character; "
+            "mend the line"
+        )

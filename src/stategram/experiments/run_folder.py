@@ -26,7 +26,7 @@ from stategram.models import Model, load_model
 from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
 from stategram.text import Corpus
 
-__all__ = ["RunFolder", "fingerprint"]
+__all__ = ["RunFolder", "check_run_folder", "fingerprint"]
 
 _RUN = "run.json"
 _LOCK = "run.lock"
@@ -115,12 +115,17 @@ def fingerprint(recipe: Recipe, corpus: Corpus, heldout: Corpus, seed: int, file
     return digest.hexdigest()
 
 
-def _make(path: Path) -> None:
-    """Make a folder; UsageError if there is one with more in it than a begin that was killed leaves."""
-    if path.exists():
+def check_run_folder(folder: str | os.PathLike[str]) -> None:
+    """UsageError if there is something that is no run and more than a begin that was killed leaves."""
+    path = Path(folder)
+    if path.exists() and not (path / _RUN).exists():
         known = [path / _LOCK, *left_overs(path / _RUN)] if path.is_dir() else []
         if not path.is_dir() or not set(path.iterdir()).issubset(known):
             raise UsageError(f"{path} is there already and is not a training; choose another folder")
+
+
+def _make(path: Path) -> None:
+    check_run_folder(path)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:

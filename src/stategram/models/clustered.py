@@ -148,8 +148,11 @@ class ClusteredModel(SharedMethods):
         return model._trusting(heldout, threads)
 
     def __repr__(self) -> str:
+        states = "state" if self.n_states == 1 else "states"
+        categories = "category" if self.n_categories == 1 else "categories"
         return (
-            f"ClusteredModel({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
+            f"ClusteredModel({self.tree.definition}, {self.n_states} {states}, "
+            f"{self.n_categories} {categories})"
         )
 
     @property
