@@ -99,7 +99,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--recipe", "quick"], 2, "no recipe 'quick'"),
         (["--recipe", "none.toml"], 3, "no such file"),
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
-        (["--recipe", "TAGGED"], 2, "or give --tags"),
+        (["--recipe", "TAGGED"], 2, "or give tags for all of them (--tags)"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
         (["--tags", "brill"], 2, "no value of recipe mine is a tag; leave"),
         (["--heldout", "TEXT"], 2, "is a training text too"),

@@ -29,10 +29,10 @@ from stategram import (
     read_recipe,
     train_recipe,
 )
+from stategram.clustering import by_size
 from stategram.contexts import parse_tags
 from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
-from stategram.experiments.text_size import by_size
 from stategram.storage import lock
 from stategram.text import is_piece_of
 from story import sentences
@@ -219,6 +219,13 @@ def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> Non
     mixture = train_recipe(*texts, Recipe(part=[NgramPart(order=2)]))
     expected = NgramModel.train(texts[0], 2).log_probs(texts[1])
     np.testing.assert_allclose(mixture.log_probs(texts[1]), expected, rtol=1e-12)
+
+
+def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
+    recipe = Recipe(part=[NgramPart(order=2)])
+    found = train_recipe(sentences(600, seed=1), sentences(100, seed=2), recipe)
+    expected = train_recipe(*texts, recipe)
+    np.testing.assert_array_equal(found.log_probs(texts[1]), expected.log_probs(texts[1]))
 
 
 def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:

@@ -14,7 +14,7 @@ from stategram.cli.checks import check_inputs, check_shared_options, is_same_fil
 from stategram.cli.context_options import check_without_context, context_recipe
 from stategram.contexts import check_tags
 from stategram.counts import Workspace, parse_size
-from stategram.errors import StategramError
+from stategram.errors import StategramError, UsageError
 from stategram.experiments import (
     RECIPES,
     ClusteredPart,
@@ -53,7 +53,10 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
             if options["recipe"] is not None
             else context_recipe(options, min_counts_of(options))
         )
-        recipe = with_tags(given, options["tags"])
+        try:
+            recipe = with_tags(given, options["tags"])
+        except UsageError as error:
+            raise UsageError(f"{error} (--tags)") from error
         if options["tags"] and not any(getattr(part, "tags", None) for part in recipe.part):
             where = f"recipe {recipe.name}" if options["recipe"] else f"--context {recipe.name}"
             raise click.UsageError(f"no value of {where} is a tag; leave --tags out")

@@ -4,8 +4,8 @@ from stategram.clustering.checkpoint import Checkpoint
 from stategram.clustering.context_clustering import CLUSTERING_CRITERIA, PRESETS, class_labels, cluster
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
-from stategram.clustering.number_of_clusters import usual_number
 from stategram.clustering.schedule import EFFORTS
+from stategram.clustering.text_size import SIZE, by_size, is_size
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
@@ -14,6 +14,7 @@ __all__ = [
     "CRITERIA",
     "EFFORTS",
     "PRESETS",
+    "SIZE",
     "Checkpoint",
     "ClassHierarchy",
     "Clustering",
@@ -24,7 +25,8 @@ __all__ = [
     "TreeClustering",
     "WordClasses",
     "build_hierarchy",
+    "by_size",
     "class_labels",
     "cluster",
-    "usual_number",
+    "is_size",
 ]

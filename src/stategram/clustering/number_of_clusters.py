@@ -8,7 +8,6 @@ of.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.monitor import Monitor, Progress
+from stategram.clustering.text_size import by_size, is_size, usual_number
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.contexts import ContextDefinition, TagMap, build_tree
 from stategram.counts import cluster_counts
@@ -24,15 +24,13 @@ from stategram.errors import UsageError
 from stategram.text import Corpus
 from stategram.wording import many
 
-__all__ = ["AUTO", "ClusterNumbers", "choose_numbers", "usual_number"]
+__all__ = ["AUTO", "ClusterNumbers", "choose_numbers"]
 
 AUTO = "auto"
 _EVERY = 10
 _NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _DISCOUNT = 0.9
 _SWEEPS = 2
-# On texts of two million and of 40 million words, about so many clusters predicted held-out text best.
-_OF_THE_ROOT = 0.35
 # A perplexity that is higher by this share only is as good: more clusters take longer and need more memory.
 _NEARLY = 0.005
 
@@ -44,15 +42,6 @@ class ClusterNumbers:
     states: int
     categories: int
     trials: tuple[tuple[int, float], ...] = ()
-
-
-def usual_number(n_events: int) -> float:
-    """Give the number of clusters that suits most texts of so many events: 0.35 of the square root.
-
-    >>> round(usual_number(2_000_000)), round(usual_number(40_000_000))
-    (495, 2214)
-    """
-    return _OF_THE_ROOT * math.sqrt(n_events)
 
 
 def choose_numbers(
@@ -69,9 +58,14 @@ def choose_numbers(
     stop: Callable[[], bool] | None = None,
 ) -> ClusterNumbers:
     """Give the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
+    words = int(np.count_nonzero(corpus.word_counts))
+    if isinstance(states, str) and is_size(states):
+        states = by_size(states, corpus.n_events)
+    if isinstance(categories, str) and is_size(categories):
+        categories = min(by_size(categories, corpus.n_events), max(words // 2, 1))
     for name, number in (("states", states), ("categories", categories)):
         if number != AUTO and not (isinstance(number, int) and number >= 1):
-            raise UsageError(f"{name} is {number!r}; it must be at least 1, or 'auto'")
+            raise UsageError(f"{name} is {number!r}; it must be at least 1, 'size' or 'auto'")
     if AUTO not in (states, categories):
         return ClusterNumbers(int(states), int(categories))
     kept, aside = _divide(corpus)

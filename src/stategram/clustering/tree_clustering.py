@@ -110,6 +110,9 @@ class Clustering:
     history: tuple[SweepRecord, ...] = ()
     trials: tuple[tuple[int, float], ...] = ()
 
+    def __repr__(self) -> str:
+        return f"Clustering({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
+
     @property
     def n_states(self) -> int:
         """The number of states."""

@@ -11,8 +11,7 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS
-from stategram.experiments.text_size import SIZE
+from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS, SIZE
 from stategram.models import BUCKET_KINDS, SMOOTHINGS
 
 __all__ = [

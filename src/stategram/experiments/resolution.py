@@ -7,10 +7,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from stategram.clustering import PRESETS
+from stategram.clustering import PRESETS, by_size, is_size
 from stategram.contexts import ContextDefinition, build_tree
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
-from stategram.experiments.text_size import by_size, is_size
 from stategram.models import usual_min_counts
 from stategram.text import Corpus
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from stategram.experiments.run_folder import RunFolder, fingerprint
 from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, check_known_words, is_piece_of
+from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of
 
 __all__ = ["n_steps", "train_recipe"]
 
@@ -31,8 +31,8 @@ _LOW_COVERAGE = 0.5
 
 
 def train_recipe(
-    corpus: Corpus,
-    heldout: Corpus,
+    corpus: Corpus | Iterable[str],
+    heldout: Corpus | Iterable[str],
     recipe: Recipe | str | os.PathLike[str],
     *,
     tags: str | None = None,
@@ -53,7 +53,7 @@ def train_recipe(
     Parameters
     ----------
     corpus
-        The text.
+        The text: a corpus, or sentences.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`.
     recipe
@@ -89,8 +89,12 @@ def train_recipe(
     """
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
+    if not isinstance(heldout, Corpus):
+        heldout = corpus_from_sentences(heldout, vocabulary=corpus.vocabulary)
     heldout = heldout.in_vocabulary(corpus.vocabulary)
     _check_heldout(heldout, corpus)
     steps = steps or Steps()

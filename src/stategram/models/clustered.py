@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.models.category_words import word_probabilities
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, check_known_words, corpus_from_sentences
 
 __all__ = ["ClusteredModel"]
 
@@ -114,7 +114,15 @@ class ClusteredModel(SharedMethods):
             All processors by default. The model is always the same.
 
         """
+        if not isinstance(clustering, Clustering):
+            raise UsageError(
+                f"a {type(clustering).__name__} is no clustering; give what cluster(text, ...) found"
+            )
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
+        if heldout is not None:
+            if not isinstance(heldout, Corpus):
+                heldout = corpus_from_sentences(heldout, vocabulary=vocabulary)
+            check_known_words(heldout.in_vocabulary(vocabulary))
         categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
         word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
