@@ -58,6 +58,8 @@ def test_a_mixture_of_two(
         (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
         (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
+        (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),
+        (["--context", "t-1", "--tags", "brill", "--no-guess"], "brill has its own rules"),
         (["--context", "t-1", "--tags", "BANK.conllu:foo"], "there is no column 'foo'"),
         (["--context", "w-1", "--checkpoint", "FULL"], "is not a training"),
         (["--context", ""], "the context '' is empty; expected for instance"),

@@ -53,6 +53,17 @@ def test_the_output_can_be_given_back(text: Path, tmp_path: Path, capfd: pytest.
     assert "by a rule: 0 words" in err
 
 
+def test_nothing_is_guessed_if_not_wanted(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tags").write_text("blorbly\tRB\nhorbly\tRB\nsorbly\tRB\nTHE\tDT\n")
+    for options, tag in (([], "RB"), (["--no-guess"], "UNK-TAG")):
+        status, out, _ = run("tags", text, "--tags", tmp_path / "tags", *options, capfd=capfd)
+        assert status == 0
+        assert f"zorbly\t{tag}\t1\n" in out
+        assert "the\tDT\t2\n" in out
+
+
 def test_text_options_choose_the_words(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("tags", text, "--lowercase", "--vocab", 2, capfd=capfd)
     assert status == 0

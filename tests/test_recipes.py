@@ -196,9 +196,9 @@ def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch
     monkeypatch.setattr(training, "WordClasses", Counted)
     tagged = []
 
-    def counted(source: str, vocabulary: Vocabulary) -> TagMap:
+    def counted(source: str, vocabulary: Vocabulary, *, guess: bool) -> TagMap:
         tagged.append(source)
-        return parse_tags(source, vocabulary)
+        return parse_tags(source, vocabulary, guess=guess)
 
     monkeypatch.setattr(training, "parse_tags", counted)
     recipe = Recipe(

@@ -72,18 +72,25 @@ def test_special_words_have_tags_of_their_own(tmp_path: Path) -> None:
 
 def test_words_that_are_not_in_the_list(tmp_path: Path) -> None:
     path = tmp_path / "tags.tsv"
-    path.write_text("nation\tNN\nration\tNN\nhung\tVBN\nsung\tVBN\nyoung\tJJ\nBonn\tNNP\n1984\tCD\n")
-    corpus = corpus_from_sentences(["nation bonn station strung TUNG ox 2026 zebra zebra"])
+    path.write_text(
+        "nation\tNN\nration\tNN\nmotion\tNN\nhung\tVBN\nsung\tVBN\nstung\tVBN\nyoung\tJJ\nBonn\tNNP\n"
+        "1984\tCD\n1985\tCD\n1986\tCD\nthere\tEX\nwhere\tWRB\nhere\tRB\ngame\tNN\nGame\tNN\nGAME\tNN\n"
+    )
+    corpus = corpus_from_sentences(["nation bonn station strung TUNG ox 2026 zebra severe became"])
     vocabulary = corpus.vocabulary
     tags = tags_from_file(path, vocabulary)
     found = of(tags, vocabulary)
     assert found["bonn"] == "NNP"
     assert found["station"] == "NN"
-    assert found["strung"] == "VBN"  # two of three
+    assert found["strung"] == "VBN"  # three of four
     assert found["TUNG"] == "VBN"
     assert found["2026"] == "CD"
-    assert found["ox"] == found["zebra"] == NO_TAG
-    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(2, 3)}
+    assert {found[word] for word in ("ox", "zebra", "severe", "became")} == {NO_TAG}
+    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(4, 4)}
+    tags = parse_tags(str(path), vocabulary, guess=False)
+    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(1, 1), "fallback": TagShare(8, 8)}
+    with pytest.raises(UsageError, match="brill has its own rules"):
+        parse_tags("brill", vocabulary, guess=False)
 
 
 def test_a_file_of_other_words_is_refused(tmp_path: Path) -> None:
@@ -152,7 +159,7 @@ def test_a_treebank_gives_each_word_its_most_frequent_tag(tmp_path: Path) -> Non
         "the": "PRON",
         "can": "AUX",
         "see": "VERB",
-        "can't": "PART",  # as n't, not from its own line: lines of several words and of none are passed over
+        "can't": NO_TAG,  # lines of several words and of none are passed over
         "ghost": NO_TAG,
         ".": "PUNCT",
     }

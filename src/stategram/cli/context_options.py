@@ -104,6 +104,8 @@ def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) 
         raise click.UsageError(
             f"--context {context} has tags t: give --tags brill (English), or a file of words and tags"
         )
+    if options["no_guess"] and not definition.needs_tags:
+        raise click.UsageError(f"no value of --context {context} is a tag t; leave --no-guess out")
     if classes is not None and not definition.needs_classes:
         raise click.UsageError(f"no value of --context {context} is a class g; leave --context-classes out")
     if options["flat"] and options["tree_order"] is not None:
@@ -126,6 +128,7 @@ def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) 
                 preset=options["preset"],
                 criterion=options["criterion"],
                 candidates=options["candidates"],
+                guess_tags=not options["no_guess"],
                 context_classes=_number_of_classes(classes),
             ),
         ],

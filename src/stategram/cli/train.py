@@ -11,7 +11,7 @@ import click
 from stategram.cli.checks import once
 from stategram.cli.console import Console, many
 from stategram.cli.context_options import context_options
-from stategram.cli.options import common_options, text_options
+from stategram.cli.options import common_options, guess_option, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
 from stategram.cli.train_recipe import train_by_recipe
@@ -89,6 +89,7 @@ Examples:
     metavar="SOURCE",
     help="Tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
 )
+@guess_option
 @click.option(
     "--checkpoint",
     metavar="FOLDER",

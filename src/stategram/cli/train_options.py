@@ -35,8 +35,8 @@ _LONGEST_SHOWN = 40
 
 
 # What one kind of training has and the other lacks.
-_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune")
-_WITH_RECIPE = ("tags", "checkpoint", "resume", "on_interrupt", "seed")
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "no_guess")
+_WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
 
 
 def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | None:
@@ -82,8 +82,9 @@ def _check_files(recipe: Recipe) -> None:
     for use, name in recipe_files(recipe):
         if use == "classes" and name != "-":
             read_classes(name)
-    for tags in {part.tags for part in recipe.part if isinstance(part, ClusteredPart) and part.tags}:
-        check_tags(tags)
+    parts = [part for part in recipe.part if isinstance(part, ClusteredPart)]
+    for tags, guess in {(part.tags, part.guess_tags) for part in parts if part.tags}:
+        check_tags(tags, guess=guess)
 
 
 def _check_with_recipe(options: dict[str, Any]) -> None:

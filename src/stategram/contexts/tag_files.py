@@ -20,17 +20,20 @@ NO_TAG = "UNK-TAG"
 
 CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
 
+# So many different words must end alike and have the same tag, for others to be guessed by it.
+_WITNESSES = 3
+
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD_ID = re.compile(rb"[1-9][0-9]*")
 _SKIPPED_ID = re.compile(rb"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
 
 
-def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagMap:
+def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
 
-    A word that is not in the file has the tag of the same word in other case; else the tag that most words
-    of the file with the same last three letters have; else ``UNK-TAG``. `TagMap.source` counts these as
-    ``rule``, ``rule`` and ``fallback``.
+    A word that is not in the file has the tag of the same word in other case; else it is guessed: the tag
+    that most words of the file with the same last three letters have, if at least three of them have it; else
+    ``UNK-TAG``. `TagMap.source` counts these as ``rule``, ``rule`` and ``fallback``.
 
     Parameters
     ----------
@@ -38,6 +41,8 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         A file, plain or compressed; ``-`` is stdin.
     vocabulary
         The words that need tags.
+    guess
+        Whether to guess at all.
 
     Raises
     ------
@@ -50,8 +55,8 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = pathlib.Path(place, "tags.tsv")
-    ...     _ = path.write_text("the\tDT\ncat\tNN\n")
-    ...     tags = tags_from_file(path, Vocabulary.from_words(["The", "cat", "tomcat", "dog"]))
+    ...     _ = path.write_text("the\tDT\nnation\tNN\nration\tNN\nmotion\tNN\n")
+    ...     tags = tags_from_file(path, Vocabulary.from_words(["The", "nation", "station", "bathe"]))
     >>> [tags.tags[label] for label in tags.labels[3:]]
     ['DT', 'NN', 'NN', 'UNK-TAG']
 
@@ -81,10 +86,12 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         _check_tag(tag, name, number)
     if not tags:
         raise BadDataError(f"{name}:1: no word with a tag is in the file; expected word<TAB>tag on each line")
-    return _tag(name, vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()})
+    return _tag(name, vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()}, guess)
 
 
-def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos") -> TagMap:
+def tags_from_conllu(
+    path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos", *, guess: bool = True
+) -> TagMap:
     """Read the tags of words from a treebank in CoNLL-U: the most frequent tag of each word.
 
     Of tags that are equally frequent, the first by name is taken. If the vocabulary is in lower case, so are
@@ -98,6 +105,8 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         The words that need tags.
     column
         ``upos`` for universal tags, ``xpos`` for those of the language.
+    guess
+        As in `tags_from_file`.
 
     Raises
     ------
@@ -130,11 +139,11 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         raise BadDataError(f"{name}:{empty}: the column {column} holds no tags, only _; choose {other}")
     if not counts:
         raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns a word")
-    return _tag(name, vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts)
+    return _tag(name, vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts, guess)
 
 
 def _tag(
-    name: str, vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]]
+    name: str, vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]], guess: bool
 ) -> TagMap:
     in_lower_case: dict[str, Counter[str]] = defaultdict(Counter)
     for word, seen in counts.items():
@@ -145,7 +154,8 @@ def _tag(
             f"{name}: none of the {len(words):,} words that need a tag is in the file; "
             "check that file and text are of the same language and tokenisation"
         )
-    guesser = SuffixGuesser(tags.items(), [3])
+    known = ((word, most_frequent(seen)) for word, seen in in_lower_case.items()) if guess else ()
+    guesser = SuffixGuesser(known, [3], agreeing=_WITNESSES)
 
     def find(word: str) -> tuple[str, str]:
         if tag := tags.get(word):
@@ -153,7 +163,7 @@ def _tag(
         lower = word.lower()
         if seen := in_lower_case.get(lower):
             return most_frequent(seen), "rule"
-        if tag := guesser.guess(word) or guesser.guess(lower):
+        if tag := guesser.guess(lower):
             return tag, "rule"
         return NO_TAG, "fallback"
 

@@ -110,6 +110,9 @@ class ClusteredPart(
     anneal: _AtLeastZero = None
     candidates: _AtLeastZero = None
     tags: Annotated[str | None, Meta(description="brill, or a file of words and tags")] = None
+    guess_tags: Annotated[
+        bool, Meta(description="true or false: whether tags of words that the file lacks are guessed")
+    ] = True
     context_classes: Annotated[
         _Classes | None,
         Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),

@@ -137,7 +137,7 @@ def _needs(part: Part) -> list[tuple[str, ...]]:
         if isinstance(part.context_classes, int):
             needs.append(("classes", str(part.context_classes), str(part.effort)))
         if part.tags is not None:
-            needs.append(("tags", part.tags))
+            needs.append(("tags", part.tags, str(part.guess_tags)))
     return needs
 
 
@@ -168,7 +168,7 @@ class _Training:
     classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
     cut_off: set[tuple[str, ...]] = field(default_factory=set)
     """Those classes whose learning was ended early."""
-    tags: dict[str, TagMap] = field(default_factory=dict)
+    tags: dict[tuple[str, bool], TagMap] = field(default_factory=dict)
 
     def model(self, number: int, part: Part) -> Model:
         """Train a part, or take it from the folder of the run."""
@@ -237,7 +237,7 @@ class _Training:
             classes = self._classes(part.context_classes, part.effort or "normal")
             labels = class_labels(classes, self.corpus.vocabulary)
             cut_off = self._are_cut_off(part.context_classes, part.effort or "normal")
-        tags = self._tags(part.tags) if part.tags is not None else None
+        tags = self._tags(part.tags, part.guess_tags) if part.tags is not None else None
         title = f"part {number}: {_title(part)}"
         with self._clustering(title) as (report, stop):
             definition, states = definition_of(part), part.states
@@ -314,12 +314,13 @@ class _Training:
             if word in classes
         }
 
-    def _tags(self, source: str) -> TagMap:
-        if source not in self.tags:
+    def _tags(self, source: str, guess: bool) -> TagMap:
+        if (source, guess) not in self.tags:
             with self.timed(f"tags ({source})"):
-                self.tags[source] = found = parse_tags(source, self.corpus.vocabulary)
+                found = parse_tags(source, self.corpus.vocabulary, guess=guess)
+                self.tags[source, guess] = found
                 self._say_coverage(found)
-        return self.tags[source]
+        return self.tags[source, guess]
 
     def _say_coverage(self, tags: TagMap) -> None:
         words = sum(share.words for share in tags.source.values())
