@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.checkpoint import Checkpoint
+from stategram.clustering.checkpoint import Checkpoint, search_fingerprint
 from stategram.clustering.memory import check_memory
 from stategram.clustering.monitor import Monitor, Progress
-from stategram.clustering.number_of_clusters import choose_numbers
+from stategram.clustering.number_of_clusters import AUTO, choose_numbers
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.clustering.word_classes import WordClasses
 from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
@@ -93,7 +93,8 @@ def cluster(
         The tag and the class of each word, if the context has them: a `TagMap`, or what `stategram tags`
         takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
     checkpoint
-        A folder to which the clustering is written every few minutes and at each level.
+        A folder to which the clustering is written every few minutes and at each level; numbers that were
+        chosen are kept in a file beside it.
     resume
         Whether to go on from the checkpoint; the result is that of an uninterrupted run.
     threads
@@ -141,18 +142,29 @@ def cluster(
         raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
     labels = None if classes is None else class_labels(classes, corpus.vocabulary)
     n_threads = thread_count(threads)
-    numbers = choose_numbers(
-        corpus,
-        definition,
-        states,
-        categories,
-        tags=tags,
-        classes=labels,
-        settings=settings,
-        threads=n_threads,
-        progress=progress,
-        stop=stop,
-    )
+    keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
+    if resume and keeper is None:
+        raise UsageError("resume needs the folder of a checkpoint to go on from")
+    is_search, search, numbers = AUTO in (states, categories), "", None
+    if is_search and keeper is not None:
+        values = (None if tags is None else tags.labels, labels)
+        search = search_fingerprint(corpus, definition, settings, states, categories, values=values)
+        numbers = keeper.numbers(search) if resume else None
+    if numbers is None:
+        numbers = choose_numbers(
+            corpus,
+            definition,
+            states,
+            categories,
+            tags=tags,
+            classes=labels,
+            settings=settings,
+            threads=n_threads,
+            progress=progress,
+            stop=stop,
+        )
+        if is_search and keeper is not None and not (stop and stop()):
+            keeper.keep_numbers(search, numbers)
     words = int(np.count_nonzero(corpus.word_counts))
     settings = replace(settings, states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)
@@ -162,13 +174,11 @@ def cluster(
         n_threads,
         Monitor(progress, stop),
     )
-    if checkpoint is None:
-        if resume:
-            raise UsageError("resume needs the folder of a checkpoint to go on from")
-        return replace(run.run(), trials=numbers.trials)
-    keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
-    run.save = keeper.save
-    begin = keeper.restore(run) if resume and keeper.exists() else ()
+    begin: tuple[Any, ...] = ()
+    if keeper is not None:
+        run.save = keeper.save
+        if resume and keeper.exists():
+            begin = keeper.restore(run)
     return replace(run.run(*begin), trials=numbers.trials)
 
 

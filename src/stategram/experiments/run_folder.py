@@ -4,6 +4,7 @@ run.json                  what is trained, on which text
 run.lock                  held by the process that trains
 classes-500-normal.tsv    classes that parts share
 part-1, part-2, ...       a finished part, as a model folder; or where its clustering is
+part-2.numbers.json       numbers of clusters that were tried out for a part
 """
 
 from __future__ import annotations
