@@ -72,7 +72,8 @@ Examples:
     multiple=True,
     callback=once,
     metavar="NAME|FILE",
-    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file.",
+    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file, "
+    "whose keys are in docs/recipes.md.",
 )
 @context_options
 @click.option(
