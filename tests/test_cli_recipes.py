@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import Mixture, load_model, read_classes
+from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_classes
 from story import sentences
 
 RECIPE = """
@@ -332,7 +332,9 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, expected, message in (
         (["--classes", "-", "--part", "1"], 2, "these parts"),
         (["--classes", "-", "--arpa", "-"], 2, "one of them"),
-        (["--arpa", "-", "--part", "1"], 2, "go with --classes"),
+        (["--arpa", "-", "--part", "1"], 2, "--part goes with --classes or --states"),
+        (["--states", "-", "--format", "tsv"], 2, "--format goes with --classes"),
+        (["--states", "-", "--part", "2"], 2, "these parts"),
         (["--arpa", "-"], 3, "only a model of n-grams"),
         (["--classes", "-", "--format", "brown"], 2, "'brown' is not one of"),
     ):
@@ -343,3 +345,31 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("export", place / "ngram", "--classes", "-", capfd=capfd)
     assert status == 3
     assert "no word classes" in err
+
+
+def test_export_states(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(*_train(place), capfd=capfd)[0] == 0
+    status, out, err = run("export", place / "model", "--states", "-", capfd=capfd)
+    assert status == 0, err
+    head, *rows = [line.split("\t") for line in out.splitlines()]
+    assert head == ["state", "events", "g-2", "w-1"]
+    model = load_model(place / "model", Mixture).parts[2]
+    assert isinstance(model, ClusteredModel)
+    level = model.tree.levels[-1]
+    assert sorted((int(row[0]), int(row[1])) for row in rows) == sorted(
+        zip(level.states.tolist(), level.counts.tolist(), strict=True)
+    )
+    # The model itself finds the same states for these contexts.
+    for state, _, before, word in rows:
+        corpus = corpus_from_sentences([f"{before[1:]} {word} the"], vocabulary=model.vocabulary)
+        if before[1:] not in ("<s>", "</s>") and word != "<s>":
+            assert model.tree.find(corpus)[-1][0][2] == int(state)
+    totals: dict[str, int] = {}
+    for state, events, *_ in rows:
+        totals[state] = totals.get(state, 0) + int(events)
+    assert list(totals) == sorted(totals, key=lambda state: (-totals[state], int(state)))
+    assert f"{len(totals)} states of {len(rows)} contexts: ClusteredModel(g-2,w-1" in err
+    run("train", place / "text", "-o", place / "ngram", capfd=capfd)
+    status, _, err = run("export", place / "ngram", "--states", "-", capfd=capfd)
+    assert status == 3
+    assert "it has no states: train with" in err

@@ -148,7 +148,7 @@ MEANINGS = {
     "classes": "the word classes",
     "effort": "how hard to look for word classes; for those of a context as another part does, or normal",
     "context": "what is known of the words before: words w, tags t, classes g, 1 being the nearest",
-    "tree_order": "the value that tells groups of contexts apart first, then the next; nearest first by default",
+    "tree_order": "the values in the order in which they part groups of contexts; by default nearest first",
     "tree": "whether groups of contexts move first, single ones later; else single ones from the start",
     "states": "how many clusters of contexts",
     "categories": "how many clusters of words",
