@@ -30,6 +30,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
         ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
         ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
         ["--context", "w-1", "--states", "auto"],
+        ["--context", "w-1", "--states", "0.5 size", "--categories", ".3 size"],
     ],
 )
 def test_a_mixture_of_two(
@@ -53,9 +54,9 @@ def test_a_mixture_of_two(
         (["--states", "5"], "--states is for clustered contexts; add --context"),
         (["--flat"], "--flat is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
-        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size or auto"),
+        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
-        (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
+        (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
         (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
         (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),

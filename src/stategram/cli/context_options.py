@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from stategram.cli.checks import once, was_given
-from stategram.clustering import CLUSTERING_CRITERIA, PRESETS
+from stategram.clustering import CLUSTERING_CRITERIA, PRESETS, is_size
 from stategram.contexts import ContextDefinition
 from stategram.experiments import ClusteredPart, NgramPart, Recipe
 
@@ -33,10 +33,10 @@ _CONTEXT_OPTIONS = (
 
 def _clusters(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     """Take a number of clusters, or how it is found."""
-    if value in ("size", "auto"):
+    if value == "auto" or is_size(value):
         return value
     if not value.isdecimal() or not int(value[:_MOST_DIGITS]) >= 1 or len(value) > _MOST_DIGITS:
-        raise click.BadParameter(f"{value!r} is not a number of at least 1, size or auto")
+        raise click.BadParameter(f"{value!r} is not a number of at least 1, size, 0.5 size or auto")
     return int(value)
 
 
