@@ -12,14 +12,14 @@ from stategram.clustering import CLUSTERING_CRITERIA, PRESETS, is_size
 from stategram.contexts import ContextDefinition
 from stategram.experiments import ClusteredPart, NgramPart, Recipe
 
-__all__ = ["check_without_context", "context_options", "context_recipe"]
+__all__ = ["CONTEXT_OPTIONS", "check_without_context", "context_options", "context_recipe"]
 
 _MOST_DIGITS = 9
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Those that have a place beside --context only.
-_CONTEXT_OPTIONS = (
+CONTEXT_OPTIONS = (
     "states",
     "categories",
     "tree_order",
@@ -46,43 +46,46 @@ def context_options(command: F) -> F:
         click.option(
             "--context-classes",
             metavar="N|FILE",
-            help="With --context: classes g, so many or of a class file.  [default: by the text's size]",
+            help="Classes g, so many or of a class file.  [default: by the text's size]",
         ),
         click.option(
             "--candidates",
             type=click.IntRange(min=0),
             metavar="T",
-            help="With --context: look at T clusters only in two of three sweeps; 0: always at all.",
+            help="Look at T clusters only in two of three sweeps; 0: always at all.",
         ),
         click.option(
             "--preset",
             type=click.Choice(list(PRESETS)),
             default="normal",
             show_default=True,
-            help="With --context: how hard to look; paper: as Ueberla and Gransden did.",
+            help="How hard to look; paper: as Ueberla and Gransden did.",
         ),
         click.option(
             "--criterion",
             type=click.Choice(CLUSTERING_CRITERIA),
-            help="With --context: maximum likelihood (the default) or leaving-one-out.",
+            help="Maximum likelihood (the default) or leaving-one-out.",
         ),
-        click.option("--flat", is_flag=True, help="With --context: single contexts from the start, no tree."),
+        click.option("--flat", is_flag=True, help="Single contexts from the start, no tree."),
         click.option(
-            "--tree-order", metavar="VALUES", help="With --context: its values, the first to refine by first."
+            "--tree-order",
+            metavar="VALUES",
+            help="The values of --context in another order, such as w-2,w-1: the tree puts contexts with the "
+            "same first value together, then those with the same two, and so on.  [default: nearest first]",
         ),
         click.option(
             "--categories",
             callback=_clusters,
             default="size",
             metavar="N",
-            help="With --context: categories of words: a number, size (of the text), auto.  [default: size]",
+            help="Categories of words: a number, size (of the text), 0.5 size, auto.  [default: size]",
         ),
         click.option(
             "--states",
             callback=_clusters,
             default="size",
             metavar="N",
-            help="With --context: states of contexts: a number, size (of the text), auto.  [default: size]",
+            help="States of contexts: a number, size (of the text), 0.5 size, auto.  [default: size]",
         ),
         click.option(
             "--context",
@@ -147,6 +150,6 @@ def _number_of_classes(classes: str | None) -> int | str | None:
 
 def check_without_context() -> None:
     """Raise a usage error for options that need a context."""
-    for name in _CONTEXT_OPTIONS:
+    for name in CONTEXT_OPTIONS:
         if was_given(name):
             raise click.UsageError(f"--{name.replace('_', '-')} is for clustered contexts; add --context")

@@ -10,7 +10,8 @@ import click
 
 from stategram.cli.checks import once
 from stategram.cli.console import Console, many
-from stategram.cli.context_options import context_options
+from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
+from stategram.cli.grouped_help import GroupedCommand
 from stategram.cli.options import common_options, guess_option, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
@@ -22,7 +23,18 @@ from stategram.storage import left_overs
 __all__ = ["train"]
 
 
+# What is in none of these is of the run.
+_GROUPS = {
+    "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
+    "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
+    "Clustered models (with --context)": CONTEXT_OPTIONS,
+    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors"),
+}
+
+
 @click.command(
+    cls=GroupedCommand,
+    groups=_GROUPS,
     short_help="Train a model on a text.",
     epilog="""\b
 Examples:
