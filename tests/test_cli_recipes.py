@@ -79,6 +79,12 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert run("score", place / "model", place / "held", capfd=capfd)[0] == 0
 
 
+def test_verbose_says_what_clusterings_came_to(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told = [run(*_train(place, "--force", *more), capfd=capfd)[2] for more in ([], ["-v"])]
+    for words in ("sweeps, training perplexity", "level 1: ", "level 2: ", "contexts may move"):
+        assert [words in err for err in told] == [False, True]
+
+
 def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "text").write_text((place / "text").read_text().upper())
     assert run(*_train(place, "--lowercase"), capfd=capfd)[0] == 0

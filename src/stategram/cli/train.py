@@ -126,7 +126,7 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
     """Train a model on TEXT: files with a sentence a line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better.
+    takes longer and predicts better. A recipe with one part gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is

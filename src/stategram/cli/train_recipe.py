@@ -86,6 +86,9 @@ class _ConsoleSteps(Steps):
     def say(self, message: str) -> None:
         self.console.say(message)
 
+    def detail(self, message: str) -> None:
+        self.console.detail(message)
+
 
 def _write(
     mixture: Mixture,

@@ -46,6 +46,9 @@ class Steps:
     def say(self, message: str) -> None:
         """Take what a step came to."""
 
+    def detail(self, message: str) -> None:
+        """Take what not all want to know of a step."""
+
 
 def sweeps_to(report: Report) -> Callable[[Progress], None]:
     """Take the progress of an exchange for that of a step."""

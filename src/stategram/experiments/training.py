@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from stategram.clustering import Clustering, WordClasses, class_labels, cluster
+from stategram.clustering import WordClasses, class_labels, cluster
 from stategram.contexts import TagMap, parse_tags
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
@@ -20,14 +20,12 @@ from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
 from stategram.experiments.resolution import beyond_limits, definition_of, most_states, resolve
 from stategram.experiments.run_folder import RunFolder, fingerprint
 from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
+from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
 from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of
 
 __all__ = ["n_steps", "train_recipe"]
-
-# Where tags fit a text, the words that they lack are rare ones.
-_LOW_COVERAGE = 0.5
 
 
 def train_recipe(
@@ -272,8 +270,10 @@ class _Training:
                 stop=stop,
             )
             model = ClusteredModel.train(found, self.heldout, threads=self.threads)
+        for level in found.levels:
+            self.steps.detail(level_line(level))
         if found.trials:
-            self.steps.say(_trials(found))
+            self.steps.say(trials_line(found))
         said = _said(part, cut_off or stop.asked)
         said |= {"states": found.settings.states, "categories": found.settings.categories}
         return replace(model, recipe=said)
@@ -299,6 +299,7 @@ class _Training:
         with self._clustering(f"{number:,} word classes ({effort})") as (report, stop):
             words = WordClasses(number, effort=effort, threads=self.threads, random_state=self.seed)
             words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
+        self.steps.detail(f"      {len(words.history_)} sweeps, training perplexity {words.perplexity_:,.1f}")
         found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
         if stop.asked:
             self.cut_off.add(_key(number, effort))
@@ -319,25 +320,8 @@ class _Training:
             with self.timed(f"tags ({source})"):
                 found = parse_tags(source, self.corpus.vocabulary, guess=guess)
                 self.tags[source, guess] = found
-                self._say_coverage(found)
+                self.steps.say(coverage_line(found))
         return self.tags[source, guess]
-
-    def _say_coverage(self, tags: TagMap) -> None:
-        words = sum(share.words for share in tags.source.values())
-        found = tags.source["lexicon"].words
-        self.steps.say(f"      {found:,} of {words:,} words found, {tags.coverage:.1%} of the text")
-        if tags.coverage < _LOW_COVERAGE:
-            self.steps.say(
-                "      note: few; check that tags and text are of the same language, case and tokenisation"
-            )
-
-
-def _trials(found: Clustering) -> str:
-    tried = ", ".join(f"{number:,}: {perplexity:,.1f}" for number, perplexity in found.trials)
-    return (
-        f"      {found.n_states:,} states, {found.n_categories:,} categories; numbers tried, with the "
-        f"perplexity of every tenth sentence: {tried}"
-    )
 
 
 def _key(classes: int | str, effort: str) -> tuple[str, ...]:
