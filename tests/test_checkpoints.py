@@ -105,6 +105,8 @@ def test_cut_off_again_and_again(tmp_path: Path) -> None:
     found = run(tmp_path / "c", resume=True)
     assert bytes_of(found) == bytes_of(whole)
     assert figures_of(found) == figures_of(whole)
+    seconds = [sweep.seconds for sweep in found.history]
+    assert seconds == sorted(seconds)
 
 
 PROGRAM = """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -156,11 +158,12 @@ def test_unseen_contexts_have_the_state_of_their_deepest_known_ancestor(found: C
         for before in range(3, len(words)):
             features = model.history_features(f"{words[before]} {name}")
             if before not in children:
-                assert features == {"state": float(first.states[node]), "size": 0.0}
+                assert (features["state"], features["size-2"]) == (float(first.states[node]), 0.0)
                 unseen += 1
             else:
                 at = int(first.first_child[node]) + children.index(before)
-                assert features == {"state": float(second.states[at]), "size": float(second.sizes[at])}
+                found_there = features["state"], features["size-2"]
+                assert found_there == (float(second.states[at]), float(second.sizes[at]))
     assert unseen > 50
 
 
@@ -183,8 +186,8 @@ def test_only_features_that_are_asked_for(
     _, heldout = corpora
     model = ClusteredModel.train(found)
     both = model.bucket_features(heldout)
-    assert list(both) == ["state", "size"]
-    for names in (["state"], ["size"], ["size", "state", "length"], {"state"}):
+    assert set(both) == {"state", "size-1", "size-2"}
+    for names in (["state"], ["size-2"], ["size-1", "state", "length"], {"state"}):
         some = model.bucket_features(heldout, names)
         assert set(some) == set(both) & set(names)
         assert all(some[name].tobytes() == both[name].tobytes() for name in some)
@@ -211,11 +214,20 @@ def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: 
     train, heldout = corpora
     parts: list[Model] = [NgramModel.train(train, 3), ClusteredModel.train(found)]
     mixture = Mixture.fit(parts, heldout, buckets="state")
-    assert (mixture.buckets.kind, mixture.buckets.part) == ("state", 1)
-    assert mixture.buckets.number > 5
+    assert (mixture.gate.kind, mixture.gate.buckets[1].part) == ("state", 1)
+    assert mixture.gate.buckets[1].number > 5
     for history in histories(train, 3):
         assert abs(mixture.distribution(history).sum() - 1) < 1e-6
-    assert "state" in {one["kind"] for one in Mixture.fit(parts, heldout).report["candidates"]}
+    together = Mixture.fit(parts, heldout, buckets="all")
+    names = [buckets.names for buckets in together.gate.buckets]
+    assert names == [(), ("length", "backoff"), ("state",), ("size-1",), ("size-2",)]
+    for history in histories(train, 3):
+        assert abs(together.distribution(history).sum() - 1) < 1e-6
+    weights = together.event_weights(heldout)
+    np.testing.assert_allclose(weights.sum(axis=1), 1)
+    words = [heldout.vocabulary.word(id) for id in heldout.sentence(0).tolist()]
+    features = {i: part.history_features(words[:2]) for i, part in enumerate(parts)}
+    np.testing.assert_allclose(together.gate.of_history(features), weights[2], rtol=1e-12)
 
 
 def test_words_that_the_text_lacks() -> None:
@@ -370,3 +382,13 @@ def test_what_train_refuses() -> None:
     with pytest.raises(BadDataError, match="no word of the model's vocabulary"):
         ClusteredModel.train(found, ["zzz qqq"])
     assert repr(ClusteredModel.train(found).tree).startswith("StateTree(w-1, ")
+
+
+def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    """Very frequent contexts are trusted wholly; rounding must not take it further."""
+    model = ClusteredModel.train(found)
+    for text, second in itertools.product(corpora, np.linspace(0, 1, 20)):
+        trust = np.stack([np.ones(N_SIZES), np.full(N_SIZES, second)])
+        learned = replace(model, trust=trust)._trusting(text, 1)
+        assert learned.trust.max() == 1
+        learned.check()

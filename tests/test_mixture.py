@@ -20,12 +20,13 @@ from stategram import (
     corpus_from_sentences,
 )
 from stategram.errors import BadDataError, UsageError
-from stategram.models import Buckets
+from stategram.models import Gate
+from stategram.models.buckets import Buckets
 from stategram.text import BEGIN
 from test_smoothing import Text, long_text, make_corpus, texts
 from test_sums_to_one import histories
 
-KINDS = ("none", "length", "backoff", "category")
+KINDS = ("none", "length", "backoff", "category", "all")
 
 
 def parts_of(corpus: Corpus) -> list[Model]:
@@ -73,8 +74,8 @@ def test_probabilities_are_weighted_sums(
 ) -> None:
     _, heldout = corpora
     mixture = Mixture.fit(parts, heldout, buckets=buckets)
-    assert mixture.buckets.kind == buckets
-    assert (mixture.buckets.number > 1) == (buckets != "none")
+    assert mixture.gate.kind == buckets
+    assert len(mixture.gate.tables) == {"none": 1, "all": 3}.get(buckets, 2)
     log_probs = mixture.log_probs(heldout)
     for i in range(5):
         words = [heldout.vocabulary.word(id) for id in heldout.sentence(i).tolist()]
@@ -84,8 +85,9 @@ def test_probabilities_are_weighted_sums(
             distribution = mixture.distribution(history)
             at = int(heldout.sentence_starts[i]) + j
             assert distribution[id] == pytest.approx(np.exp(log_probs[at]), rel=1e-9)
-            features = parts[mixture.buckets.part].history_features(history)
-            weights = mixture.weights[mixture.buckets.of_history(features)]
+            weights = mixture.gate.of_history({i: parts[i].history_features(history) for i in range(3)})
+            assert weights.sum() == pytest.approx(1)
+            np.testing.assert_allclose(mixture.event_weights(heldout)[at], weights, rtol=1e-12)
             expected = sum(w * part.distribution(history)[id] for w, part in zip(weights, parts, strict=True))
             assert distribution[id] == pytest.approx(expected, rel=1e-12)
     # The figure of the fit comes from float32.
@@ -97,8 +99,8 @@ def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus],
     _, heldout = corpora
     one, *others = (Mixture.fit(parts, heldout, threads=threads) for threads in (1, 2, 4))
     for other in others:
-        assert other.weights.tobytes() == one.weights.tobytes()
-        assert (other.buckets, other.report) == (one.buckets, one.report)
+        assert [table.tobytes() for table in other.gate.tables] == [t.tobytes() for t in one.gate.tables]
+        assert (other.gate.buckets, other.report) == (one.gate.buckets, one.report)
         assert other.log_probs(heldout, threads=2).tobytes() == one.log_probs(heldout, threads=1).tobytes()
 
 
@@ -106,7 +108,10 @@ def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
     report = Mixture.fit(parts, heldout).report
     assert report["events"] == heldout.n_events
-    assert {one["kind"] for one in report["candidates"]} == set(KINDS)
+    # Each of the others is but a part of all.
+    assert {one["kind"] for one in report["candidates"]} == {"none", "all"}
+    ngrams = Mixture.fit([parts[0], parts[2]], heldout).report
+    assert {one["kind"] for one in ngrams["candidates"]} == {"none", "length", "backoff"}
     best = min(report["candidates"], key=lambda one: one["perplexity"])
     assert report["buckets"]["kind"] == best["kind"]
     assert report["buckets"]["strength"] == best["strength"]
@@ -135,11 +140,11 @@ def test_one_part_and_identical_parts(corpora: tuple[Corpus, Corpus], parts: lis
     _, heldout = corpora
     alone = parts[0].log_probs(heldout)
     one = Mixture.fit(parts[:1], heldout)
-    assert one.weights.tolist() == [[1.0]]
+    assert one.gate.weights({}, 1).tolist() == [[1.0]]
     assert one.report["parts"][0]["without"] is None
     np.testing.assert_allclose(one.log_probs(heldout), alone, rtol=1e-12)
     twins = Mixture.fit([parts[0]] * 3, heldout, buckets="none")
-    np.testing.assert_allclose(twins.weights, 1 / 3, rtol=1e-12)
+    np.testing.assert_allclose(twins.gate.tables[0], 1 / 3, rtol=1e-12)
     np.testing.assert_allclose(twins.log_probs(heldout), alone, rtol=1e-12)
 
 
@@ -178,7 +183,7 @@ def test_parts_with_other_vocabularies() -> None:
     allowed = Mixture.fit([first, other], ["the cat sat"], buckets="none", allow_unknown=True)
     assert allowed.distribution("the").sum() < 1
     # dog, sat and <unk> share what <unk> has.
-    aligned = Mixture((first, other), np.array([[0.0, 1.0]]), allow_unknown=True)
+    aligned = Mixture((first, other), Gate.constant([0.0, 1.0]), allow_unknown=True)
     unknown = other.distribution("the")[0]
     found = aligned.distribution("the")
     for word in ("dog", "sat", "<unk>"):
@@ -203,10 +208,39 @@ def test_what_is_refused(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> 
         Mixture.fit(parts, heldout, buckets="state")
     with pytest.raises(UsageError, match="tolerance above 0"):
         Mixture.fit(parts, heldout, tolerance=0.0)
+    with pytest.raises(UsageError, match="weights of 2 parts for 3"):
+        Mixture(tuple(parts), Gate.constant([0.5, 0.5]))
+    states = Gate("state", (Buckets(("state",), 0, ((), ())),), (np.full((2, 3), 1 / 3),))
+    with pytest.raises(UsageError, match="part 1 does not know"):
+        Mixture(tuple(parts), states)
+
+
+def test_gates_that_make_no_sense() -> None:
+    with pytest.raises(UsageError, match="buckets for each table"):
+        Gate("none", (), ())
     with pytest.raises(UsageError, match="a row for each bucket"):
-        Mixture(tuple(parts), np.ones((2, 3)) / 3)
+        Gate("none", (Buckets(),), (np.ones((2, 3)) / 3,))
     with pytest.raises(UsageError, match="sum to one"):
-        Mixture(tuple(parts), np.ones((1, 3)))
+        Gate.constant([1.0, 1.0])
+    one = np.array([[0.0, 1.0]])
+    with pytest.raises(UsageError, match="above 0"):
+        Gate("all", (Buckets(), Buckets()), (one, one))
+
+
+def test_a_gate_finds_when_each_part_is_right() -> None:
+    """Each of two parts knows what follows one of two words: no constant weights are as good."""
+    sentences = ["a x", "a x", "b y", "b y"] * 20
+    corpus = corpus_from_sentences(sentences)
+    shuffled = [
+        NgramModel.train(corpus_from_sentences(of, vocabulary=corpus.vocabulary), 2)
+        for of in (["a x", "b x", "b y"] * 20, ["b y", "a y", "a x"] * 20)
+    ]
+    knows = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)), 1)
+    found = {
+        kind: Mixture.fit([*shuffled, knows], corpus, buckets=kind).report["perplexity"]
+        for kind in ("none", "category")
+    }
+    assert found["category"] < found["none"] * 0.97
 
 
 def test_too_few_iterations_are_still_no_worse_than_the_best_part(
@@ -231,12 +265,9 @@ def test_buckets_cover_all_histories(
             "backoff": np.array([weight for _, weight in of], np.float32),
         }
 
-    for kind in ("length", "backoff"):
-        buckets = Buckets.learn(kind, 0, features(learned))
+    for names in (("length",), ("length", "backoff")):
+        buckets = Buckets.learn(names, 0, features(learned))
         found = buckets.of(features(asked), len(asked))
         assert ((found >= 0) & (found < buckets.number)).all()
-        single = [
-            buckets.of_history({"length": float(length), "backoff": weight}) for length, weight in asked
-        ]
-        assert found.tolist() == single
-        assert Buckets.from_json(buckets.to_json(), 1) == buckets
+        assert found.tolist() == [int(buckets.of(features([one]), 1)[0]) for one in asked]
+        assert Buckets.from_json(buckets.to_json()) == buckets

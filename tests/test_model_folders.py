@@ -51,8 +51,11 @@ def test_a_mixture_of_mixtures_is_the_same(
     nested: Mixture, corpus: Corpus, folder: Path, verify: bool
 ) -> None:
     loaded = load_model(folder, Mixture, verify=verify)
-    assert loaded.weights.tobytes() == nested.weights.tobytes()
-    assert (loaded.buckets, loaded.report, loaded.recipe) == (nested.buckets, nested.report, nested.recipe)
+    assert isinstance(loaded, Mixture)
+    for table, expected in zip(loaded.gate.tables, nested.gate.tables, strict=True):
+        assert table.tobytes() == expected.tobytes()
+    assert (loaded.gate.kind, loaded.gate.buckets) == (nested.gate.kind, nested.gate.buckets)
+    assert (loaded.report, loaded.recipe) == (nested.report, nested.recipe)
     assert (loaded.parameters, repr(loaded)) == (nested.parameters, repr(nested))
     assert loaded.log_probs(corpus).tobytes() == nested.log_probs(corpus).tobytes()
     assert loaded.predict("w5 w6", 4) == nested.predict("w5 w6", 4)
@@ -102,9 +105,20 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
         write(parts=parts)
         with pytest.raises(BadDataError, match=message):
             load_model(folder)
-    write(buckets={"kind": "none", "part": 7, "edges": [[]]})
-    with pytest.raises(BadDataError, match="its buckets make no sense"):
-        load_model(folder)
+    gate = opened.manifest["gate"]
+    length = {"names": ["length"], "part": 0, "edges": 3}
+    for buckets, message in (
+        ([{"names": ["length"], "part": 0, "edges": []}], "its buckets make no sense"),
+        ([{"names": ["length", "backoff"], "part": 0, "edges": [[2, 1]]}], "its buckets make no sense"),
+        ([gate["buckets"][0], {**gate["buckets"][1], "part": 7}], "part 8 does not know"),
+        ([gate["buckets"][0], {**gate["buckets"][1], "names": ["colour"]}], "does not know"),
+        ([*gate["buckets"], length], "table-2"),
+        (3, "not a mixture"),
+        ([], "buckets for each table"),
+    ):
+        write(gate={**gate, "buckets": buckets})
+        with pytest.raises(BadDataError, match=message):
+            load_model(folder)
 
 
 def test_the_class_of_a_model_can_be_asked_for(folder: Path) -> None:

@@ -26,6 +26,7 @@ from stategram import (
 )
 from stategram.evaluation import history_sums, perplexity
 from stategram.formats import read_arpa
+from stategram.models import Gate
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
 TEST = ["the cat ran", "a zebra sat on the dog", "zebra zebra the"]
@@ -68,7 +69,7 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
     models = [NgramModel.train(TRAIN, order=order) for order in (1, 3)]
     test = corpus_from_sentences(TEST * 50, vocabulary=vocabulary)
     mixture = Mixture.fit(models, ["the cat ran", "a dog sat on the mat"] * 40, buckets="length")
-    assert mixture.buckets.number > 1
+    assert mixture.gate.buckets[1].number > 1
     scored: list[tuple[int, int]] = []
     log_probs = NgramModel.log_probs
 
@@ -95,7 +96,7 @@ def test_a_mixture_has_parts() -> None:
     text = ["the cat sat", "the dog sat", "a cat ran"]
     models = [NgramModel.train(text, order) for order in (1, 2)]
     heldout = corpus_from_sentences(["the dog ran", "a zebra sat"])
-    mixture = Mixture(tuple(models), np.array([[0.25, 0.75]]))
+    mixture = Mixture(tuple(models), Gate.constant([0.25, 0.75]))
     figures = evaluate(mixture, heldout)
     assert [part.weight for part in figures.parts] == [0.25, 0.75]
     assert [part.name for part in figures.parts] == list(map(repr, models))

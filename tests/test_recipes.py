@@ -102,7 +102,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
     said = mixture.recipe["part"][2]
     assert isinstance(said["categories"], int)  # what auto came to
     assert (said["criterion"], said["min_count"], said["effort"]) == ("leave-one-out", 6, "normal")
-    assert mixture.buckets.kind in ("length", "none")
+    assert mixture.gate.kind in ("length", "none")
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,16 @@ def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
     found = train_recipe(sentences(600, seed=1), sentences(100, seed=2), recipe)
     expected = train_recipe(*texts, recipe)
     np.testing.assert_array_equal(found.log_probs(texts[1]), expected.log_probs(texts[1]))
+
+
+def test_models_that_are_there_are_not_trained_again(texts: tuple[Corpus, Corpus]) -> None:
+    recipe = Recipe(part=[NgramPart(order=2), NgramPart(order=3)])
+    first = train_recipe(*texts, recipe)
+    second = train_recipe(*texts, recipe, trained=[first.parts[1]])
+    assert second.parts[1] is first.parts[1]
+    assert second.parts[0] is not first.parts[0]
+    for one, other in zip(first.gate.tables, second.gate.tables, strict=True):
+        assert one.tolist() == other.tolist()
 
 
 def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         read_recipe,
         train_recipe,
     )
+    from stategram.experiments.reproduction import Reproduction, RowResult, reproduce
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
@@ -121,6 +122,7 @@ _HOMES = {
         "read_recipe",
         "train_recipe",
     ),
+    "stategram.experiments.reproduction": ("Reproduction", "RowResult", "reproduce"),
     "stategram.formats": ("open_model", "read_arpa", "read_classes", "write_arpa", "write_classes"),
     "stategram.models": (
         "CategoryNgramModel",
@@ -165,6 +167,8 @@ __all__ = [
     "Progress",
     "ReadingReport",
     "Recipe",
+    "Reproduction",
+    "RowResult",
     "StategramError",
     "SweepRecord",
     "TagMap",
@@ -187,6 +191,7 @@ __all__ = [
     "read_classes",
     "read_corpus",
     "read_recipe",
+    "reproduce",
     "tags_from_brill",
     "tags_from_conllu",
     "tags_from_file",

@@ -489,20 +489,31 @@ class TrieReader:
 
 def em_weights(
     ratios: NDArray[np.float32],
-    bucket_starts: NDArray[np.int64],
     weights: NDArray[np.float64],
-    centre: NDArray[np.float64],
-    strength: float,
     max_iterations: int,
     tolerance: float,
     threads: int,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    """Estimate the weights of a mixture by expectation maximisation, for each bucket on its own.
+) -> tuple[NDArray[np.float64], float, int]:
+    """Estimate the weights of a mixture by expectation maximisation, from given ones on.
 
-    `ratios` has a row for each part: its probabilities of all events, each divided by the greatest of them;
-    the events of bucket b are ``bucket_starts[b] .. bucket_starts[b + 1] - 1``. `weights`, one after the
-    other for each bucket, is where it begins. The prior is a Dirichlet distribution around `centre`, worth
-    `strength` events. A bucket is done when no other weights could gain `tolerance` nats an event.
+    `ratios` has a row for each part: its probabilities of all events, each divided by the greatest of them.
+    It is done when no other weights could gain `tolerance` nats an event.
 
-    Gives the weights, the sum of log(sum over parts of weight * ratio) of each bucket, its iterations.
+    Gives the weights, the sum of log(sum over parts of weight * ratio), the iterations.
     """
+
+class GateLikelihood:
+    """Measures gates, whose weights are the products of rows of factors, made to sum to one.
+
+    `ratios` has a row for each event: the probabilities of the parts, each divided by the greatest of them.
+    `rows` has for each table and event the row it looks up, numbered over all tables.
+    """
+
+    def __init__(
+        self, ratios: NDArray[np.float32], rows: NDArray[np.uint32], n_rows: int, threads: int
+    ) -> None: ...
+    def ask(self, log_factors: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """Give the sum of log(sum over parts of weight * ratio), and its derivative by each number.
+
+        `log_factors`: one row after the other, the logarithm of the factor of each part.
+        """

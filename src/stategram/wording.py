@@ -1,4 +1,4 @@
-"""How numbers are put into words."""
+"""How numbers are said."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@
     p(w | c)   = p_L(G(w) | c) p(w | G(w))
     p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c)       t: trust of level l in contexts of this size
     p_0(g)     = N(g) / N
-    p(g | s)   = (N(s,g) - D(N(s,g))) / N(s) + p_0(g) sum_g' D(N(s,g')) / N(s)
+    p(g | s)   = (N(s,g) - D(N(s,g))) / N(s) + q_l(g) sum_g' D(N(s,g')) / N(s)
+    q_l(g)     = the number of states of level l after which g was seen, divided by the sum of these numbers
 
 A node of the tree is known if it and all above it have `min_count` events or more. What is not known has the
 size 0 and the state of the level above; above the first level that is `rest`. A known node of n events has
@@ -46,11 +47,13 @@ class NaiveClusteredModel:
         """p(g | s) by the counts of a level."""
         row = self.tables[level - 1].get(state, Counter())
         total = row.total()
+        seen_after = Counter(g for of_state in self.tables[level - 1].values() for g in of_state)
+        share = _shares(seen_after, self.categories)[category]
         if total == 0:
-            return self.frequencies[category]
+            return share
         taken = sum(DISCOUNTS[min(n, 3)] for n in row.values()) / total
         own = row[category] - DISCOUNTS[min(row[category], 3)]
-        return own / total + taken * self.frequencies[category]
+        return own / total + taken * share
 
     def prob(self, sentence: Sequence[int], place: int, word: int) -> float:
         values = self.context.values(sentence, place)
@@ -61,6 +64,12 @@ class NaiveClusteredModel:
             trust = 0.0 if level == 1 and size == 0 else self.trust[level - 1][size]
             p = trust * self.category_prob(category, state, level) + (1 - trust) * p
         return p * self.words[word]
+
+
+def _shares(counts: Counter[int], categories: Sequence[int]) -> dict[int, float]:
+    """Give the share of each category; one without a count that has words counts for a half."""
+    weights: dict[int, float] = {g: counts[g] or 0.5 for g in set(categories)}
+    return {g: weight / sum(weights.values()) for g, weight in weights.items()}
 
 
 def train(
@@ -83,8 +92,6 @@ def train(
                 table.setdefault(of_level[node], Counter())[categories[word]] += n
         tables.append(table)
     events = Counter(categories[word] for sentence in sentences for word in sentence)
-    # A category that never occurs but has words counts for half an event.
-    weights: dict[int, float] = {g: events[g] or 0.5 for g in set(categories)}
     probs = word_probs(sentences, categories)
     sums: Counter[int] = Counter()
     for word, p in enumerate(probs):
@@ -102,7 +109,7 @@ def train(
         states,
         n_states - 1,
         categories,
-        {g: weight / sum(weights.values()) for g, weight in weights.items()},
+        _shares(events, categories),
         tables,
         [p / sums[categories[word]] for word, p in enumerate(probs)],
         trust,

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 Row = Sequence[float]
 
 
-def em_step(events: Sequence[Row], weights: Row, centre: Row, strength: float) -> list[float]:
+def em_step(events: Sequence[Row], weights: Row) -> list[float]:
     """Give the next weights from the probabilities that the parts give to each event.
 
-    w'_i = (sum_e w_i p_i(e) / sum_j w_j p_j(e) + s c_i) / (n + s)
+    w'_i = sum_e w_i p_i(e) / sum_j w_j p_j(e) / n
     """
-    totals = [strength * c for c in centre]
+    totals = [0.0 for _ in weights]
     for probs in events:
         mixed = sum(w * p for w, p in zip(weights, probs, strict=True))
         for i, (w, p) in enumerate(zip(weights, probs, strict=True)):
@@ -24,17 +24,29 @@ def em_step(events: Sequence[Row], weights: Row, centre: Row, strength: float) -
     return [total / sum(totals) for total in totals]
 
 
-def em(
-    events: Sequence[Row], weights: Row, centre: Row, strength: float, iterations: int, tolerance: float
-) -> tuple[list[float], int]:
-    """Take steps until none of the weights grows by a factor of more than exp(tolerance)."""
-    weights = list(weights)
-    for done in range(iterations):
-        following = em_step(events, weights, centre, strength)
-        if max(math.log(b / a) for a, b in zip(weights, following, strict=True) if a > 0) <= tolerance:
-            return weights, done
-        weights = following
-    return weights, iterations
+def em(events: Sequence[Row], weights: Row, iterations: int) -> list[float]:
+    """Take so many steps."""
+    for _ in range(iterations):
+        weights = em_step(events, weights)
+    return list(weights)
+
+
+def gate_weights(rows: Sequence[Row]) -> list[float]:
+    """Give the weights of an event from the rows of factors that it looks up: products that sum to one."""
+    products = [math.prod(column) for column in zip(*rows, strict=True)]
+    return [product / sum(products) for product in products]
+
+
+def gate_log_likelihood(
+    events: Sequence[Row], rows: Sequence[Sequence[int]], log_factors: Sequence[Row]
+) -> float:
+    """Give the log-likelihood of events, of which `rows` has the rows that each of them looks up."""
+    factors = [[math.exp(number) for number in row] for row in log_factors]
+    total = 0.0
+    for probs, looked_up in zip(events, rows, strict=True):
+        weights = gate_weights([factors[row] for row in looked_up])
+        total += math.log(sum(w * p for w, p in zip(weights, probs, strict=True)))
+    return total
 
 
 def log_likelihood(events: Sequence[Row], weights: Row) -> float:

@@ -1,10 +1,10 @@
 // The weights of a mixture by expectation maximisation.
 //
-//     w'_i = (sum_e w_i p_i(e) / m(e) + s c_i) / (n + s),    m(e) = sum_i w_i p_i(e)
+//     w'_i = sum_e w_i p_i(e) / m(e) / n,    m(e) = sum_i w_i p_i(e)
 //
-// c: the centre of the prior, s: its strength in events. Each step makes the posterior greater or leaves it
-// (Dempster, Laird and Rubin 1977). It is concave, and by Jensen's inequality no weights at all can gain
-// more than log(max_i w'_i / w_i) an event: that is when to stop.
+// Each step makes the likelihood greater or leaves it (Dempster, Laird and Rubin 1977). It is concave, and by
+// Jensen's inequality no weights at all can gain more than log(max_i w'_i / w_i) an event: that is when to
+// stop.
 //
 // Events are summed by slices of fixed size, and slices in their order: any number of threads gives the same
 // bytes.
@@ -66,129 +66,82 @@ double sum_slice(const float* STATEGRAM_RESTRICT p, std::size_t row, std::size_t
     return log_sum;
 }
 
-struct Slice {
-    std::size_t bucket, begin, end;
-};
-
 class WeightEstimator {
  public:
-    WeightEstimator(const float* ratios, std::size_t n_parts, std::size_t n_events,
-                    const std::int64_t* bucket_starts, std::size_t n_buckets, const double* first_weights,
-                    const double* centre, double strength)
-        : weights(first_weights, first_weights + n_buckets * n_parts),
-          log_likelihoods(n_buckets),
-          iterations(n_buckets),
-          ratios_(ratios),
-          n_parts_(n_parts),
-          n_events_(n_events),
-          bucket_starts_(bucket_starts),
-          centre_(centre),
-          strength_(strength) {
-        for (std::size_t bucket = 0; bucket < n_buckets; ++bucket)
-            if (begin_of(bucket) < begin_of(bucket + 1)) active_.push_back(bucket);
-    }
+    WeightEstimator(const float* ratios, std::size_t n_parts, std::size_t n_events, const double* first)
+        : weights(first, first + n_parts), ratios_(ratios), n_parts_(n_parts), n_events_(n_events) {}
 
     void run(std::int64_t max_iterations, double tolerance, ThreadPool& pool) {
-        for (std::int64_t i = 0; !active_.empty(); ++i) {
-            sum_all(pool);
-            std::vector<std::size_t> unfinished;
-            std::size_t slice = 0;
-            for (const std::size_t bucket : active_)
-                if (finish_step(bucket, slice, i < max_iterations ? tolerance : HUGE_VAL))
-                    unfinished.push_back(bucket);
-            active_.swap(unfinished);
+        while (n_events_ > 0) {
+            const std::vector<double> sums = sum_all(pool);
+            if (iterations == max_iterations || !take_step(sums, tolerance)) break;
+            ++iterations;
         }
     }
 
-    std::vector<double> weights, log_likelihoods;
-    std::vector<std::int64_t> iterations;
+    std::vector<double> weights;
+    double log_likelihood = 0;
+    std::int64_t iterations = 0;
 
  private:
-    std::size_t begin_of(std::size_t bucket) const {
-        return static_cast<std::size_t>(bucket_starts_[bucket]);
-    }
-
-    void sum_all(ThreadPool& pool) {
-        slices_.clear();
-        for (const std::size_t bucket : active_)
-            for (std::size_t at = begin_of(bucket); at < begin_of(bucket + 1); at += slice_size)
-                slices_.push_back({bucket, at, std::min(at + slice_size, begin_of(bucket + 1))});
-        sums_.resize(slices_.size() * n_parts_);
-        logs_.resize(slices_.size());
-        pool.run(slices_.size(), [&](std::size_t i, int) {
-            const Slice& of = slices_[i];
-            logs_[i] = sum_slice(ratios_ + of.begin, n_events_, n_parts_, of.end - of.begin,
-                                 weights.data() + of.bucket * n_parts_, sums_.data() + i * n_parts_);
+    std::vector<double> sum_all(ThreadPool& pool) {
+        const std::size_t n_slices = (n_events_ + slice_size - 1) / slice_size;
+        std::vector<double> of_slices(n_slices * n_parts_), logs(n_slices), sums(n_parts_);
+        pool.run(n_slices, [&](std::size_t slice, int) {
+            const std::size_t begin = slice * slice_size;
+            logs[slice] =
+                sum_slice(ratios_ + begin, n_events_, n_parts_, std::min(slice_size, n_events_ - begin),
+                          weights.data(), of_slices.data() + slice * n_parts_);
         });
+        log_likelihood = 0;
+        for (std::size_t slice = 0; slice < n_slices; ++slice) {
+            log_likelihood += logs[slice];
+            for (std::size_t i = 0; i < n_parts_; ++i) sums[i] += of_slices[slice * n_parts_ + i];
+        }
+        return sums;
     }
 
-    // Takes the step of a bucket whose slices begin at `slice`; whether more could be gained.
-    bool finish_step(std::size_t bucket, std::size_t& slice, double tolerance) {
-        std::vector<double> sums(n_parts_);
-        double log_sum = 0;
-        for (; slice < slices_.size() && slices_[slice].bucket == bucket; ++slice) {
-            log_sum += logs_[slice];
-            for (std::size_t i = 0; i < n_parts_; ++i) sums[i] += sums_[slice * n_parts_ + i];
-        }
-        log_likelihoods[bucket] = log_sum;
-        double* of_bucket = weights.data() + bucket * n_parts_;
-        const double all = static_cast<double>(begin_of(bucket + 1) - begin_of(bucket)) + strength_;
+    // Whether there was something to gain; else the weights that the likelihood was computed for stay.
+    bool take_step(const std::vector<double>& sums, double tolerance) {
         std::vector<double> next(n_parts_);
         double total = 0, greatest = 0;
         for (std::size_t i = 0; i < n_parts_; ++i) {
-            if (!(of_bucket[i] > 0)) continue;
-            next[i] = (of_bucket[i] * sums[i] + strength_ * centre_[i]) / all;
-            greatest = std::max(greatest, next[i] / of_bucket[i]);
+            if (!(weights[i] > 0)) continue;
+            next[i] = weights[i] * sums[i] / static_cast<double>(n_events_);
+            greatest = std::max(greatest, next[i] / weights[i]);
             total += next[i];
         }
-        // The weights that the likelihood was computed for stay, if there is little to gain.
         if (!(std::log(greatest) > tolerance) || !(total > 0)) return false;
-        for (std::size_t i = 0; i < n_parts_; ++i) of_bucket[i] = next[i] / total;
-        ++iterations[bucket];
+        for (std::size_t i = 0; i < n_parts_; ++i) weights[i] = next[i] / total;
         return true;
     }
 
     const float* ratios_;
     std::size_t n_parts_, n_events_;
-    const std::int64_t* bucket_starts_;
-    const double* centre_;
-    double strength_;
-    std::vector<std::size_t> active_;
-    std::vector<Slice> slices_;
-    std::vector<double> sums_, logs_;
 };
 
-auto em_weights(Matrix ratios, In<std::int64_t> bucket_starts, In<double> weights, In<double> centre,
-                double strength, std::int64_t max_iterations, double tolerance, int threads) {
+auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, double tolerance,
+                int threads) {
     const std::size_t n_parts = ratios.shape(0), n_events = ratios.shape(1);
-    const std::int64_t* const starts_end = bucket_starts.data() + bucket_starts.size();
-    if (bucket_starts.size() < 2 || bucket_starts(0) != 0 ||
-        starts_end[-1] != static_cast<std::int64_t>(n_events) ||
-        !std::is_sorted(bucket_starts.data(), starts_end))
-        throw std::invalid_argument("the buckets do not cover the events");
-    const std::size_t n_buckets = bucket_starts.size() - 1;
-    if (n_parts == 0 || centre.size() != n_parts || weights.size() != n_buckets * n_parts)
-        throw std::invalid_argument("there must be a weight for each part and bucket");
-    if (!(strength >= 0) || !(tolerance > 0) || max_iterations < 0)
-        throw std::invalid_argument("strength and iterations must not be negative, and tolerance above 0");
-    WeightEstimator estimator(ratios.data(), n_parts, n_events, bucket_starts.data(), n_buckets,
-                              weights.data(), centre.data(), strength);
+    if (n_parts == 0 || weights.size() != n_parts)
+        throw std::invalid_argument("there must be a weight for each part");
+    if (!(tolerance > 0) || max_iterations < 0)
+        throw std::invalid_argument("iterations must not be negative, and tolerance above 0");
+    WeightEstimator estimator(ratios.data(), n_parts, n_events, weights.data());
     {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
         estimator.run(max_iterations, tolerance, pool);
     }
-    return std::tuple(to_numpy(std::move(estimator.weights)), to_numpy(std::move(estimator.log_likelihoods)),
-                      to_numpy(std::move(estimator.iterations)));
+    return std::tuple(to_numpy(std::move(estimator.weights)), estimator.log_likelihood, estimator.iterations);
 }
 
 }  // namespace
 
 void register_mixture_weights(nb::module_& m) {
-    m.def("em_weights", &em_weights, nb::arg("ratios").noconvert(), nb::arg("bucket_starts").noconvert(),
-          nb::arg("weights").noconvert(), nb::arg("centre").noconvert(), nb::arg("strength"),
+    m.def("em_weights", &em_weights, nb::arg("ratios").noconvert(), nb::arg("weights").noconvert(),
           nb::arg("max_iterations"), nb::arg("tolerance"), nb::arg("threads"),
-          "The weights of a mixture for each bucket, their log-likelihoods, their iterations.");
+          "The weights of a mixture, their log-likelihood, the iterations.");
 }
 
 }  // namespace stategram

@@ -21,6 +21,13 @@
 #define STATEGRAM_CLONES
 #endif
 
+// Into every place it is called from, so that it is compiled for the instruction set of its caller.
+#if defined(_MSC_VER)
+#define STATEGRAM_INLINE __forceinline
+#else
+#define STATEGRAM_INLINE __attribute__((always_inline)) inline
+#endif
+
 // No other pointer of the function reaches this memory.
 #if defined(_MSC_VER)
 #define STATEGRAM_RESTRICT __restrict

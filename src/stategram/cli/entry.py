@@ -24,6 +24,8 @@ _COMMANDS = {
     "score": "Give the surprisal of each word of a text.",
     "predict": "Give the most likely next words.",
     "export": "Write a model, or its word classes, for other tools.",
+    "reproduce": "Make the tables of the paper for a text.",
+    "report": "Write a report of a model: one HTML file.",
     "verify": "Check that a model is whole and makes sense.",
     "demo": "See it all work on the State of the Union addresses.",
 }

@@ -11,9 +11,8 @@ import msgspec
 from stategram.cli.checks import check_inputs, check_shared_options
 from stategram.cli.console import Console, many
 from stategram.cli.options import model_options, work_options
-from stategram.cli.reading import bytes_done, read_model, say_what_was_met, treatment_of
+from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
-from stategram.text import read_corpus
 
 __all__ = ["eval"]
 
@@ -44,18 +43,7 @@ def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
     model = read_model(model_name, options, console)
-    treatment = treatment_of(model, options, console)
-    with console.step("reading") as report:
-        corpus = read_corpus(
-            list(tests),
-            vocabulary=model.vocabulary,
-            lowercase=treatment.lowercase,
-            digits=treatment.digits,
-            encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
-            progress=bytes_done(report),
-        )
-    say_what_was_met(corpus, console)
+    corpus = read_test(model, tests, options, console)
     with console.step("evaluating"):
         figures = evaluate(model, corpus, threads=options["threads"])
     if figures.above_one:

@@ -28,6 +28,7 @@ __all__ = [
     "describe",
     "read_heldout",
     "read_model",
+    "read_test",
     "read_text",
     "say_what_was_met",
     "takes_time",
@@ -143,6 +144,23 @@ def takes_time(name: str) -> bool:
     if path.is_dir():
         return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
+
+
+def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
+    """Read texts, all as one, in the words of a model, as the next step of the console."""
+    treatment = treatment_of(model, options, console)
+    with console.step("reading") as report:
+        corpus = read_corpus(
+            list(tests),
+            vocabulary=model.vocabulary,
+            lowercase=treatment.lowercase,
+            digits=treatment.digits,
+            encoding_errors=options["encoding_errors"],
+            threads=options["threads"],
+            progress=bytes_done(report),
+        )
+    say_what_was_met(corpus, console)
+    return corpus
 
 
 def treatment_of(model: Model, options: dict[str, Any], console: Console) -> Treatment:

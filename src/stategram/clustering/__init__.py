@@ -1,7 +1,13 @@
 """Clusters of words and contexts, and the hierarchy over them."""
 
 from stategram.clustering.checkpoint import Checkpoint
-from stategram.clustering.context_clustering import CLUSTERING_CRITERIA, PRESETS, class_labels, cluster
+from stategram.clustering.context_clustering import (
+    CLUSTERING_CRITERIA,
+    PRESETS,
+    class_labels,
+    cluster,
+    cluster_tree,
+)
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS
@@ -28,5 +34,6 @@ __all__ = [
     "by_size",
     "class_labels",
     "cluster",
+    "cluster_tree",
     "is_size",
 ]

@@ -113,6 +113,7 @@ class Checkpoint:
             position = Position(int(found["level"]), int(found["sweep"]), criterion)
             run.levels[:] = [LevelResult(**level) for level in manifest["levels"]]
             run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
+            run.monitor.started -= max((sweep.seconds for sweep in run.monitor.history), default=0.0)
             run.states[:] = [arrays[f"level{number}"] for number in range(1, len(run.levels) + 1)]
             run.categories = arrays["categories"]
             _check(run, position, arrays["states"])

@@ -16,12 +16,12 @@ from stategram.clustering.monitor import Monitor, Progress
 from stategram.clustering.number_of_clusters import AUTO, choose_numbers
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.clustering.word_classes import WordClasses
-from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
+from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
 
-__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster"]
+__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster", "cluster_tree"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
@@ -167,19 +167,42 @@ def cluster(
             keeper.keep_numbers(search, numbers)
     words = int(np.count_nonzero(corpus.word_counts))
     settings = replace(settings, states=numbers.states, categories=min(numbers.categories, words))
-    check_memory(settings.states, settings.categories)
-    run = TreeClustering(
+    check_memory(settings.states, settings.categories)  # before the contexts are counted
+    found = cluster_tree(
         build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
         settings,
-        n_threads,
-        Monitor(progress, stop),
+        checkpoint=keeper,
+        resume=resume,
+        threads=n_threads,
+        progress=progress,
+        stop=stop,
     )
-    begin: tuple[Any, ...] = ()
-    if keeper is not None:
-        run.save = keeper.save
-        if resume and keeper.exists():
-            begin = keeper.restore(run)
-    return replace(run.run(*begin), trials=numbers.trials)
+    return replace(found, trials=numbers.trials)
+
+
+def cluster_tree(
+    tree: ContextTree,
+    settings: ClusteringSettings,
+    *,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    resume: bool = False,
+    threads: int | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Clustering:
+    """Do what `cluster` does with contexts that are counted already, and no more categories than words."""
+    _check(settings)
+    check_memory(settings.states, settings.categories)
+    run = TreeClustering(tree, settings, thread_count(threads), Monitor(progress, stop))
+    if checkpoint is None:
+        if resume:
+            raise UsageError("resume needs the folder of a checkpoint to go on from")
+        return run.run()
+    keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
+    run.save = keeper.save
+    if resume and keeper.exists():
+        return run.run(*keeper.restore(run))
+    return run.run()
 
 
 def _check(settings: ClusteringSettings) -> None:

@@ -254,6 +254,26 @@ class TreeClustering:
         )
 
 
+def _spread(labels: NDArray[np.uint32], members: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Give nodes a state that has no members each: the most frequent first, but one of each state stays.
+
+    A level with fewer nodes than states leaves such states; single moves would fill them slowly.
+
+    Examples
+    --------
+    >>> _spread(np.array([0, 0, 1, 0, 1, 1]), np.array([3, 3, 0, 0])).tolist()
+    [0, 2, 1, 3, 1, 1]
+
+    """
+    _, stays = np.unique(labels, return_index=True)  # nodes are sorted: the first is the most frequent
+    goes = np.delete(np.arange(len(labels)), stays)
+    empty = np.flatnonzero(members == 0)
+    n = min(len(goes), len(empty))
+    spread = labels.copy()
+    spread[goes[:n]] = empty[:n]
+    return spread
+
+
 def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, float, bool]]:
     """Give the sweeps of a level: step, temperature, whether over shortlists."""
     short = shortlist_length(min(settings.states, settings.categories), settings.candidates) > 0
@@ -322,7 +342,7 @@ class LevelWork:
         if states is not None:
             labels = states[self.movable]
         elif self.clustering.states:
-            labels = self.inherited[self.movable]
+            labels = _spread(self.inherited[self.movable], np.bincount(self.inherited, minlength=n))
         else:
             # The most frequent have a state each; the others wait in one that takes none, until the first
             # sweep.

@@ -8,7 +8,7 @@ from stategram.counts.bigrams import (
     count_bigrams,
 )
 from stategram.counts.ngrams import NgramCounts, NgramLevel, Tell, count_ngrams, ranges_of, trie_numbers
-from stategram.counts.workspace import Workspace, parse_size
+from stategram.counts.workspace import Workspace, parse_size, peak_memory
 
 __all__ = [
     "BigramCounts",
@@ -22,6 +22,7 @@ __all__ = [
     "count_bigrams",
     "count_ngrams",
     "parse_size",
+    "peak_memory",
     "ranges_of",
     "trie_numbers",
 ]

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from stategram.errors import StategramError, UsageError
 
-__all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size"]
+__all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size", "peak_memory"]
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _LONGEST_SHOWN = 40
@@ -61,11 +61,12 @@ def memory_in_use() -> int:
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     except (OSError, ValueError, IndexError):
-        return _peak_memory()
+        return peak_memory()
     return pages * mmap.PAGESIZE
 
 
-def _peak_memory() -> int:
+def peak_memory() -> int:
+    """Give the most bytes of memory that this process has held; 0 where the system does not tell."""
     if sys.platform == "win32":
         return 0
     import resource

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS, SIZE
-from stategram.models import BUCKET_KINDS, SMOOTHINGS
+from stategram.models import GATE_KINDS, SMOOTHINGS
 
 __all__ = [
     "MEANINGS",
@@ -126,8 +126,8 @@ class MixturePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     """How the parts are mixed."""
 
     buckets: Annotated[
-        Annotated[str, Meta(pattern=one_of(("auto", *BUCKET_KINDS)))],
-        Meta(description=", ".join(("auto", *BUCKET_KINDS))),
+        Annotated[str, Meta(pattern=one_of(("auto", *GATE_KINDS)))],
+        Meta(description=", ".join(("auto", *GATE_KINDS))),
     ] = "auto"
 
 

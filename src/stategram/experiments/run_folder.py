@@ -13,10 +13,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from stategram.models import Model, load_model
 from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
 from stategram.text import Corpus
 
-__all__ = ["RunFolder", "check_run_folder", "fingerprint"]
+__all__ = ["RunFolder", "add_texts", "check_run_folder", "fingerprint"]
 
 _RUN = "run.json"
 _LOCK = "run.lock"
@@ -107,13 +108,18 @@ def fingerprint(recipe: Recipe, corpus: Corpus, heldout: Corpus, seed: int, file
     """Give what tells a training from all others: what goes into it, but not how it is called or run."""
     said = {key: value for key, value in recipe.to_json().items() if key != "name"}
     digest = hashlib.sha256(json.dumps([said, seed], sort_keys=True).encode())
-    digest.update(corpus.vocabulary.to_bytes())
-    for text in (corpus, heldout):
-        digest.update(np.ascontiguousarray(text.ids).data)
-        digest.update(np.ascontiguousarray(text.sentence_starts).data)
+    add_texts(digest, (corpus, heldout))
     for name in files:
         digest.update(hashlib.sha256(Path(name).read_bytes()).digest())
     return digest.hexdigest()
+
+
+def add_texts(digest: Any, texts: Sequence[Corpus]) -> None:
+    """Add what tells texts with one vocabulary from all others to a digest."""
+    digest.update(texts[0].vocabulary.to_bytes())
+    for text in texts:
+        digest.update(np.ascontiguousarray(text.ids).data)
+        digest.update(np.ascontiguousarray(text.sentence_starts).data)
 
 
 def check_run_folder(folder: str | os.PathLike[str]) -> None:

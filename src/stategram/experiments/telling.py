@@ -1,13 +1,15 @@
-"""Which classes to show first."""
+"""Which clusters to show first."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
 
-__all__ = ["telling_classes"]
+__all__ = ["effective_number", "information", "telling_classes"]
 
 
 def telling_classes(words: WordClasses, n: int, *, least_words: float = 8.0) -> list[int]:
@@ -26,20 +28,36 @@ def telling_classes(words: WordClasses, n: int, *, least_words: float = 8.0) -> 
     """
     counts = words.class_bigrams_.astype(np.float64)
     margins = counts.sum(axis=1)
-    expected = np.outer(margins, margins) / counts.sum()
-    seen = counts > 0
-    information = np.zeros_like(counts)
-    information[seen] = counts[seen] * np.log2(counts[seen] / expected[seen])
-    telling = (information.sum(axis=0) + information.sum(axis=1)) / np.maximum(margins, 1)
+    told = information(counts)
+    telling = (told.sum(axis=0) + told.sum(axis=1)) / np.maximum(margins, 1)
     # Half an equal share of the events: what a rare class tells matters little.
     common = margins[:-1] >= counts.sum() / (2 * len(margins))
-    large = np.flatnonzero((_effective_words(words) >= least_words) & common)
+    n_words = effective_number(words.labels_, np.maximum(words.counts_, 1), len(common))
+    large = np.flatnonzero((n_words >= least_words) & common)
     return [int(c) for c in sorted(large, key=lambda c: -telling[c])[:n]]
 
 
-def _effective_words(words: WordClasses) -> NDArray[np.float64]:
-    """Give, for each class, 2 to the entropy of its words."""
-    count = np.maximum(words.counts_, 1).astype(np.float64)
-    total = np.bincount(words.labels_, weights=count)
-    share = count / total[words.labels_]
-    return np.exp2(np.bincount(words.labels_, weights=-share * np.log2(share)))
+def information(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Give what each cell of a table of counts adds to the mutual information of its two sides, in bits.
+
+    >>> information(np.array([[4, 0], [0, 4]])).tolist()
+    [[4.0, 0.0], [0.0, 4.0]]
+    """
+    table = counts.astype(np.float64)
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(table.sum(), 1.0)
+    seen = table > 0
+    found = np.zeros_like(table)
+    found[seen] = table[seen] * np.log2(table[seen] / expected[seen])
+    return found
+
+
+def effective_number(labels: NDArray[Any], weights: NDArray[Any], n_clusters: int) -> NDArray[np.float64]:
+    """Give how many members of equal weight each cluster is worth: 2 to their entropy; 1 if it has none.
+
+    >>> effective_number(np.array([0, 0, 1]), np.array([5, 5, 3]), 2).tolist()
+    [2.0, 1.0]
+    """
+    own = weights > 0
+    labels, weight = labels[own], weights[own].astype(np.float64)
+    share = weight / np.bincount(labels, weight, n_clusters)[labels]
+    return np.exp2(np.bincount(labels, -share * np.log2(share), n_clusters))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,6 +34,7 @@ def train_recipe(
     recipe: Recipe | str | os.PathLike[str],
     *,
     tags: str | None = None,
+    trained: Sequence[Model] = (),
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     memory: str | int | None = None,
@@ -58,6 +59,8 @@ def train_recipe(
         ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
     tags
         The tags of contexts that have some but do not say which: ``brill``, or a file.
+    trained
+        Models that need not be trained again: those whose ``recipe`` is that of a part.
     checkpoint
         A folder in which finished parts and clusterings under way are kept.
     resume
@@ -105,12 +108,12 @@ def train_recipe(
         run = fingerprint(recipe, corpus, heldout, seed, files)
         opened = RunFolder.open(checkpoint, run, resume=resume, say=steps.say)
     with opened as folder:
-        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps)
+        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps, trained)
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
         with run_.timed("mixing"):
             mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
-    trained = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
-    return replace(mixture, recipe=trained)
+    said = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
+    return replace(mixture, recipe=said)
 
 
 def n_steps(recipe: Recipe, corpus: Corpus, checkpoint: str | os.PathLike[str] | None = None) -> int:
@@ -163,13 +166,19 @@ class _Training:
     threads: int | None
     seed: int
     steps: Steps
+    trained: Sequence[Model]
     classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
     cut_off: set[tuple[str, ...]] = field(default_factory=set)
     """Those classes whose learning was ended early."""
     tags: dict[tuple[str, bool], TagMap] = field(default_factory=dict)
 
     def model(self, number: int, part: Part) -> Model:
-        """Train a part, or take it from the folder of the run."""
+        """Train a part, or take it from what was given or from the folder of the run."""
+        for known in self.trained:
+            if dict(known.recipe) == msgspec.to_builtins(part):
+                with self.timed(f"part {number}: {_title(part)}"):
+                    self.steps.say(f"      given: {known!r}")
+                return known
         if self.folder is not None and (done := self.folder.finished(number)) is not None:
             with self.timed(f"part {number}: {_title(part)}"):
                 self.steps.say(f"      kept: {done!r}")

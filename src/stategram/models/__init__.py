@@ -1,12 +1,13 @@
 """Models that give p(w | history), all with one protocol."""
 
 from stategram.counts import trie_numbers
-from stategram.models.buckets import KINDS as BUCKET_KINDS
-from stategram.models.buckets import Buckets
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.gate import GATE_KINDS, Gate
+from stategram.models.interpolation import fit_weights, interpolate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
+from stategram.models.naming import model_name, part_names
 from stategram.models.ngram import EventScores, NgramModel
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model
@@ -15,12 +16,12 @@ from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_c
 from stategram.models.trie import NgramTrie
 
 __all__ = [
-    "BUCKET_KINDS",
+    "GATE_KINDS",
     "SMOOTHINGS",
-    "Buckets",
     "CategoryNgramModel",
     "ClusteredModel",
     "EventScores",
+    "Gate",
     "Mixture",
     "Model",
     "NgramModel",
@@ -28,7 +29,11 @@ __all__ = [
     "Packed",
     "check_min_counts",
     "damage_error",
+    "fit_weights",
+    "interpolate",
     "load_model",
+    "model_name",
+    "part_names",
     "trie_numbers",
     "usual_min_counts",
 ]

@@ -6,24 +6,15 @@ and their probabilities sum to one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["KINDS", "Buckets"]
+__all__ = ["Buckets"]
 
-# The features of a model that a kind of buckets needs: the first is a whole number, the second any number.
-_FEATURES: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "length": ("length",),
-    "backoff": ("length", "backoff"),
-    "category": ("category",),
-    "state": ("state",),
-}
-KINDS = tuple(_FEATURES)
 _MOST_QUANTILES = 16
 _EVENTS_A_BUCKET = 50
 
@@ -34,10 +25,9 @@ class Buckets:
 
     Parameters
     ----------
-    kind
-        ``none``: one bucket. ``length``: how many words of the history an n-gram model knows. ``backoff``:
-        the same, and a range of the back-off weight there. ``category``: the category of the last word.
-        ``state``: the state of a clustered model.
+    names
+        The features of the history that tell it: none, for a single bucket; a whole number; or a whole number
+        and any other, of which ranges are buckets.
     part
         The part of the mixture whose features they are.
     edges
@@ -46,27 +36,21 @@ class Buckets:
 
     """
 
-    kind: str = "none"
+    names: tuple[str, ...] = ()
     part: int = 0
     edges: tuple[tuple[float, ...], ...] = ((),)
 
     @classmethod
-    def learn(cls, kind: str, part: int, features: Mapping[str, NDArray[np.float32]]) -> Buckets:
+    def learn(cls, names: tuple[str, ...], part: int, features: Mapping[str, NDArray[np.float32]]) -> Buckets:
         """Lay buckets so that the events which have these features fall evenly into the ranges of a value."""
-        names = _FEATURES[kind]
         if not names:
             return cls()
         first = features[names[0]].astype(np.int64)
         n = int(first.max(initial=-1)) + 2  # one more for what was not met
         if len(names) == 1:
-            return cls(kind, part, ((),) * n)
+            return cls(names, part, ((),) * n)
         second = features[names[1]]
-        return cls(kind, part, tuple(_edges(second[first == value]) for value in range(n)))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features that they need."""
-        return _FEATURES[self.kind]
+        return cls(names, part, tuple(_edges(second[first == value]) for value in range(n)))
 
     @property
     def number(self) -> int:
@@ -87,33 +71,20 @@ class Buckets:
                 buckets[chosen] += np.searchsorted(edges, second[chosen], "right")
         return buckets
 
-    def of_history(self, features: Mapping[str, float]) -> int:
-        """Give the bucket of a single history from its features."""
-        return int(self.of({name: np.array([value], np.float32) for name, value in features.items()}, 1)[0])
-
     def to_json(self) -> dict[str, Any]:
         """Give what the manifest says of them."""
-        return {"kind": self.kind, "part": self.part, "edges": [list(edges) for edges in self.edges]}
+        edges = [list(edges) for edges in self.edges] if len(self.names) == 2 else len(self.edges)
+        return {"names": list(self.names), "part": self.part, "edges": edges}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any], n_parts: int) -> Buckets:
-        """Take what `to_json` gave; ValueError if it did not."""
-        buckets = cls(
-            str(found["kind"]), int(found["part"]), tuple(tuple(map(float, one)) for one in found["edges"])
-        )
-        if buckets.kind not in KINDS or not 0 <= buckets.part < n_parts or not buckets.edges:
+    def from_json(cls, found: Mapping[str, Any]) -> Buckets:
+        """Take what `to_json` gave; TypeError or ValueError if it did not."""
+        given = found["edges"]
+        edges = ((),) * given if isinstance(given, int) else tuple(tuple(map(float, one)) for one in given)
+        buckets = cls(tuple(map(str, found["names"])), int(found["part"]), edges)
+        if len(buckets.names) > 2 or not edges or any(list(one) != sorted(one) for one in edges):
             raise ValueError("its buckets make no sense")
         return buckets
-
-
-def available_kinds(features: Sequence[Mapping[str, object]]) -> dict[str, int]:
-    """Give the kinds of buckets that the features of parts allow, each with the first part that has them."""
-    found = {}
-    for kind, names in _FEATURES.items():
-        having = (part for part, one in enumerate(features) if all(name in one for name in names))
-        if (part := next(having, None)) is not None:
-            found[kind] = part
-    return found
 
 
 def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:

@@ -81,7 +81,8 @@ class ClusteredModel(SharedMethods):
 
         p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t = trust of the size of c on that level,
 
-    p_0(g) being the frequency of the category. p(g | s) has absolute discounts and is interpolated with p(g).
+    p_0(g) being the frequency of the category. p(g | s) has absolute discounts, and is interpolated with the
+    share of states after which the category was seen, as Kneser and Ney (1995) do.
 
     """
 
@@ -204,20 +205,25 @@ class ClusteredModel(SharedMethods):
     def bucket_features(
         self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
     ) -> dict[str, NDArray[np.float32]]:
-        """Give the ``state`` of the history of each event, and the ``size`` of its context."""
-        wanted = {"state", "size"} & set(("state", "size") if names is None else names)
+        """Give the ``state`` of the history of each event, and the size of its context on each level."""
+        numbers = range(1, self.tree.depth + 1)
+        wanted = {"state", *(f"size-{number}" for number in numbers)}
+        if names is not None:
+            wanted &= set(names)
         if not wanted:
             return {}
-        states, sizes = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)[-1]
-        found = (("state", states), ("size", sizes))
-        return {name: values.astype(np.float32) for name, values in found if name in wanted}
+        found = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)
+        features: dict[str, NDArray[Any]] = {"state": found[-1][0]}
+        features |= {f"size-{number}": found[number - 1][1] for number in numbers}
+        return {name: features[name].astype(np.float32) for name in sorted(wanted)}
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
     ) -> dict[str, float]:
         """Give what `bucket_features` gives, for a single history."""
-        states, sizes = self._find_one(history, sentence_start)[-1]
-        return {"state": float(states[-1]), "size": float(sizes[-1])}
+        found = self._find_one(history, sentence_start)
+        features = {f"size-{number}": float(sizes[-1]) for number, (_, sizes) in enumerate(found, 1)}
+        return {**features, "state": float(found[-1][0][-1])}
 
     def check(self, *, threads: int | None = None) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
@@ -308,17 +314,22 @@ class ClusteredModel(SharedMethods):
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """Give p(g)."""
-        counts = self.counts[-1].sum(axis=0, dtype=np.float64)
-        # One that never occurs but has words is counted for half an event.
-        words = np.bincount(self.categories, self.word_probs, len(counts))
-        counts[(counts == 0) & (words > 0)] = 0.5
-        frequencies: NDArray[np.float64] = counts / counts.sum()
-        return frequencies
+        return self._shares(self.counts[-1].sum(axis=0, dtype=np.float64))
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
         """Give p(g | s) of each level."""
-        return tuple(_smoothed(counts, self._frequencies) for counts in self.counts)
+        return tuple(
+            _smoothed(counts, self._shares(np.count_nonzero(counts, axis=0).astype(np.float64)))
+            for counts in self.counts
+        )
+
+    def _shares(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Give the share of each category; one without a count that has words is counted for a half."""
+        words = np.bincount(self.categories, self.word_probs, len(counts))
+        counts = np.where((counts == 0) & (words > 0), 0.5, counts)
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return shares
 
     def _levels(self, found: list[Any]) -> Iterable[tuple[NDArray[np.float64], NDArray[np.float64], Any]]:
         known = [np.where(np.arange(N_SIZES) > 0, self.trust[0], 0.0), *self.trust[1:]]
@@ -359,6 +370,7 @@ class ClusteredModel(SharedMethods):
                 left = left - taken
             learned[0, 0] = 0.0
         learned[0, 0] = self.trust[0, 0]
+        np.clip(learned, 0.0, 1.0, out=learned)  # rounding may go beyond
         return ClusteredModel(
             self.vocabulary,
             self.tree,
@@ -396,11 +408,11 @@ def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int)
     return table
 
 
-def _smoothed(counts: NDArray[np.uint32], frequencies: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take discounts from counts, and give what was taken to all categories by their frequency."""
+def _smoothed(counts: NDArray[np.uint32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take discounts from counts, and give what was taken to all categories by these shares."""
     discounts = np.array([0.0, *_DISCOUNTS])[np.minimum(counts, 3)]
     total = counts.sum(axis=1, dtype=np.float64)
     safe = np.maximum(total, 1.0)
     taken = np.where(total > 0, discounts.sum(axis=1) / safe, 1.0)
-    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * frequencies
+    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * shares
     return table

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.models.aligned_part import AlignedPart
-from stategram.models.buckets import Buckets
-from stategram.models.mixture_fitting import HeldOut, Settings
+from stategram.models.gate import Gate
+from stategram.models.held_out import MAX_ITERATIONS, TOLERANCE, HeldOut, Settings
 from stategram.models.mixture_report import fit_and_report
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model, SharedMethods
@@ -35,25 +35,22 @@ class Mixture(SharedMethods):
     ----------
     parts
         The models. The vocabulary is that of the first; the order of the words of the others may differ.
-    weights
-        A row for each bucket, with a weight for each part.
-    buckets
-        How the history of an event tells its bucket.
+    gate
+        The weights, which may depend on the history.
     allow_unknown
         Whether a part may lack words, or have more of them. Words that it lacks share the probability of its
         ``<unk>`` evenly; words that only it has are never predicted. Its probabilities, and those of the
         mixture, then sum to less than one.
     report
         What `fit` found. ``parts``: for each its ``perplexity`` alone, its ``weight`` without buckets, and
-        the perplexity ``without`` it. ``candidates``: the cross-validated perplexity of each kind of buckets.
+        the perplexity ``without`` it. ``candidates``: the cross-validated perplexity of each kind of gate.
     recipe
         What was done with words in training, as far as it is known.
 
     """
 
     parts: tuple[Model, ...]
-    weights: NDArray[np.float64]
-    buckets: Buckets = field(default=Buckets())
+    gate: Gate
     allow_unknown: bool = False
     report: Mapping[str, Any] = field(default_factory=dict)
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -66,8 +63,8 @@ class Mixture(SharedMethods):
         *,
         buckets: str = "auto",
         allow_unknown: bool = False,
-        max_iterations: int = 1000,
-        tolerance: float = 1e-7,
+        max_iterations: int = MAX_ITERATIONS,
+        tolerance: float = TOLERANCE,
         threads: int | None = None,
     ) -> Mixture:
         """Learn the weights of models on held-out text, which none of them was trained on.
@@ -82,8 +79,8 @@ class Mixture(SharedMethods):
             Which histories have weights of their own: ``none``; ``length``: by the number of words that the
             first n-gram model knows; ``backoff``: by that and its back-off weight; ``category``: by the
             category of the last word in the first category n-gram model; ``state``: by the state of the first
-            clustered model; ``auto``: what predicts one half of the text best when it is learned on the other
-            half, both ways.
+            clustered model; ``all``: by all of these and the sizes of its contexts; ``auto``: what predicts
+            one half of the text best when it is learned on the other half, both ways.
         allow_unknown
             See the class.
         max_iterations, tolerance
@@ -108,7 +105,7 @@ class Mixture(SharedMethods):
             raise UsageError("max_iterations must be at least 1, and tolerance above 0")
         mixture = cls(
             parts,
-            np.full((1, len(parts)), 1 / len(parts)),
+            Gate.constant(np.full(len(parts), 1 / len(parts))),
             allow_unknown=allow_unknown,
             recipe=parts[0].recipe,
         )
@@ -138,22 +135,19 @@ class Mixture(SharedMethods):
             "unknown": heldout.n_unknown,
             "zero_probability": int(np.count_nonzero(~possible)),
         }
-        return cls(parts, fitted.weights, fitted.buckets, allow_unknown, report, parts[0].recipe)
+        return cls(parts, fitted.gate, allow_unknown, report, parts[0].recipe)
 
     def __post_init__(self) -> None:
-        if self.weights.shape != (self.buckets.number, len(self.parts)):
-            raise UsageError(
-                f"weights of shape {self.weights.shape}; {self.buckets.number} buckets of "
-                f"{len(self.parts)} parts need a row for each bucket"
-            )
-        if not (self.weights >= 0).all() or not np.allclose(self.weights.sum(axis=1), 1.0, rtol=0, atol=1e-9):
-            raise UsageError("the weights of each bucket must be 0 or more and sum to one")
+        if self.gate.n_parts != len(self.parts):
+            raise UsageError(f"weights of {self.gate.n_parts} parts for {len(self.parts)}")
+        for part, names in self.gate.needs.items():
+            known = self.parts[part].history_features([]) if 0 <= part < len(self.parts) else {}
+            if not names <= set(known):
+                raise UsageError(f"its weights depend on what part {part + 1} does not know of histories")
         self._aligned  # noqa: B018  that refuses parts whose vocabularies do not fit
 
     def __repr__(self) -> str:
-        kind = (
-            "" if self.buckets.kind == "none" else f", {self.buckets.number} buckets by {self.buckets.kind}"
-        )
+        kind = "" if self.gate.kind == "none" else f", weights by {self.gate.kind}"
         return f"Mixture({len(self.parts)} model{'s' if len(self.parts) > 1 else ''}{kind})"
 
     @property
@@ -164,7 +158,7 @@ class Mixture(SharedMethods):
     @property
     def parameters(self) -> int:
         """The parameters of all parts, and the weights."""
-        return sum(part.parameters for part in self.parts) + self.weights.size
+        return sum(part.parameters for part in self.parts) + self.gate.parameters
 
     def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
@@ -172,11 +166,11 @@ class Mixture(SharedMethods):
         total = np.zeros(corpus.n_events)
         for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
             of_piece = total[begin : begin + piece.n_events]
-            buckets = self._buckets_of(piece, threads)
+            weights = self.event_weights(piece, threads=threads)
             for i, part in enumerate(self._aligned):
                 probabilities = part.log_probs(piece, threads)
                 np.exp(probabilities, out=probabilities)
-                probabilities *= self.weights[buckets, i]
+                probabilities *= weights[:, i]
                 of_piece += probabilities
         with np.errstate(divide="ignore"):
             return np.log(total, out=total)
@@ -186,23 +180,34 @@ class Mixture(SharedMethods):
         corpus = corpus.in_vocabulary(self.vocabulary)
         return [part.log_probs(corpus, threads) for part in self._aligned]
 
+    def event_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+        """Give the weights of the parts for each event: a row for each, with a weight for each part."""
+        corpus = corpus.in_vocabulary(self.vocabulary)
+        features = {
+            part: self.parts[part].bucket_features(corpus, names, threads=threads)
+            for part, names in self.gate.needs.items()
+        }
+        return self.gate.weights(features, corpus.n_events)
+
     def mean_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the weight of each part, on average over the events of a corpus."""
-        buckets = self._buckets_of(corpus.in_vocabulary(self.vocabulary), threads)
-        shares = np.bincount(buckets, minlength=self.buckets.number) / max(len(buckets), 1)
-        mean: NDArray[np.float64] = shares @ self.weights
-        return mean
+        corpus = corpus.in_vocabulary(self.vocabulary)
+        total = np.zeros(len(self.parts))
+        for _, piece in corpus.pieces(_EVENTS_A_PIECE):
+            total += self.event_weights(piece, threads=threads).sum(axis=0)
+        return total / max(corpus.n_events, 1)
 
     def distribution(
         self, history: str | Sequence[str], *, sentence_start: bool = True
     ) -> NDArray[np.float64]:
         """Give the probability of each word of the vocabulary after a history, by its id."""
         words = self._known(history)
-        weights = self.weights[0]
-        if self.buckets.kind != "none":
-            part = self.parts[self.buckets.part]
-            features = part.history_features(words, sentence_start=sentence_start)
-            weights = self.weights[self.buckets.of_history(features)]
+        weights = self.gate.of_history(
+            {
+                part: self.parts[part].history_features(words, sentence_start=sentence_start)
+                for part in self.gate.needs
+            }
+        )
         total = np.zeros(len(self.vocabulary))
         for weight, aligned in zip(weights.tolist(), self._aligned, strict=True):
             total += weight * aligned.distribution(words, sentence_start)
@@ -238,12 +243,12 @@ class Mixture(SharedMethods):
             self.vocabulary,
             {
                 "model": "mixture",
-                "buckets": self.buckets.to_json(),
+                "gate": self.gate.to_json(),
                 "allow_unknown": self.allow_unknown,
                 "report": dict(self.report),
                 "recipe": dict(self.recipe),
             },
-            {"weights": {"weights": self.weights}},
+            {"weights": self.gate.arrays()},
             parts=tuple(part.pack() for part in self.parts),
         )
 
@@ -254,13 +259,12 @@ class Mixture(SharedMethods):
         try:
             return cls(
                 parts,
-                arrays["weights"],
-                Buckets.from_json(manifest["buckets"], len(parts)),
+                Gate.from_json(manifest["gate"], arrays),
                 bool(manifest["allow_unknown"]),
                 dict(manifest["report"]),
                 dict(manifest["recipe"]),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, UsageError) as error:
             raise BadDataError(f"{folder.path}: not a mixture ({error}); write it again") from error
 
     @cached_property
@@ -269,20 +273,7 @@ class Mixture(SharedMethods):
             AlignedPart.of(part, self.vocabulary, allow_unknown=self.allow_unknown) for part in self.parts
         )
 
-    def _buckets_of(self, corpus: Corpus, threads: int | None) -> NDArray[np.int64]:
-        features: Mapping[str, NDArray[np.float32]] = {}
-        if self.buckets.names:
-            part = self.parts[self.buckets.part]
-            features = part.bucket_features(corpus, self.buckets.names, threads=threads)
-        return self.buckets.of(features, corpus.n_events)
-
     def _known(self, history: str | Sequence[str]) -> list[str]:
         """Give the words of a history; what the vocabulary lacks is unknown, even to a part that knows it."""
         words = history.split() if isinstance(history, str) else history
         return [word if word in self.vocabulary else "<unk>" for word in words]
-
-    def event_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
-        """Give the weights of the parts for each event: a row for each, with a weight for each part."""
-        buckets = self._buckets_of(corpus.in_vocabulary(self.vocabulary), threads)
-        weights: NDArray[np.float64] = self.weights[buckets]
-        return weights

@@ -1,16 +1,15 @@
 """The weights of a mixture, learned on held-out text.
 
 1. The probabilities that all parts give to each held-out event.
-2. Global weights, by expectation maximisation.
-3. With buckets: weights for each bucket, pulled toward the global ones by a Dirichlet prior. The kind of
-   buckets and the strength of the prior are those that predict one half of the text best when the weights are
-   learned on the other, both ways.
+2. Weights for all histories, by expectation maximisation.
+3. Where they depend on the history: the tables of a gate. Its kind, and how strongly its factors are pulled
+   to one, are those that predict one half of the text best when they are learned on the other, both ways.
 4. Once more, on all of the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,136 +17,72 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.buckets import Buckets, available_kinds
+from stategram.models.buckets import Buckets
+from stategram.models.gate import Gate, learn_buckets
+from stategram.models.gate_fitting import GateProblem
+from stategram.models.held_out import HeldOut, Settings
 
-__all__ = ["Fitted", "HeldOut", "Settings", "choose", "fit"]
+__all__ = ["CHOOSING_TOLERANCE", "Fitted", "choose", "fit"]
 
-_STRENGTHS = (1.0, 4.0, 16.0, 64.0, 256.0, 1024.0)
-_Features = Mapping[str, NDArray[np.float32]]
+# From the middle down, and else up, as long as the other half of the text gains.
+_WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
 # To choose, a hundred-thousandth of a nat is close enough.
-_CHOOSING_TOLERANCE = 1e-5
-
-
-@dataclass(frozen=True)
-class Settings:
-    """When expectation maximisation ends, and on how many threads it runs."""
-
-    max_iterations: int
-    tolerance: float
-    threads: int
+CHOOSING_TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """What the parts of a mixture say of held-out events.
-
-    ``ratios``: for each part and event its probability, divided by the greatest of the event, whose
-    logarithms are ``log_best``. ``features``: what each part knows of the histories.
-    """
-
-    ratios: NDArray[np.float32]
-    log_best: NDArray[np.float64]
-    features: tuple[_Features, ...]
-
-    @classmethod
-    def of(cls, log_probs: NDArray[np.float64], features: Sequence[_Features]) -> HeldOut:
-        """Take the natural logarithms of probabilities, a row for each part, without impossible events."""
-        best = log_probs.max(axis=0)
-        ratios = np.exp(log_probs - best).astype(np.float32, order="C")
-        return cls(ratios, best, tuple(features))
-
-    @property
-    def events(self) -> int:
-        """The number of events."""
-        return len(self.log_best)
-
-    def between(self, begin: int, end: int) -> HeldOut:
-        """Give some of the events."""
-        features = tuple({name: one[begin:end] for name, one in of.items()} for of in self.features)
-        return HeldOut(np.ascontiguousarray(self.ratios[:, begin:end]), self.log_best[begin:end], features)
-
-    def without(self, part: int) -> HeldOut:
-        """Leave a part out; what it knows of the histories stays."""
-        return HeldOut(np.delete(self.ratios, part, axis=0), self.log_best, self.features)
-
-    def grouped(self, buckets: Buckets) -> _Grouped:
-        """Sort the events by their buckets."""
-        found = buckets.of(self.features[buckets.part], self.events)
-        starts = np.concatenate(([0], np.cumsum(np.bincount(found, minlength=buckets.number))))
-        order = np.argsort(found, kind="stable")
-        ratios = self.ratios if buckets.number == 1 else np.ascontiguousarray(self.ratios[:, order])
-        return _Grouped(ratios, starts.astype(np.int64), float(self.log_best.sum()))
-
-
-@dataclass(frozen=True)
 class Fitted:
-    """Weights, a row for each bucket, and how well they predict the text they are from."""
+    """A gate, and how well it predicts the text it is from."""
 
-    buckets: Buckets
-    strength: float
-    weights: NDArray[np.float64]
+    gate: Gate
     global_weights: NDArray[np.float64]
     log_likelihood: float
     iterations: int
 
 
-@dataclass(frozen=True, eq=False)
-class _Grouped:
-    """Events sorted by buckets."""
-
-    ratios: NDArray[np.float32]
-    starts: NDArray[np.int64]
-    log_best: float
-
-    def fit(
-        self, centre: NDArray[np.float64], strength: float, settings: Settings
-    ) -> tuple[NDArray[np.float64], float, int]:
-        """Give weights for each bucket, which begin at the centre, their log-likelihood, the iterations."""
-        n_buckets = len(self.starts) - 1
-        weights, logs, iterations = _core.em_weights(
-            self.ratios,
-            self.starts,
-            np.tile(centre, n_buckets),
-            centre,
-            strength,
-            settings.max_iterations,
-            settings.tolerance,
-            settings.threads,
-        )
-        return weights.reshape(n_buckets, -1), self.log_best + float(logs.sum()), int(iterations.max())
-
-    def log_likelihood(self, weights: NDArray[np.float64], threads: int) -> float:
-        """Give the log-likelihood of given weights, a row for each bucket."""
-        flat = np.ascontiguousarray(weights).reshape(-1)
-        _, logs, _ = _core.em_weights(self.ratios, self.starts, flat, weights[0].copy(), 0.0, 0, 1.0, threads)
-        return self.log_best + float(logs.sum())
-
-
-def fit(heldout: HeldOut, buckets: Buckets, strength: float, settings: Settings) -> Fitted:
-    """Learn the weights of given buckets."""
-    n_parts = len(heldout.ratios)
-    uniform = np.full(n_parts, 1.0 / n_parts)
-    found, log_likelihood, iterations = heldout.grouped(Buckets()).fit(uniform, 0.0, settings)
-    weights = found
-    if buckets.kind != "none":
-        weights, log_likelihood, more = heldout.grouped(buckets).fit(found[0], strength, settings)
-        iterations = max(iterations, more)
-    return Fitted(buckets, strength, weights, found[0], log_likelihood, iterations)
+def fit(
+    heldout: HeldOut, kind: str, buckets: tuple[Buckets, ...], strength: float, settings: Settings
+) -> Fitted:
+    """Learn the weights of a gate of given kind and buckets."""
+    weights, log_likelihood, iterations = _global_weights(heldout, settings)
+    if kind == "none":
+        return Fitted(Gate.constant(weights), weights, log_likelihood, iterations)
+    problem = GateProblem.of(heldout, buckets, settings.threads)
+    factors, steps = problem.learn(problem.first(weights), strength, settings)
+    log_likelihood = problem.log_likelihood(factors)
+    return Fitted(problem.gate(kind, factors), weights, log_likelihood, max(iterations, steps))
 
 
 def choose(
     heldout: HeldOut, middle: int, kinds: Sequence[str], settings: Settings
 ) -> tuple[str, float, list[dict[str, Any]]]:
-    """Choose a kind of buckets and the strength of their prior; give what each of them was worth.
+    """Choose a kind of gate and its strength; give what each of them was worth.
 
     Half of the events, up to `middle`, is predicted with what the other half taught, and the other way round.
     """
-    settings = replace(settings, tolerance=max(settings.tolerance, _CHOOSING_TOLERANCE))
+    settings = replace(settings, tolerance=max(settings.tolerance, CHOOSING_TOLERANCE))
     totals: dict[tuple[str, float], float] = {}
-    halves = heldout.between(0, middle), heldout.between(middle, heldout.events)
-    for taught, measured in (halves, halves[::-1]):
-        for kind, strength, value in _cross(taught, measured, kinds, settings):
-            totals[kind, strength] = totals.get((kind, strength), 0.0) + value
+    first, second = heldout.between(0, middle), heldout.between(middle, heldout.events)
+    folds = [(first, second), (second, first)]
+    weights = [_global_weights(taught, settings)[0] for taught, _ in folds]
+    for kind in kinds:
+        judges = [
+            _Judge.of(*fold, kind, centre, settings.threads)
+            for fold, centre in zip(folds, weights, strict=True)
+        ]
+        if kind == "none":
+            totals[kind, 0.0] = sum(judge.measure() for judge in judges)
+            continue
+        for strengths in (_WEAKER, _STRONGER):
+            best = totals.get((kind, _WEAKER[0]), -np.inf)
+            for strength in strengths:
+                total = sum(judge.learn(strength, settings) for judge in judges)
+                totals[kind, strength] = total
+                if total < best:
+                    break
+                best = total
+            if best > totals[kind, _WEAKER[0]]:
+                break
     kind, strength = max(totals, key=totals.__getitem__)  # the first of equals is the simplest
     candidates = [
         {"kind": kind, "strength": strength, "perplexity": float(np.exp(-total / heldout.events))}
@@ -156,17 +91,38 @@ def choose(
     return kind, strength, candidates
 
 
-def _cross(
-    taught: HeldOut, measured: HeldOut, kinds: Sequence[str], settings: Settings
-) -> Iterator[tuple[str, float, float]]:
-    centre = fit(taught, Buckets(), 0.0, settings).global_weights
-    parts = available_kinds(taught.features)
-    for kind in kinds:
-        buckets = Buckets.learn(kind, parts[kind], taught.features[parts[kind]])
-        teacher, judge = taught.grouped(buckets), measured.grouped(buckets)
-        if kind == "none":
-            yield kind, 0.0, judge.log_likelihood(centre[np.newaxis], settings.threads)
-            continue
-        for strength in _STRENGTHS:
-            weights, _, _ = teacher.fit(centre, strength, settings)
-            yield kind, strength, judge.log_likelihood(weights, settings.threads)
+@dataclass
+class _Judge:
+    """Learns a gate on one half of a text and measures it on the other."""
+
+    taught: GateProblem
+    measured: GateProblem
+    factors: NDArray[np.float64]
+
+    @classmethod
+    def of(
+        cls, taught: HeldOut, measured: HeldOut, kind: str, weights: NDArray[np.float64], threads: int
+    ) -> _Judge:
+        buckets = learn_buckets(kind, taught.features)
+        problem = GateProblem.of(taught, buckets, threads)
+        return cls(problem, GateProblem.of(measured, buckets, threads), problem.first(weights))
+
+    def learn(self, strength: float, settings: Settings) -> float:
+        """Learn from where another pull has led to, and measure."""
+        self.factors, _ = self.taught.learn(self.factors, strength, settings)
+        return self.measure()
+
+    def measure(self) -> float:
+        return self.measured.log_likelihood(self.factors)
+
+
+def _global_weights(heldout: HeldOut, settings: Settings) -> tuple[NDArray[np.float64], float, int]:
+    n_parts = len(heldout.ratios)
+    weights, value, iterations = _core.em_weights(
+        heldout.ratios,
+        np.full(n_parts, 1.0 / n_parts),
+        settings.max_iterations,
+        settings.tolerance,
+        settings.threads,
+    )
+    return weights, float(heldout.log_best.sum()) + value, iterations

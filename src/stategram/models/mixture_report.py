@@ -10,39 +10,45 @@ from typing import Any
 import numpy as np
 
 from stategram.errors import UsageError
-from stategram.models.buckets import KINDS, Buckets, available_kinds
-from stategram.models.mixture_fitting import Fitted, HeldOut, Settings, choose, fit
+from stategram.models.buckets import Buckets
+from stategram.models.gate import GATE_KINDS, Gate, available_kinds, learn_buckets
+from stategram.models.held_out import HeldOut, Settings
+from stategram.models.mixture_fitting import CHOOSING_TOLERANCE, Fitted, choose, fit
 
 __all__ = ["fit_and_report"]
 
-_USUAL_STRENGTH = 64.0
+_USUAL_STRENGTH = 30.0
 
 
 def fit_and_report(
     heldout: HeldOut, middle: int, kind: str, names: Sequence[str], settings: Settings
 ) -> tuple[Fitted, dict[str, Any]]:
-    """Learn the weights of parts with these names; `kind` is that of buckets, or ``auto``."""
-    parts = available_kinds(heldout.features)
-    _check_kind(kind, list(parts))
+    """Learn the weights of parts with these names; `kind` is that of the gate, or ``auto``."""
+    available = available_kinds(heldout.features)
+    _check_kind(kind, available)
     # Without two halves nothing can be chosen, and one part needs no weights.
     halves = 0 < middle < heldout.events and len(names) > 1
-    kinds = [kind] if kind != "auto" else list(parts) if halves else ["none"]
+    kinds = [kind] if kind != "auto" else _worth_trying(available) if halves else ["none"]
     chosen, strength = kinds[0], _USUAL_STRENGTH
     candidates: list[dict[str, Any]] = []
     if halves:
         chosen, strength, candidates = choose(heldout, middle, kinds, settings)
-    buckets = Buckets.learn(chosen, parts[chosen], heldout.features[parts[chosen]])
+    buckets = learn_buckets(chosen, heldout.features)
     log_best = heldout.log_best.sum()
     with np.errstate(divide="ignore"):
         alone = [float(log_best + np.log(row, dtype=np.float64).sum()) for row in heldout.ratios]
-    fitted = fit(heldout, buckets, strength, settings)
+    fitted = fit(heldout, chosen, buckets, strength, settings)
     best = int(np.argmax(alone))
     if alone[best] > fitted.log_likelihood + settings.tolerance * heldout.events:
         fitted = _best_alone(fitted, best, alone[best])
     report = {
         "events": heldout.events,
         "perplexity": _perplexity(fitted.log_likelihood, heldout.events),
-        "buckets": {"kind": chosen, "number": buckets.number, "strength": strength},
+        "buckets": {
+            "kind": chosen,
+            "number": sum(one.number for one in buckets if one.names) or 1,
+            "strength": strength,
+        },
         "candidates": candidates,
         "iterations": fitted.iterations,
         "parts": [
@@ -50,7 +56,9 @@ def fit_and_report(
                 "name": name,
                 "perplexity": _perplexity(log_likelihood, heldout.events),
                 "weight": float(weight),
-                "without": _without(heldout, i, buckets, strength, settings) if len(names) > 1 else None,
+                "without": _without(heldout, i, chosen, buckets, strength, settings)
+                if len(names) > 1
+                else None,
             }
             for i, (name, log_likelihood, weight) in enumerate(
                 zip(names, alone, fitted.global_weights, strict=True)
@@ -60,9 +68,14 @@ def fit_and_report(
     return fitted, report
 
 
+def _worth_trying(available: Sequence[str]) -> Sequence[str]:
+    """Leave out what is but a part of something else: where it is worth nothing, its factors stay at one."""
+    return ["none", "all"] if "all" in available else available
+
+
 def _check_kind(kind: str, available: Sequence[str]) -> None:
-    if kind != "auto" and kind not in KINDS:
-        raise UsageError(f"no buckets {kind!r}: there are auto, {', '.join(KINDS)}")
+    if kind != "auto" and kind not in GATE_KINDS:
+        raise UsageError(f"no buckets {kind!r}: there are auto, {', '.join(GATE_KINDS)}")
     if kind != "auto" and kind not in available:
         raise UsageError(
             f"no part of the mixture has what buckets by {kind} need; there are: auto, {', '.join(available)}"
@@ -73,14 +86,20 @@ def _best_alone(fitted: Fitted, part: int, log_likelihood: float) -> Fitted:
     """Give all weight to one part: the iterations ended before the mixture was as good."""
     corner = np.zeros_like(fitted.global_weights)
     corner[part] = 1.0
-    weights = np.tile(corner, (len(fitted.weights), 1))
-    return replace(fitted, weights=weights, global_weights=corner, log_likelihood=log_likelihood)
+    return replace(fitted, gate=Gate.constant(corner), global_weights=corner, log_likelihood=log_likelihood)
 
 
 def _without(
-    heldout: HeldOut, part: int, buckets: Buckets, strength: float, settings: Settings
+    heldout: HeldOut,
+    part: int,
+    kind: str,
+    buckets: tuple[Buckets, ...],
+    strength: float,
+    settings: Settings,
 ) -> float | None:
-    return _perplexity(fit(heldout.without(part), buckets, strength, settings).log_likelihood, heldout.events)
+    about = replace(settings, tolerance=max(settings.tolerance, CHOOSING_TOLERANCE))
+    fitted = fit(heldout.without(part), kind, buckets, strength, about)
+    return _perplexity(fitted.log_likelihood, heldout.events)
 
 
 def _perplexity(log_likelihood: float, events: int) -> float | None:

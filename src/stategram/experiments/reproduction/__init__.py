@@ -1,1 +1,29 @@
-"""The paper's four tables on any text."""
+"""The tables of Ueberla and Gransden (1996), on any text."""
+
+from stategram.experiments.reproduction.paper_figures import CITATION
+from stategram.experiments.reproduction.plan import RowPlan, n_steps
+from stategram.experiments.reproduction.reproducing import VOCABULARY_SIZE, reproduce, reproduce_texts
+from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction.sizes import check_scale
+from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
+from stategram.experiments.reproduction.texts import Texts, input_file, read_texts, texts_of_sentences
+from stategram.experiments.reproduction.work_folder import check_folder
+
+__all__ = [
+    "CITATION",
+    "VOCABULARY_SIZE",
+    "Reproduction",
+    "RowPlan",
+    "RowResult",
+    "RowSteps",
+    "Texts",
+    "TimeLeft",
+    "check_folder",
+    "check_scale",
+    "input_file",
+    "n_steps",
+    "read_texts",
+    "reproduce",
+    "reproduce_texts",
+    "texts_of_sentences",
+]

@@ -34,7 +34,7 @@ class _Data(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     """A record that is only ever replaced."""
 
 
-class Figures(_Data):
+class Figures(_Data, frozen=True):
     """How well a model predicts a text; ``perplexity_known`` leaves the events of unknown words out."""
 
     events: int
@@ -43,7 +43,7 @@ class Figures(_Data):
     perplexity_known: float
 
 
-class Sweep(_Data):
+class Sweep(_Data, frozen=True):
     """One sweep of a clustering; ``criterion`` in nats, ``perplexity`` of the training text."""
 
     number: int
@@ -55,7 +55,7 @@ class Sweep(_Data):
     seconds: float
 
 
-class CountBand(_Data):
+class CountBand(_Data, frozen=True):
     """Test events whose context was seen ``least`` to ``most`` times in training (no end if None)."""
 
     least: int
@@ -64,14 +64,14 @@ class CountBand(_Data):
     perplexity: float
 
 
-class Part(_Data):
+class Part(_Data, frozen=True):
     """A part of a mixture: its name, and its weight on average over the test events."""
 
     name: str
     weight: float
 
 
-class PaperRow(_Data):
+class PaperRow(_Data, frozen=True):
     """What the paper says of a row; None where it says nothing or where we do not know it."""
 
     perplexity: float | None = None
@@ -80,7 +80,7 @@ class PaperRow(_Data):
     note: str = ""
 
 
-class RowResult(_Data):
+class RowResult(_Data, frozen=True):
     """A row of a table.
 
     Parameters
@@ -135,7 +135,7 @@ class RowResult(_Data):
     note: str = ""
 
 
-class Claim(_Data):
+class Claim(_Data, frozen=True):
     """A claim of the paper, what was found here, and whether it holds: yes, no, or partly."""
 
     claim: str
@@ -144,7 +144,7 @@ class Claim(_Data):
     holds: str
 
 
-class SizeTrial(_Data):
+class SizeTrial(_Data, frozen=True):
     """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters a side."""
 
     key: str
@@ -152,21 +152,21 @@ class SizeTrial(_Data):
     perplexity: float
 
 
-class WordExample(_Data):
+class WordExample(_Data, frozen=True):
     """A word, and its probability in its category or after a state."""
 
     word: str
     probability: float
 
 
-class ContextExample(_Data):
+class ContextExample(_Data, frozen=True):
     """A context, such as ``of the``, and how often it was seen."""
 
     context: str
     count: int
 
 
-class StateExample(_Data):
+class StateExample(_Data, frozen=True):
     """A state: how many contexts and events it has, its most frequent contexts, what comes next."""
 
     number: int
@@ -176,7 +176,7 @@ class StateExample(_Data):
     next_words: tuple[WordExample, ...]
 
 
-class CategoryExample(_Data):
+class CategoryExample(_Data, frozen=True):
     """A category: how many words and events it has, and its most likely words."""
 
     number: int
@@ -185,7 +185,7 @@ class CategoryExample(_Data):
     examples: tuple[WordExample, ...]
 
 
-class ClusterGallery(_Data):
+class ClusterGallery(_Data, frozen=True):
     """Telling clusters of a model (``key`` of its row)."""
 
     key: str
@@ -193,7 +193,7 @@ class ClusterGallery(_Data):
     states: tuple[StateExample, ...]
 
 
-class InputFile(_Data):
+class InputFile(_Data, frozen=True):
     """A file that was read: ``use`` is train, heldout, test, tags or vocabulary."""
 
     use: str
@@ -202,7 +202,7 @@ class InputFile(_Data):
     sha256: str
 
 
-class TextFigures(_Data):
+class TextFigures(_Data, frozen=True):
     """A text: ``use`` is train, heldout or test."""
 
     use: str
@@ -212,7 +212,7 @@ class TextFigures(_Data):
     unknown: int
 
 
-class Reproduction(_Data):
+class Reproduction(_Data, frozen=True):
     """Everything that was found.
 
     Parameters

@@ -1,0 +1,105 @@
+"""`stategram report`: what a model is, for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
+from stategram.cli.console import Console
+from stategram.cli.options import model_options, work_options
+from stategram.cli.reading import read_model, read_test
+from stategram.cli.train_record import inputs_of
+from stategram.evaluation import PerplexityFigures, evaluate
+from stategram.models import Model
+from stategram.report import FileRead, check_report_extra, model_html
+from stategram.storage import check_place, open_folder, write_whole
+
+__all__ = ["report"]
+
+_SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
+
+
+@click.command(
+    short_help="Write a report of a model: one HTML file.",
+    epilog="""\b
+Examples:
+  stategram report model
+  stategram report model --test test.txt -o report.html
+  stategram report other.arpa.gz --test test.txt --lowercase
+  stategram report model -o - > report.html""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    help="The HTML file; - is stdout.  [default: beside MODEL: model.html for model/ and model.arpa.gz]",
+)
+@click.option(
+    "--test",
+    "tests",
+    multiple=True,
+    metavar="TEXT",
+    help="Measure its perplexity on this text too; may be given several times, for one text in all.",
+)
+@model_options
+@work_options
+def report(model_name: str, output: str | None, tests: tuple[str, ...], **options: Any) -> None:
+    """Write a report of MODEL, a model folder or an ARPA file: one HTML file that needs no network.
+
+    It says what the model is and how it was made; for a mixture, what each part is worth; for clustered
+    models, what their states and categories look like. A report that is already there is replaced. The
+    charts need an extra: pip install "stategram[report]".
+    """
+    check_shared_options(options)
+    check_inputs([*tests, *([model_name] if model_name == "-" else [])])
+    place = output if output is not None else _beside(model_name)
+    for name in tests:
+        if is_same_file(place, name):
+            raise click.UsageError(f"the output {place} is an input too; choose another name")
+    check_output_apart(place, model_name)
+    check_place(place)
+    check_report_extra()
+    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
+    model = read_model(model_name, options, console)
+    figures = _test(model, tests, options, console) if tests else None
+    with console.step(f"writing {'to stdout' if place == '-' else place}") as tell:
+        is_folder = Path(model_name).is_dir()
+        read = [] if is_folder else [("ARPA file", model_name)]
+        read += [("test", name) for name in tests]
+        files = [
+            FileRead(use, one["name"], one["bytes"], one["sha256"])
+            for (use, _), one in zip(read, inputs_of([name for _, name in read], tell), strict=True)
+        ]
+        page = model_html(
+            model,
+            Path(model_name).resolve().name if model_name != "-" else "stdin",
+            manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
+            test=figures,
+            files=files,
+        )
+        write_whole(place, page.encode())
+
+
+def _beside(model_name: str) -> str:
+    """Give the name of the report of a model: that of the model, with .html for what tells its format."""
+    if model_name == "-":
+        raise click.UsageError("a model from stdin has no name to call its report by; give -o OUT")
+    path = Path(model_name)
+    if path.is_dir():
+        path = path.resolve()
+        return str(path.with_name(f"{path.name}.html"))
+    while path.suffix in _SUFFIXES:
+        path = path.with_suffix("")
+    return f"{path}.html"
+
+
+def _test(
+    model: Model, tests: tuple[str, ...], options: dict[str, Any], console: Console
+) -> PerplexityFigures:
+    corpus = read_test(model, tests, options, console)
+    with console.step("evaluating"):
+        return evaluate(model, corpus, threads=options["threads"])

@@ -1,0 +1,62 @@
+"""The tables of a reproduction as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stategram.cli.reproduce_progress import say_seconds
+from stategram.experiments.reproduction import Reproduction, RowResult
+
+__all__ = ["summary"]
+
+_TITLES = {
+    1: "Table 1: words as contexts, and n-gram models",
+    2: "Table 2: tags as contexts",
+    3: "Table 3: learned classes as contexts",
+    4: "Table 4: interpolation with n-gram models",
+    5: "Table 5: beyond the paper",
+}
+_WIDTH = 50
+
+
+def summary(found: Reproduction) -> str:
+    """Give all tables, the claims and where the figures are from."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Reproduction) -> Iterator[str]:
+    test = next(text for text in found.texts if text.use == "test")
+    yield (
+        f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which count); "
+        f"vocabulary of {found.vocabulary:,} words."
+    )
+    for number, title in _TITLES.items():
+        rows = [row for row in found.rows if row.table == number]
+        if not rows:
+            continue
+        yield ""
+        yield f"{title:{_WIDTH}} {'states':>7} {'categ.':>7} {'perplexity':>11} {'change':>7} {'time':>12}"
+        yield from map(_row, rows)
+    yield ""
+    yield (
+        "change: against the flat row for a tree, the n-gram model for a mixture; in table 5, against the "
+        "tree of table 1, for the recipe against Kneser-Ney 5"
+    )
+    if found.claims:
+        yield ""
+        yield "What the paper says, and what was found here:"
+        for claim in found.claims:
+            yield f"  {claim.holds + ':':7} {claim.claim}"
+            yield f"          paper: {claim.paper}; here: {claim.found}"
+    yield ""
+    yield f"{say_seconds(found.seconds)} in all, {found.peak_bytes / 2**30:.1f} GB at most."
+
+
+def _row(row: RowResult) -> str:
+    states = "" if row.states is None else f"{row.states:,}"
+    categories = "" if row.categories is None else f"{row.categories:,}"
+    change = "" if row.change is None else f"{round(row.change, 3) + 0.0:+.1%}"
+    return (
+        f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
+        f"{change:>7} {say_seconds(row.seconds):>12}"
+    )

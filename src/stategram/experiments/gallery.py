@@ -1,0 +1,157 @@
+"""Which states and categories of a clustered model to show, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.experiments.reproduction.results import (
+    CategoryExample,
+    ClusterGallery,
+    ContextExample,
+    StateExample,
+    WordExample,
+)
+from stategram.experiments.telling import effective_number, information
+from stategram.models import ClusteredModel
+
+__all__ = ["gallery"]
+
+_CLUSTERS, _EXAMPLES, _WORDS_OF_A_CLASS = 12, 8, 2
+# Words that are rarer than this share of the most likely one are no examples.
+_TOO_RARE = 0.01
+# With so many members that are alike a cluster is as good an example as with more.
+_ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
+
+
+def gallery(
+    model: ClusteredModel, key: str, *, tag_names: Sequence[str] | None = None, clusters: int = _CLUSTERS
+) -> ClusterGallery:
+    """Choose clusters that are telling: distinctive, and of several members that are about as frequent.
+
+    Parameters
+    ----------
+    model
+        The model.
+    key
+        The name under which the clusters are shown.
+    tag_names
+        The names of tags, as in `TagMap`; without them a tag is shown by its words, as a class is.
+    clusters
+        How many states and how many categories to give at most.
+
+    Examples
+    --------
+    >>> from stategram import ClusteredModel, cluster, corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> model = ClusteredModel.train(cluster(corpus, "w-1", states=3, categories=3))
+    >>> state = gallery(model, "w-1").states[0]
+    >>> [one.context for one in state.examples], [one.word for one in state.next_words]
+    (['a', 'the'], ['cat', 'dog'])
+
+    """
+    return ClusterGallery(
+        key=key, categories=_categories(model, clusters), states=_states(model, clusters, tag_names)
+    )
+
+
+def _categories(model: ClusteredModel, n: int) -> tuple[CategoryExample, ...]:
+    table = model.counts[-1]
+    events = table.sum(axis=0, dtype=np.int64)
+    words = effective_number(model.categories, model.word_probs, len(events))
+    told = information(table).sum(axis=0) / np.maximum(events, 1)
+    score = told * np.minimum(words / _ENOUGH_WORDS, 1.0)
+    return tuple(
+        CategoryExample(
+            number=number,
+            words=int(np.count_nonzero(model.categories == number)),
+            events=int(events[number]),
+            examples=_likely(model, np.where(model.categories == number, model.word_probs, 0.0)),
+        )
+        for number in _best(score, events, words, n)
+    )
+
+
+def _states(model: ClusteredModel, n: int, tag_names: Sequence[str] | None) -> tuple[StateExample, ...]:
+    table, leaves = model.counts[-1], model.tree.levels[-1]
+    events = table.sum(axis=1, dtype=np.int64)
+    contexts = effective_number(leaves.states, leaves.counts, len(events))
+    following = effective_number(*_cells(table), len(events))
+    told = information(table).sum(axis=1) / np.maximum(events, 1)
+    score = told * np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
+    found = []
+    for number in _best(score, events, contexts, n):
+        nodes = np.flatnonzero(leaves.states == number)
+        often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
+        after = table[number] / max(int(events[number]), 1)
+        found.append(
+            StateExample(
+                number=number,
+                contexts=len(nodes),
+                events=int(events[number]),
+                examples=tuple(
+                    ContextExample(
+                        context=_context(model, int(node), tag_names), count=int(leaves.counts[node])
+                    )
+                    for node in often
+                ),
+                next_words=_likely(model, after[model.categories] * model.word_probs),
+            )
+        )
+    return tuple(found)
+
+
+def _cells(table: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    rows, columns = np.nonzero(table)
+    return rows, table[rows, columns]
+
+
+def _best(
+    score: NDArray[np.float64], events: NDArray[np.int64], members: NDArray[np.float64], n: int
+) -> list[int]:
+    """Give the clusters with the best scores; neither rare ones nor those of a single member are any good."""
+    common = events >= events.sum() / (2 * len(events))
+    # An entropy that should be that of one member may be off in its last digits.
+    usable = np.flatnonzero(common & (members > 1.01))
+    return [int(one) for one in usable[np.argsort(-score[usable], kind="stable")[:n]]]
+
+
+def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[WordExample, ...]:
+    best = np.argsort(-probabilities, kind="stable")[:_EXAMPLES]
+    return tuple(
+        WordExample(word=model.vocabulary.word(int(id)), probability=float(probabilities[id]))
+        for id in best
+        if probabilities[id] > _TOO_RARE * probabilities[best[0]]
+    )
+
+
+def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str] | None) -> str:
+    """Write a context in reading order; an ellipsis stands for positions that are no part of it."""
+    at: dict[int, list[str]] = {}
+    node = leaf
+    for number in range(model.tree.depth - 1, -1, -1):
+        value = model.tree.definition.values[number]
+        shown = _value(model, number, int(model.tree.levels[number].values[node]), value.kind, tag_names)
+        at.setdefault(value.distance, []).append(shown)
+        if number:
+            node = int(model.tree.levels[number - 1].parents[node])
+    words = ["/".join(at.get(distance, ["…"])) for distance in range(max(at), 0, -1)]
+    return " ".join(words)
+
+
+def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str] | None) -> str:
+    if kind == "w":
+        return model.vocabulary.word(value)
+    if kind == "t" and tag_names is not None:
+        return tag_names[value]
+    words = np.flatnonzero(model.tree.maps[number] == value)
+    of_categories = model.counts[-1].sum(axis=0, dtype=np.float64)
+    frequency = of_categories[model.categories[words]] * model.word_probs[words]
+    often = words[np.argsort(-frequency, kind="stable")[:_WORDS_OF_A_CLASS]]
+    shown = "|".join(model.vocabulary.word(int(id)) for id in often)
+    if len(words) == 1:
+        return shown
+    return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"

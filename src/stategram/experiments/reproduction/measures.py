@@ -1,0 +1,102 @@
+"""What is measured of a row: perplexities, by how often contexts were seen, sweep by sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering import SweepRecord
+from stategram.contexts import ContextTree
+from stategram.errors import StategramError
+from stategram.experiments.reproduction.results import CountBand, Figures, Sweep
+from stategram.text import UNKNOWN, Corpus
+
+__all__ = ["bands_of", "context_counts", "figures_of", "perplexity_of", "sweeps_of"]
+
+_BANDS: tuple[tuple[int, int | None], ...] = (
+    (0, 0),
+    (1, 1),
+    (2, 5),
+    (6, 20),
+    (21, 100),
+    (101, 1000),
+    (1001, None),
+)
+_LogProbs = NDArray[np.float64]
+
+
+def perplexity_of(log_probs: _LogProbs) -> float:
+    """Give the perplexity of events; StategramError if it is infinite."""
+    if not np.isfinite(log_probs).all():
+        impossible = int(np.count_nonzero(~np.isfinite(log_probs)))
+        raise StategramError(
+            f"{impossible:,} of {len(log_probs):,} events have no probability, so there is no perplexity; "
+            "give more training text, or --vocab, so that it has unknown words"
+        )
+    return float(np.exp(-log_probs.mean()))
+
+
+def figures_of(log_probs: _LogProbs, corpus: Corpus) -> Figures:
+    """Give what a table says of a text.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["a b"])
+    >>> figures_of(np.log([0.5, 0.25, 0.5]), corpus).perplexity.__round__(3)
+    2.52
+
+    """
+    return Figures(
+        events=corpus.n_events,
+        unknown=corpus.n_unknown,
+        perplexity=perplexity_of(log_probs),
+        perplexity_known=perplexity_of(log_probs[corpus.ids != UNKNOWN]),
+    )
+
+
+def context_counts(tree: ContextTree, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.uint32]:
+    """Give for each event how often its whole context was seen in the text of the tree."""
+    nodes, levels = tree.find(corpus, threads=threads)
+    counts = np.zeros(corpus.n_events, np.uint32)
+    known = levels == tree.depth
+    counts[known] = tree.levels[-1].counts[nodes[known]]
+    return counts
+
+
+def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBand, ...]:
+    """Give the perplexity of the events of each band of counts, without bands that have none."""
+    found = []
+    for least, most in _BANDS:
+        here = (counts >= least) & (True if most is None else counts <= most)
+        if here.any():
+            found.append(
+                CountBand(
+                    least=least,
+                    most=most,
+                    events=int(np.count_nonzero(here)),
+                    perplexity=perplexity_of(log_probs[here]),
+                )
+            )
+    return tuple(found)
+
+
+def sweeps_of(history: Iterable[SweepRecord]) -> tuple[Sweep, ...]:
+    """Take the sweeps of a clustering; they are named ``level 2: exchange``."""
+    found = []
+    for sweep in history:
+        level, _, step = sweep.step.partition(": ")
+        found.append(
+            Sweep(
+                number=sweep.number,
+                level=int(level.removeprefix("level ")),
+                step=step,
+                moves=sweep.moves,
+                criterion=sweep.criterion,
+                perplexity=sweep.perplexity,
+                seconds=sweep.seconds,
+            )
+        )
+    return tuple(found)

@@ -1,0 +1,143 @@
+"""The three texts of a reproduction, read once, and what is refused of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from stategram.errors import BadDataError, UsageError
+from stategram.experiments.reproduction.results import InputFile, TextFigures
+from stategram.experiments.run_folder import add_texts
+from stategram.storage import file_sha256
+from stategram.text import Corpus, check_known_words, corpus_from_sentences, read_corpus
+
+__all__ = ["Source", "Texts", "input_file", "read_texts", "texts_of_sentences"]
+
+Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
+"""A corpus, the name of a file, or those of several."""
+_USES = ("train", "heldout", "test")
+_IN_WORDS = {"train": "training text", "heldout": "held-out text", "test": "test text"}
+_READING = ("lowercase", "digits", "encoding_errors")
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What models learn from, what weights are learned on, and what is predicted; `inputs`: their files."""
+
+    train: Corpus
+    heldout: Corpus
+    test: Corpus
+    inputs: tuple[InputFile, ...] = ()
+
+    def __post_init__(self) -> None:
+        for use, corpus in self._by_use():
+            if corpus.n_events == 0:
+                raise BadDataError(f"{_IN_WORDS[use]}: it has no words; give a text with a sentence a line")
+        for use, corpus in self._by_use()[1:]:
+            try:
+                check_known_words(corpus)
+            except BadDataError as error:
+                raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
+
+    def figures(self) -> tuple[TextFigures, ...]:
+        """Give the size of each."""
+        return tuple(
+            TextFigures(
+                use=use,
+                sentences=corpus.n_sentences,
+                words=corpus.n_events - corpus.n_sentences,
+                events=corpus.n_events,
+                unknown=corpus.n_unknown,
+            )
+            for use, corpus in self._by_use()
+        )
+
+    def add_to(self, digest: Any) -> None:
+        """Add what tells these texts from all others to a digest."""
+        add_texts(digest, (self.train, self.heldout, self.test))
+
+    def _by_use(self) -> list[tuple[str, Corpus]]:
+        return list(zip(_USES, (self.train, self.heldout, self.test), strict=True))
+
+
+def read_texts(
+    train: Source,
+    heldout: Source,
+    test: Source,
+    *,
+    threads: int | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+    **options: Any,
+) -> Texts:
+    """Read three texts; the last two with the words of the first.
+
+    The options are those of `read_corpus`. UsageError if two texts have a file in common, by name or content.
+    """
+    inputs: list[InputFile] = []
+    for use, source in zip(_USES, (train, heldout, test), strict=True):
+        if not isinstance(source, Corpus):
+            inputs += [input_file(use, name) for name in _names(use, source)]
+    _check_apart(inputs)
+    if isinstance(train, Corpus):
+        first = train
+    else:
+        first = read_corpus(_names("train", train), threads=threads, progress=progress, **options)
+    kept = {name: options[name] for name in _READING if name in options}
+
+    def further(use: str, source: Source) -> Corpus:
+        if isinstance(source, Corpus):
+            return source.in_vocabulary(first.vocabulary)
+        return read_corpus(_names(use, source), vocabulary=first.vocabulary, threads=threads, **kept)
+
+    return Texts(first, further("heldout", heldout), further("test", test), tuple(inputs))
+
+
+def texts_of_sentences(
+    sentences: Iterable[Sequence[str]], *, vocabulary_size: int, name: str, threads: int | None = None
+) -> Texts:
+    """Take training, held-out and test sentences from memory; `name` says where they are from."""
+    train, heldout, test = sentences
+    first = corpus_from_sentences(train, vocabulary_size=vocabulary_size, threads=threads)
+    second, third = (
+        corpus_from_sentences(one, vocabulary=first.vocabulary, threads=threads) for one in (heldout, test)
+    )
+    inputs = []
+    for use, one in zip(_USES, (train, heldout, test), strict=True):
+        data = "\n".join(one).encode()
+        inputs.append(InputFile(use=use, name=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest()))
+    return Texts(first, second, third, tuple(inputs))
+
+
+def input_file(use: str, name: str) -> InputFile:
+    """Look at a file; UsageError if it cannot be read again when the run is taken up."""
+    path = Path(name)
+    if name == "-" or (path.exists() and not path.is_file()):
+        raise UsageError(
+            f"{_IN_WORDS.get(use, use)}: {name} is no file; give one, so that it can be read again"
+        )
+    if not path.exists():
+        raise BadDataError(f"{_IN_WORDS.get(use, use)}: {name}: no such file; check the name")
+    return InputFile(use=use, name=name, bytes=path.stat().st_size, sha256=file_sha256(path))
+
+
+def _names(use: str, source: Any) -> list[str]:
+    names = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not names:
+        raise UsageError(f"{_IN_WORDS[use]}: no file is named; give one")
+    return [os.fspath(name) for name in names]
+
+
+def _check_apart(inputs: Sequence[InputFile]) -> None:
+    """Refuse texts that share a file: their figures would mean nothing."""
+    seen: dict[str, InputFile] = {}
+    for one in inputs:
+        other = seen.setdefault(one.sha256, one)
+        if other.use != one.use and one.bytes > 0:
+            raise UsageError(
+                f"{other.name} ({_IN_WORDS[other.use]}) and {one.name} ({_IN_WORDS[one.use]}) have the same "
+                "content (SHA-256), so the figures would mean nothing; give texts that have nothing in common"
+            )

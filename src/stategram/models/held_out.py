@@ -1,0 +1,64 @@
+"""What the parts of a mixture say of held-out events."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.models.gate import Features
+
+__all__ = ["MAX_ITERATIONS", "TOLERANCE", "HeldOut", "Settings"]
+
+MAX_ITERATIONS = 1000
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class Settings:
+    """When learning weights ends, and on how many threads it runs."""
+
+    max_iterations: int
+    tolerance: float
+    threads: int
+
+    @classmethod
+    def usual(cls, threads: int) -> Settings:
+        """Give what nobody needs to change."""
+        return cls(MAX_ITERATIONS, TOLERANCE, threads)
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What the parts of a mixture say of held-out events.
+
+    ``ratios``: for each part and event its probability, divided by the greatest of the event, whose
+    logarithms are ``log_best``. ``features``: what each part knows of the histories.
+    """
+
+    ratios: NDArray[np.float32]
+    log_best: NDArray[np.float64]
+    features: tuple[Features, ...]
+
+    @classmethod
+    def of(cls, log_probs: NDArray[np.float64], features: Sequence[Features]) -> HeldOut:
+        """Take the natural logarithms of probabilities, a row for each part, without impossible events."""
+        best = log_probs.max(axis=0)
+        ratios = np.exp(log_probs - best).astype(np.float32, order="C")
+        return cls(ratios, best, tuple(features))
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return len(self.log_best)
+
+    def between(self, begin: int, end: int) -> HeldOut:
+        """Give some of the events."""
+        features = tuple({name: one[begin:end] for name, one in of.items()} for of in self.features)
+        return HeldOut(np.ascontiguousarray(self.ratios[:, begin:end]), self.log_best[begin:end], features)
+
+    def without(self, part: int) -> HeldOut:
+        """Leave a part out; what it knows of the histories stays."""
+        return HeldOut(np.delete(self.ratios, part, axis=0), self.log_best, self.features)

@@ -1,0 +1,53 @@
+"""Mixtures of models of which only the log probabilities of the events of two texts are left.
+
+What `Mixture` would find, without buckets, for models that are not in memory any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.models.held_out import HeldOut, Settings
+from stategram.models.mixture_report import fit_and_report
+from stategram.processors import thread_count
+
+__all__ = ["fit_weights", "interpolate"]
+
+_LogProbs = NDArray[np.float64]
+
+
+def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -> NDArray[np.float64]:
+    """Give the weights that `Mixture.fit` learns without buckets, from what each part says of held-out text.
+
+    Examples
+    --------
+    >>> good, bad = np.log([0.5, 0.5, 0.4]), np.log([0.1, 0.1, 0.1])
+    >>> fit_weights([good, bad]).round(3)
+    array([1., 0.])
+
+    """
+    rows = np.stack(log_probs)
+    possible = rows.max(axis=0) > -np.inf
+    if not possible.any():
+        raise UsageError("no part gives any event of the held-out text a probability; give other text")
+    names = [str(number) for number in range(len(rows))]
+    # With all of the text on one side of the middle there is nothing to be chosen.
+    fitted, _ = fit_and_report(
+        HeldOut.of(rows[:, possible], [{}]), 0, "none", names, Settings.usual(thread_count(threads))
+    )
+    weights: NDArray[np.float64] = fitted.gate.tables[0][0]
+    return weights
+
+
+def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:
+    """Give the log probability of each event in the mixture: log of the weighted sum of probabilities."""
+    total = np.zeros(len(log_probs[0]))
+    for weight, part in zip(weights.tolist(), log_probs, strict=True):
+        total += np.exp(part) * weight
+    with np.errstate(divide="ignore"):
+        mixed: _LogProbs = np.log(total, out=total)
+    return mixed

@@ -1,0 +1,16 @@
+"""Reports for people: one HTML file with tables, charts and examples, and the tables as Markdown and JSON."""
+
+from stategram.report.chart import check_report_extra
+from stategram.report.inputs import FileRead
+from stategram.report.model_page import model_html
+from stategram.report.paper_tables import tables_markdown
+from stategram.report.reproduction_page import report_html, write_report
+
+__all__ = [
+    "FileRead",
+    "check_report_extra",
+    "model_html",
+    "report_html",
+    "tables_markdown",
+    "write_report",
+]

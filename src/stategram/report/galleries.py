@@ -1,0 +1,61 @@
+"""Telling clusters, as a page shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stategram.experiments.reproduction.results import (
+    CategoryExample,
+    ClusterGallery,
+    StateExample,
+    WordExample,
+)
+from stategram.report.markup import Html, element, join
+from stategram.wording import many
+
+__all__ = ["gallery_html"]
+
+
+def gallery_html(gallery: ClusterGallery, title: str) -> Html:
+    """Show the categories and states of a model; nothing if there are none."""
+    if not gallery.categories and not gallery.states:
+        return Html("")
+    parts = [element("h3", title)]
+    if gallery.categories:
+        parts += [
+            element("p", "Categories: words that come after the same states.", class_="note"),
+            element("ul", *map(_category, gallery.categories), class_="clusters"),
+        ]
+    if gallery.states:
+        parts += [
+            element("p", "States: contexts after which the same words come, and these words.", class_="note"),
+            element("ul", *map(_state, gallery.states), class_="clusters"),
+        ]
+    return join(*parts)
+
+
+def _category(one: CategoryExample) -> Html:
+    return element(
+        "li",
+        _words(one.examples),
+        element("small", f"{many(one.words, 'word')}, {many(one.events, 'event')}"),
+    )
+
+
+def _state(one: StateExample) -> Html:
+    contexts = (join(element("b", example.context), " ") for example in one.examples)
+    return element(
+        "li",
+        element("p", *contexts, class_="words"),
+        _words(one.next_words, "words next"),
+        element("small", f"{many(one.contexts, 'context')}, {many(one.events, 'event')}"),
+    )
+
+
+def _words(examples: Iterable[WordExample], style: str = "words") -> Html:
+    words = (join(element("b", one.word, _percent(one.probability)), " ") for one in examples)
+    return element("p", *words, class_=style)
+
+
+def _percent(probability: float) -> Html:
+    return element("sub", f"{probability:.0%}" if probability >= 0.01 else "<1%")

@@ -1,0 +1,110 @@
+"""Figures in words and digits, as a reader sees them."""
+
+from __future__ import annotations
+
+import math
+
+from stategram.wording import many
+
+__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "nats", "perplexity", "share", "size"]
+
+DASH = "\N{EN DASH}"
+"""Stands for a figure that is not there."""
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+_MINUS = "\N{MINUS SIGN}"
+
+
+def perplexity(value: float | None) -> str:
+    """Give a perplexity.
+
+    >>> perplexity(1234.56), perplexity(None), perplexity(float("inf"))
+    ('1,234.6', '–', 'infinite')
+    """
+    if value is None:
+        return DASH
+    return f"{value:,.1f}" if math.isfinite(value) else "infinite"
+
+
+def change(value: float | None) -> str:
+    """Give a relative difference.
+
+    >>> change(-0.118), change(0.02), change(-0.0001), change(None)
+    ('−11.8%', '+2.0%', '0.0%', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return DASH
+    said = f"{abs(value):,.1%}"
+    return said if said == "0.0%" else f"{_MINUS if value < 0 else '+'}{said}"
+
+
+def nats(value: float) -> str:
+    """Give a criterion.
+
+    >>> nats(-24095522.5)
+    '−24,095,522'
+    """
+    return f"{value:,.0f}".replace("-", _MINUS)
+
+
+def share(value: float) -> str:
+    """Give a part of a whole.
+
+    >>> share(0.256), share(0.004)
+    ('25.6%', '0.4%')
+    """
+    return f"{value:.1%}"
+
+
+def count(value: int | None) -> str:
+    """Give a whole number.
+
+    >>> count(12345), count(None)
+    ('12,345', '–')
+    """
+    return DASH if value is None else f"{value:,}"
+
+
+def duration(seconds: float) -> str:
+    """Give a time.
+
+    >>> duration(0.034), duration(3.42), duration(34.2), duration(200), duration(7500), duration(260_000)
+    ('34 ms', '3.4 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
+    """
+    if seconds < 0.95:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    minutes = round(seconds / 60)
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{seconds / 86400:.1f} days"
+
+
+def size(n_bytes: int) -> str:
+    """Give a number of bytes.
+
+    >>> size(999), size(1_500_000), size(12_000_000_000)
+    ('999 bytes', '1.5 MB', '12.0 GB')
+    """
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.1f} {name}"
+    return many(n_bytes, "byte")
+
+
+def band(least: int, most: int | None) -> str:
+    """Give a range of counts.
+
+    >>> band(0, 0), band(1, 5), band(1000, None)
+    ('0', '1–5', '1,000+')
+    """
+    if most is None:
+        return f"{least:,}+"
+    return f"{least:,}" if least == most else f"{least:,}{DASH}{most:,}"

@@ -1,0 +1,80 @@
+"""A whole page: one file that needs no other and no network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable
+from importlib import resources
+
+import stategram
+from stategram.report.markup import Html, element, join
+
+__all__ = ["facts", "page", "section"]
+
+
+def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[str, str, Html]]) -> str:
+    """Give a page.
+
+    Parameters
+    ----------
+    title, kind
+        Its heading, and in a few words what it is.
+    lede
+        What stands below the heading.
+    sections
+        The name of each in the page, its heading and what is in it.
+
+    """
+    parts = list(sections)
+    script = _file("theme.js")
+    contents = [element("a", heading, href=f"#{key}") for key, heading, _ in parts]
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content=_policy(script)),
+        element("meta", name="generator", content=f"stategram {stategram.__version__}"),
+        element("link", rel="icon", href="data:,"),
+        element("title", title),
+        element("style", Html(_file("page.css"))),
+    )
+    body = element(
+        "body",
+        element(
+            "header",
+            element(
+                "p",
+                element("span", kind),
+                element("button", "Light or dark", type="button", id="theme", hidden=True),
+                class_="kind",
+            ),
+            element("h1", title),
+            *lede,
+            element("nav", *contents, aria_label="Contents"),
+        ),
+        element("main", *(section(*one) for one in parts)),
+        element("footer", element("p", f"Written by stategram {stategram.__version__}.")),
+        element("script", Html(script)),
+    )
+    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+
+
+def section(key: str, heading: str, content: Html) -> Html:
+    """Give a section with its heading."""
+    return element("section", element("h2", heading), content, id=key)
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Html:
+    """Give names with what they are."""
+    return element("dl", *(join(element("dt", name), element("dd", said)) for name, said in pairs))
+
+
+def _policy(script: str) -> str:
+    """Allow a page what is in it, its own script, and nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+
+
+def _file(name: str) -> str:
+    return resources.files("stategram.report").joinpath(name).read_text(encoding="utf-8")

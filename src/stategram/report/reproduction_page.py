@@ -1,0 +1,173 @@
+"""The report of a reproduction of the paper's tables."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.report.chart import Chart, chart_html, check_report_extra
+from stategram.report.galleries import gallery_html
+from stategram.report.inputs import FileRead, inputs_table
+from stategram.report.markup import Html, element, join
+from stategram.report.numbers import DASH, count, duration, size
+from stategram.report.page import facts, page
+from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
+from stategram.report.reproduction_charts import (
+    bands_chart,
+    perplexity_chart,
+    sizes_chart,
+    sweeps_chart,
+    weights_chart,
+)
+from stategram.report.table import Cell, Column, Table, table_html
+from stategram.report.verdict import headline, incomplete, is_tree
+from stategram.storage import write_whole
+from stategram.wording import many
+
+__all__ = ["report_html", "write_report"]
+
+# Ueberla and Gransden (1996), on a workstation of that year.
+_SECONDS_OF_A_SWEEP_1996 = 5 * 3600
+_SECONDS_OF_THE_TREE_1996 = 3 * 86400
+_TREE_OF_1996 = "w-2,w-1"
+
+
+def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
+    """Write ``tables.md`` and ``report.html``, each whole, into a folder that is there."""
+    files = {
+        "tables.md": tables_markdown(found).encode(),
+        "report.html": report_html(found).encode(),
+    }
+    for name, data in files.items():
+        write_whole(Path(folder) / name, data)
+
+
+def report_html(found: Reproduction) -> str:
+    """Give the report: one HTML file that needs no other and no network."""
+    check_report_extra()
+    missing = incomplete(found)
+    lede = [
+        *([element("p", missing, class_="warning", role="note")] if missing else []),
+        element("p", _what_it_is(found), class_="lede"),
+        element("p", COMPARABLE, class_="lede"),
+    ]
+    parts = [
+        ("claims", "Does the paper hold?", _claims(found)),
+        ("tables", "The tables", _tables(found)),
+        ("tree", "What the tree does", _drawn(bands_chart(found), sweeps_chart(found), sizes_chart(found))),
+        ("mixtures", "Mixtures", _drawn(weights_chart(found))),
+        ("clusters", "What is in the clusters", _galleries(found)),
+        ("time", "How long it took", _times(found)),
+        ("repeat", "To repeat it", _repeat(found)),
+    ]
+    return page(
+        headline(found), "Clustered language models, reproduced", lede, [part for part in parts if part[2]]
+    )
+
+
+def _what_it_is(found: Reproduction) -> str:
+    text = next((text for text in found.texts if text.use == "train"), None)
+    words = f" on {many(text.words, 'word')} of text" if text else ""
+    return (
+        f"The tables of J. P. Ueberla and I. R. Gransden, “Clustered Language Models with Context-Equivalent "
+        f"States” (ICSLP 1996), computed again{words} with a vocabulary of {many(found.vocabulary, 'word')}."
+    )
+
+
+def _claims(found: Reproduction) -> Html:
+    if not found.claims:
+        return Html("")
+    return element("div", table_html(claims_table(found), caption=False), class_="prose")
+
+
+def _tables(found: Reproduction) -> Html:
+    return join(element("p", EVENTS), _drawn(perplexity_chart(found)), *map(table_html, paper_tables(found)))
+
+
+def _drawn(*charts: Chart | None) -> Html:
+    return join(*(chart_html(chart) for chart in charts if chart is not None))
+
+
+def _galleries(found: Reproduction) -> Html:
+    titles = {row.key: row.title for row in found.rows}
+    return join(*(gallery_html(one, titles.get(one.key, one.key)) for one in found.galleries))
+
+
+def _times(found: Reproduction) -> Html:
+    table = Table(
+        "Time of each row",
+        (
+            Column("Model"),
+            Column("Time", figures=True, style="ours"),
+            Column("Sweeps", figures=True, may_go=True),
+            Column("A sweep", figures=True, may_go=True),
+            Column("1996", figures=True, may_go=True, style="paper"),
+        ),
+        tuple(_time(row) for row in {row.key: row for row in found.rows}.values()),
+        (
+            "Without what rows share"
+            + "".join(f"; {name}: {duration(seconds)}" for name, seconds in found.shared_seconds.items())
+            + ". In 1996 a sweep took about 5 hours and the tree trigram about 3 days, on a workstation of "
+            "that year and another text: an impression, not a comparison of methods.",
+        ),
+    )
+    return table_html(table.without_empty_columns(), caption=False)
+
+
+def _time(row: RowResult) -> tuple[Cell, ...]:
+    sweeps = len(row.sweeps)
+    a_sweep = row.seconds / sweeps if sweeps else None
+    then = Cell()
+    if is_tree(row) and row.context == _TREE_OF_1996 and row.table == 1:
+        then = Cell("about 3 days", _times_as_long(_SECONDS_OF_THE_TREE_1996, row.seconds, row))
+    elif a_sweep and row.table == 1:
+        then = Cell("about 5 h a sweep", _times_as_long(_SECONDS_OF_A_SWEEP_1996, a_sweep, row))
+    return (
+        Cell(row.title),
+        Cell(duration(row.seconds)),
+        Cell(count(sweeps) if sweeps else DASH),
+        Cell(duration(a_sweep) if a_sweep is not None else DASH),
+        then,
+    )
+
+
+def _times_as_long(then: float, now: float, row: RowResult) -> str:
+    """Compare times of as many clusters."""
+    as_many = (row.states, row.categories) == row.asked
+    return f"{float(f'{then / now:.2g}'):,.0f} times as long" if as_many and now > 0 else ""
+
+
+def _repeat(found: Reproduction) -> Html:
+    said = [
+        ("Scale", found.scale),
+        ("Tags", found.tags or "none"),
+        ("Seed", str(found.seed)),
+        ("Threads", str(found.threads)),
+        *((name, version) for name, version in found.versions.items()),
+        ("Machine", found.machine),
+        ("Time in all", duration(found.seconds)),
+        ("Most memory", size(found.peak_bytes)),
+    ]
+    texts = Table(
+        "Texts",
+        (
+            Column("Text"),
+            Column("Sentences", figures=True),
+            Column("Words", figures=True),
+            Column("Events", figures=True),
+            Column("Unknown words", figures=True),
+        ),
+        tuple(
+            (
+                Cell(text.use),
+                Cell(count(text.sentences)),
+                Cell(count(text.words)),
+                Cell(count(text.events)),
+                Cell(count(text.unknown)),
+            )
+            for text in found.texts
+        ),
+    )
+    inputs = inputs_table(FileRead(one.use, one.name, one.bytes, one.sha256) for one in found.inputs)
+    return join(element("pre", found.command), facts(said), table_html(texts), table_html(inputs))

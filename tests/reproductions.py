@@ -1,0 +1,309 @@
+"""A reproduction of the paper's tables as it may come out: the figures are made up."""
+
+from __future__ import annotations
+
+from stategram.experiments.reproduction.results import (
+    CategoryExample,
+    Claim,
+    ClusterGallery,
+    ContextExample,
+    CountBand,
+    Figures,
+    InputFile,
+    PaperRow,
+    Part,
+    Reproduction,
+    RowResult,
+    SizeTrial,
+    StateExample,
+    Sweep,
+    TextFigures,
+    WordExample,
+)
+
+_EVENTS, _UNKNOWN = 245_569, 4_811
+_BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
+
+
+def sample() -> Reproduction:
+    """Give one with every table, chart and gallery."""
+    rows = [
+        _ngram("bigram", 1, 2, 262.4, paper=PaperRow(perplexity=196.2)),
+        _ngram("trigram", 1, 3, 214.9, paper=PaperRow(perplexity=152.1)),
+        _clustered("w-1 500", 1, "w-1", None, 500, 309.8, asked=(500, 500), paper=PaperRow(perplexity=227.3)),
+        _clustered("w-1 2000", 1, "w-1", None, 1200, 281.2, paper=PaperRow(perplexity=208.8)),
+        *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200, paper=(189.5, 166.8)),
+        _clustered("t-1", 2, "t-1", None, 42, 512.7),
+        *_pair("t-2,t-1", 2, 402.2, 399.8),
+        *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
+        *_pair("t-4,t-3,t-2,t-1", 2, 379.4, 351.0, paper=(None, None), paper_change=-0.07),
+        *_pair("g-2,g-1", 3, 257.7, 239.9, clusters=1000, paper=(181.0, 168.5)),
+        _ngram("trigram ", 4, 3, 214.9),
+        _mixture("trigram + w-1", 4, 206.1, ("w-1 2000",)),
+        _mixture("trigram + w-2,w-1 flat", 4, 203.7, ("w-2,w-1 flat",)),
+        _mixture("trigram + w-2,w-1 tree", 4, 197.2, ("w-2,w-1 tree",), paper=PaperRow(change=-0.09)),
+        _mixture("trigram + t-4,t-3,t-2,t-1 tree", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
+        _mixture("trigram + g-2,g-1 tree", 4, 196.0, ("g-2,g-1 tree",)),
+        _mixture("trigram + all", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
+        _ngram("5-gram kneser-ney", 5, 5, 203.6, against="trigram"),
+        *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
+        _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
+    ]
+    return Reproduction(
+        rows=tuple(rows),
+        claims=(
+            Claim(
+                claim="States along a context tree beat flat ones.",
+                paper="up to 12% lower perplexity",
+                found="11.9% lower with w-2,w-1, 7.5% with four tags",
+                holds="yes",
+            ),
+            Claim(
+                claim="Interpolated with the back-off trigram, clustered models lower its perplexity.",
+                paper="up to 9%",
+                found="11.4% with all three, 8.8% with the best one",
+                holds="yes",
+            ),
+            Claim(
+                claim="A clustered model of w-2,w-1 alone is better than a back-off bigram.",
+                paper="166.8 against 196.2",
+                found="243.1 against 262.4",
+                holds="yes",
+            ),
+            Claim(
+                claim="Wider contexts of tags are better, flat ones too.",
+                paper="up to four tags",
+                found="up to four tags with a tree, up to three without",
+                holds="partly",
+            ),
+        ),
+        sizes=tuple(
+            SizeTrial(key=key, clusters=clusters, perplexity=perplexity)
+            for key, base in (("w-1 2000", 280.0), ("w-2,w-1 tree", 240.0))
+            for clusters, perplexity in (
+                (150, base + 55),
+                (300, base + 24),
+                (600, base + 7),
+                (1200, base),
+                (2400, base + 6),
+            )
+        ),
+        galleries=(_gallery("w-2,w-1 tree"), _gallery("g-2,g-1 tree")),
+        texts=(
+            TextFigures(use="train", sentences=78_274, words=2_051_910, events=2_130_184, unknown=30_112),
+            TextFigures(use="heldout", sentences=8_010, words=213_886, events=221_896, unknown=4_020),
+            TextFigures(use="test", sentences=9_012, words=236_557, events=_EVENTS, unknown=_UNKNOWN),
+        ),
+        inputs=(
+            InputFile(use="train", name="text/train.txt", bytes=10_780_437, sha256="3f" * 32),
+            InputFile(use="heldout", name="text/heldout.txt", bytes=1_120_192, sha256="a0" * 32),
+            InputFile(use="test", name="text/test.txt", bytes=1_255_018, sha256="9c" * 32),
+        ),
+        vocabulary=33_278,
+        scale="full",
+        tags="brill",
+        seed=0,
+        threads=2,
+        command="stategram reproduce --train text/train.txt --heldout text/heldout.txt --test text/test.txt "
+        "--tags brill -o tables",
+        versions={"stategram": "0.1.0", "Python": "3.11.7", "NumPy": "2.3.0"},
+        machine="Linux, 2 processors",
+        seconds=2217.0,
+        peak_bytes=3_180_000_000,
+        shared_seconds={"reading": 3.1, "tags": 1.2, "classes": 210.0, "n-gram counts": 4.0},
+    )
+
+
+def _figures(perplexity: float) -> Figures:
+    return Figures(
+        events=_EVENTS, unknown=_UNKNOWN, perplexity=perplexity, perplexity_known=perplexity * 1.041
+    )
+
+
+def _ngram(
+    key: str,
+    table: int,
+    order: int,
+    perplexity: float,
+    *,
+    paper: PaperRow | None = None,
+    against: str | None = None,
+) -> RowResult:
+    return RowResult(
+        key=key.strip() if key == "trigram " else key,
+        table=table,
+        title={2: "back-off bigram", 3: "back-off trigram"}.get(order, f"Kneser-Ney {order}-gram"),
+        kind="ngram",
+        test=_figures(perplexity),
+        heldout_perplexity=perplexity * 0.98,
+        seconds=2.1 * order,
+        parameters=410_000 * order,
+        compared_with=against,
+        change=perplexity / 214.9 - 1 if against else None,
+        paper=paper,
+    )
+
+
+def _clustered(
+    key: str,
+    table: int,
+    context: str,
+    tree: bool | None,
+    clusters: int,
+    perplexity: float,
+    *,
+    asked: tuple[int, int] = (2000, 2000),
+    against: tuple[str, float] | None = None,
+    paper: PaperRow | None = None,
+) -> RowResult:
+    levels = context.count(",") + 1 if tree else 1
+    end = perplexity * 0.7
+    sweeps, start = [], end * (2.2 if tree else 2.0)
+    for number in range(1, 6 * levels + 1):
+        place = number / (6 * levels)
+        now = start - (start - end) * (1 - (1 - place) ** 2.5)
+        sweeps.append(
+            Sweep(
+                number=number,
+                level=1 + (number - 1) // 6,
+                step="exchange",
+                moves=int(40_000 / number),
+                criterion=-1.2e7 * now**0.1,
+                perplexity=now,
+                seconds=1.5 * number,
+            )
+        )
+    bands = [
+        CountBand(
+            least=least,
+            most=most,
+            events=_EVENTS // (i + 2),
+            perplexity=perplexity * (4.5 if not tree else 3.2) / (1 + 1.1 * i) + 18,
+        )
+        for i, (least, most) in enumerate(_BANDS)
+    ]
+    shape = "" if tree is None else ", tree" if tree else ", flat"
+    return RowResult(
+        key=key,
+        table=table,
+        title=f"{context}{shape}",
+        kind="clustered",
+        test=_figures(perplexity),
+        heldout_perplexity=perplexity * 0.98,
+        seconds=37.0 * levels,
+        parameters=clusters * clusters + 33_278,
+        context=context,
+        tree=tree,
+        states=clusters,
+        categories=clusters,
+        asked=asked,
+        compared_with=against[0] if against else None,
+        change=perplexity / against[1] - 1 if against else None,
+        sweeps=tuple(sweeps),
+        by_count=tuple(bands),
+        paper=paper,
+        note="fewer clusters: they follow the size of the text" if (clusters, clusters) != asked else "",
+    )
+
+
+def _pair(
+    context: str,
+    table: int,
+    flat: float,
+    tree: float,
+    *,
+    clusters: int = 600,
+    paper: tuple[float | None, float | None] | None = None,
+    paper_change: float | None = None,
+) -> list[RowResult]:
+    change = paper_change
+    if paper and paper[0] and paper[1]:
+        change = paper[1] / paper[0] - 1
+    return [
+        _clustered(
+            f"{context} flat",
+            table,
+            context,
+            False,
+            clusters,
+            flat,
+            paper=PaperRow(perplexity=paper[0]) if paper else None,
+        ),
+        _clustered(
+            f"{context} tree",
+            table,
+            context,
+            True,
+            clusters,
+            tree,
+            against=(f"{context} flat", flat),
+            paper=PaperRow(perplexity=paper[1], change=change) if paper else None,
+        ),
+    ]
+
+
+def _mixture(
+    key: str, table: int, perplexity: float, parts: tuple[str, ...], *, paper: PaperRow | None = None
+) -> RowResult:
+    first = 0.62 if len(parts) == 1 else 0.4
+    others = (1 - first) / len(parts)
+    return RowResult(
+        key=key,
+        table=table,
+        title=key,
+        kind="mixture",
+        test=_figures(perplexity),
+        heldout_perplexity=perplexity * 0.98,
+        seconds=1.4,
+        parameters=2_650_000,
+        compared_with="trigram",
+        change=perplexity / 214.9 - 1,
+        parts=(Part(name="trigram", weight=first), *(Part(name=name, weight=others) for name in parts)),
+        paper=paper,
+    )
+
+
+def _gallery(key: str) -> ClusterGallery:
+    words = (
+        "january february march april june july august september october".split(),
+        "he she they we nobody everyone".split(),
+        "million billion percent miles people".split(),
+        ["<script>alert(1)</script>", "<unk>", "&amp;", '"quoted"', "o'clock"],
+    )
+    contexts = (
+        (
+            ["in the", "of the", "during the", "throughout the", "into the"],
+            "first early second year city".split(),
+        ),
+        (["on monday", "last tuesday", "that friday", "every sunday"], ["night", "morning", ",", "</s>"]),
+        (["<s> <s>"], ["the", "he", "in", "it"]),
+        (["has been", "had been", "have been", "having been"], "made found used built described".split()),
+    )
+    return ClusterGallery(
+        key=key,
+        categories=tuple(
+            CategoryExample(
+                number=number,
+                words=40 + number,
+                events=9_000 - 700 * number,
+                examples=tuple(
+                    WordExample(word=word, probability=0.16 / (1 + 0.2 * i)) for i, word in enumerate(of)
+                ),
+            )
+            for number, of in enumerate(words)
+        ),
+        states=tuple(
+            StateExample(
+                number=number,
+                contexts=120 * number + 1,
+                events=42_000 - 900 * number,
+                examples=tuple(
+                    ContextExample(context=one, count=5_000 - 300 * i) for i, one in enumerate(of)
+                ),
+                next_words=tuple(
+                    WordExample(word=word, probability=0.2 / (1 + i)) for i, word in enumerate(after)
+                ),
+            )
+            for number, (of, after) in enumerate(contexts)
+        ),
+    )

@@ -1,0 +1,134 @@
+"""`stategram report`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import make_models, run
+from stategram import load_model
+from story import sentences
+from test_cli_recipes import RECIPE
+from test_report import structure_of
+
+pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the models of `make_models`, and a mixture of all kinds of models."""
+    place = make_models(tmp_path_factory.mktemp("models"))
+    for name, n, seed in (("text", 500, 1), ("held", 80, 2), ("test", 60, 3)):
+        (place / name).write_text("\n".join(sentences(n, seed=seed)) + "\n")
+    (place / "mine.toml").write_text(RECIPE)
+    return place
+
+
+@pytest.fixture
+def mixture(place: Path, capfd: pytest.CaptureFixture[str]) -> Path:
+    if not (place / "mixture").exists():
+        given = ["train", place / "text", "--heldout", place / "held", "-o", place / "mixture"]
+        assert run(*given, "--recipe", place / "mine.toml", capfd=capfd)[0] == 0
+    return place / "mixture"
+
+
+def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = place / "mixture report.html"
+    status, said, err = run("report", mixture, "--test", place / "test", "-o", out, capfd=capfd)
+    assert (status, said) == (0, ""), err
+    page = out.read_text(encoding="utf-8")
+    found = structure_of(page)
+    assert {"test", "parts", "alone", "weights", "model-1", "model-2", "model-3", "making"} <= set(found.ids)
+    model = load_model(mixture)
+    manifest = json.loads((mixture / "manifest.json").read_text())
+    for expected in (
+        "mixture: mixture of 3 models",
+        "3-gram model, kneser-ney",
+        "clustered model of g-2,w-1",
+        f"{model.parameters:,}",
+        f"{manifest['report']['perplexity']:,.1f}",
+        *(f"{part['weight']:.1%}" for part in manifest["report"]["parts"]),
+        *(f"{part['without']:,.1f}" for part in manifest["report"]["parts"]),
+        *(f"{level['nodes']:,}" for level in manifest["parts"][2]["report"]["levels"]),
+        *(one["sha256"] for one in manifest["inputs"]),
+        "&quot;context_classes&quot;: 8".replace("&quot;", '"'),
+        "Levels of the context tree",
+        "States: contexts after which the same words come",
+    ):
+        assert expected in page
+    assert run("eval", mixture, place / "test", "--json", capfd=capfd)[0] == 0
+
+
+def test_the_report_says_what_eval_says(
+    place: Path, mixture: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, figures, _ = run("eval", mixture, place / "test", "--json", "-q", capfd=capfd)
+    _, page, _ = run("report", mixture, "--test", place / "test", "-q", "-o", "-", capfd=capfd)
+    expected = json.loads(figures)
+    assert f"{expected['perplexity']:,.1f}, &lt;unk&gt; counted as a word" in page
+    assert f"{expected['perplexity_known']:,.1f}, without the events of unknown words" in page
+    for part in expected["parts"]:
+        assert f"{part['perplexity']:,.1f}" in page
+
+
+@pytest.mark.parametrize("name", ["model", "model.arpa.gz"])
+def test_it_stands_beside_the_model(place: Path, name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run("report", place / name, "--test", place / "TEST", "--lowercase", capfd=capfd)
+    assert status == 0, err
+    page = (place / "model.html").read_text(encoding="utf-8")
+    assert "By the length of the n-gram that was known" in page
+    assert ("ARPA file" in page) == (name != "model")
+    assert ("3-gram model, kneser-ney" in page) == (name == "model")
+    (place / "model.html").unlink()
+
+
+def test_a_folder_may_be_named_with_a_slash(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(place)
+    assert run("report", "model/", "-q", capfd=capfd) == (0, "", "")
+    assert "<title>model: 3-gram model, kneser-ney</title>" in (place / "model.html").read_text(
+        encoding="utf-8"
+    )
+    monkeypatch.chdir(place / "model")
+    (place / "model.html").unlink()
+    assert run("report", ".", "-q", capfd=capfd) == (0, "", "")
+    assert "<title>model: " in (place / "model.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("model/report.html", "is in the model"),
+        ("model.arpa.gz", "is an input too"),
+        ("TEST", "is an input too"),
+        ("nowhere/report.html", "there is no folder"),
+    ],
+)
+def test_inputs_are_not_overwritten(
+    place: Path, output: str, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = "model.arpa.gz" if output == "model.arpa.gz" else "model"
+    before = (place / "TEST").read_bytes(), (place / "model.arpa.gz").read_bytes()
+    status, _, err = run("report", place / model, "--test", place / "TEST", "-o", place / output, capfd=capfd)
+    assert status in (1, 2)
+    assert message in err
+    assert before == ((place / "TEST").read_bytes(), (place / "model.arpa.gz").read_bytes())
+
+
+def test_what_is_wrong_is_said_before_any_work(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, _, err = run("report", "-", capfd=capfd)
+    assert (status, "give -o OUT" in err) == (2, True)
+    status, _, err = run("report", place / "nothing", capfd=capfd)
+    assert (status, "no such model" in err) == (1, True)
+    monkeypatch.setattr("stategram.report.chart.find_spec", lambda name: None)
+    status, _, err = run("report", place / "model", capfd=capfd)
+    assert status == 1
+    assert err == (
+        'stategram: error: a report needs vl-convert to draw its charts: pip install "stategram[report]"\n'
+    )
+    assert not (place / "nothing.html").exists()

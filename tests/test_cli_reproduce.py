@@ -1,0 +1,145 @@
+"""`stategram reproduce`."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from command_line import run
+from stategram import Reproduction
+from story import sentences
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
+        (tmp_path / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _texts() -> list[str]:
+    return ["--train", "train", "--heldout", "held", "--test", "test"]
+
+
+def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
+    assert status == 0, err
+    for number in range(1, 6):
+        assert f"Table {number}: " in out
+    assert re.search(r"clustered w-2,w-1, tree +\d+ +\d+ +[\d.]+ +[-+][\d.]+% ", out)
+    assert "What the paper says" in out
+    assert "scale quick: " in err
+    numbers = re.findall(r"^\[(\d+)/(\d+)\]", err, re.MULTILINE)
+    assert numbers[-1][0] == numbers[-1][1]
+    found = msgspec.json.decode((place / "out" / "tables.json").read_bytes(), type=Reproduction)
+    assert found.complete
+    assert {one.key for one in found.galleries} >= {"w-2,w-1 tree", "g-2,g-1 tree"}
+    assert "Does the paper hold?" in (place / "out" / "report.html").read_text(encoding="utf-8")
+    assert "| w-2,w-1 tree + back-off trigram |" in (place / "out" / "tables.md").read_text(encoding="utf-8")
+    status, again, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
+    assert (status, again) == (0, out)
+    assert "nothing is computed again" in err
+
+
+def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = ["reproduce", *_texts(), "-o", "out", "--json", "-q", "--scale", "0.005", "--vocab", "30"]
+    status, out, err = run(*given, capfd=capfd)
+    assert (status, err) == (0, "")
+    assert json.loads(out) == json.loads((place / "out" / "tables.json").read_bytes())
+    assert json.loads(out)["scale"] == "0.005"
+    assert json.loads(out)["vocabulary"] == 30
+
+
+def test_the_demo_has_its_own_texts(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stategram.experiments.sotu import SotuCorpus
+
+    few = SotuCorpus(*(sentences(number, seed=number) for number in (200, 40, 30)))
+    monkeypatch.setattr("stategram.cli.reproduce.load_sotu", lambda: few)
+    status, out, err = run("reproduce", "--demo", "-o", "out", "--json", capfd=capfd)
+    assert status == 0, err
+    found = msgspec.json.decode(out, type=Reproduction)
+    assert [text.sentences for text in found.texts] == [200, 40, 30]
+    assert {one.name for one in found.inputs} == {"State of the Union addresses (package sotu)"}
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "message"),
+    [
+        (["--train", "train", "-o", "out"], 2, "give --train, --heldout and --test"),
+        (["--demo", "--train", "train", "-o", "out"], 2, "leave --train out"),
+        (["--demo", "--lowercase", "-o", "out"], 2, "leave --lowercase out"),
+        ([*_texts()], 2, "--output"),
+        ([*_texts(), "-o", ""], 2, "the name of the output is empty"),
+        ([*_texts(), "-o", "train"], 2, "is a file"),
+        ([*_texts(), "-o", "."], 2, "not a reproduction"),
+        ([*_texts(), "-o", "no/out"], 1, "there is no folder"),
+        ([*_texts(), "-o", "out", "--scale", "huge"], 2, "the scale is 'huge'"),
+        ([*_texts(), "-o", "out", "--tags", "nothing.tsv"], 1, "nothing.tsv"),
+        ([*_texts()[:-1], "train", "-o", "out"], 2, "same content"),
+        ([*_texts()[:-1], "missing", "-o", "out"], 1, "no such file"),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    place: Path, given: list[str], status: int, message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found, out, err = run("reproduce", *given, capfd=capfd)
+    assert (found, out) == (status, ""), err
+    assert message in err
+    assert not (place / "out").exists()
+
+
+def test_a_mistake_is_found_before_anything_is_read(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for mistake in (["--scale", "huge"], ["--tags", "nothing.tsv"], ["--vocab-file", "nothing"]):
+        _, _, err = run("reproduce", *_texts(), "-o", "out", *mistake, capfd=capfd)
+        assert "reading" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals")
+def test_a_terminal_shows_a_table(place: Path) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "stategram", "reproduce", *_texts(), "-o", "out"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "110", "LINES": "40"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, env=environment)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # at its end, a terminal gives an error
+        while part := os.read(ours, 65536):
+            shown += part
+    out, _ = process.communicate()
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"Table 5" in out
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
+    assert "37 of 37 rows" in text
+    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ s", text)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command = [sys.executable, "-m", "stategram", "reproduce", *_texts(), "-o", "out"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("[8/"):
+            break
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out) == (130, "")
+    assert "the same command goes on" in err
+    status, _, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
+    assert status == 0
+    assert re.search(r"going on: [1-9]\d* of 37 rows are done already", err)

@@ -1,0 +1,99 @@
+"""Reports of models: whatever a model is made of, its report is sound and says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stategram import (
+    CategoryNgramModel,
+    ClusteredModel,
+    Corpus,
+    Mixture,
+    Model,
+    NgramModel,
+    cluster,
+    corpus_from_sentences,
+    evaluate,
+)
+from stategram.report import model_html
+from story import sentences
+from test_report import structure_of
+
+pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return corpus_from_sentences(sentences(300, seed=1))
+
+
+def _clustered(corpus: Corpus, context: str, *, tree: bool = True) -> ClusteredModel:
+    return ClusteredModel.train(cluster(corpus, context, states=6, categories=6, tree=tree))
+
+
+def _ids(model: Model) -> list[str]:
+    return structure_of(model_html(model, "it")).ids
+
+
+def test_a_single_model_has_no_parts(corpus: Corpus) -> None:
+    page = model_html(_clustered(corpus, "w-2,w-1"), "it")
+    ids = structure_of(page).ids
+    assert "model-1" in ids
+    assert not {"parts", "test", "weights", "making"} & set(ids)
+    assert "Levels of the context tree" in page
+    assert "along a context tree" in page
+    flat = replace(_clustered(corpus, "w-2,w-1", tree=False), recipe={"tree": False})
+    assert "flat: single contexts from the start" in model_html(flat, "it")
+    assert "along a context tree" not in model_html(_clustered(corpus, "w-1"), "it")
+
+
+def test_a_mixture_of_mixtures(corpus: Corpus) -> None:
+    heldout = sentences(60, seed=2)
+    inner = Mixture.fit([NgramModel.train(corpus, 1), _clustered(corpus, "w-1")], heldout)
+    outer = Mixture.fit([NgramModel.train(corpus, 2), inner], heldout)
+    page = model_html(outer, "it", test=evaluate(outer, sentences(60, seed=3)))
+    ids = structure_of(page).ids
+    assert {"model-1", "model-2", "model-3", "parts", "weights", "test"} <= set(ids)
+    assert "Mixture of 2 models: clustered model of w-1" in page
+
+
+def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
+    classes = {word: number % 5 for number, word in enumerate(corpus.vocabulary.words)}
+    categories = CategoryNgramModel.train(corpus, classes)
+    models: list[Model] = [NgramModel.train(corpus, 2), NgramModel.train(corpus, 2), categories]
+    page = model_html(Mixture.fit(models, sentences(60, seed=2)), "it")
+    structure_of(page)
+    assert "2-gram model, kneser-ney (1)" in page
+    assert "2-gram model, kneser-ney (2)" in page
+    assert f"-gram model of {categories.n_categories} categories" in page
+
+
+def test_a_mixture_of_one_model(corpus: Corpus) -> None:
+    ids = _ids(Mixture.fit([NgramModel.train(corpus, 2)], sentences(60, seed=2)))
+    assert "alone" in ids
+    assert "weights" not in ids
+
+
+def test_a_mixture_of_which_nothing_is_known(corpus: Corpus) -> None:
+    fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
+    assert "parts" not in _ids(replace(fitted, report={}))
+
+
+def test_a_part_that_rules_events_out(corpus: Corpus) -> None:
+    fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
+    first, second = fitted.report["parts"]
+    impossible = {**fitted.report, "parts": [{**first, "perplexity": None, "without": None}, second]}
+    page = model_html(replace(fitted, report=impossible), "it")
+    structure_of(page)
+    assert ">infinite<" in page
+
+
+def test_names_are_escaped(corpus: Corpus) -> None:
+    recipe = {"vocabulary_file": "</pre><script>alert(1)</script>"}
+    manifest = {"inputs": [{"name": "<b>", "bytes": None, "sha256": None}], "stategram_version": "<i>"}
+    page = model_html(replace(NgramModel.train(corpus, 1), recipe=recipe), "<u>", manifest=manifest)
+    assert structure_of(page).met.count("script") == 1
+    for tag in ("<b>", "<i>", "<u>"):
+        assert tag not in page

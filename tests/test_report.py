@@ -1,0 +1,263 @@
+"""Reports: what they say of figures that are there, and of those that are not."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from reproductions import sample
+from stategram.errors import StategramError
+from stategram.experiments.reproduction.results import (
+    Claim,
+    ClusterGallery,
+    PaperRow,
+    Reproduction,
+    RowResult,
+)
+from stategram.report import check_report_extra, report_html, tables_markdown, write_report
+from stategram.report.galleries import gallery_html
+from stategram.report.markup import element
+from stategram.report.paper_tables import paper_table
+from stategram.report.reproduction_charts import sweeps_chart, weights_chart
+from stategram.report.table import Cell, Column, Table, table_markdown
+from stategram.report.verdict import headline
+
+
+@pytest.fixture(autouse=True)
+def _vega_lite() -> None:
+    pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
+
+
+class _Structure(HTMLParser):
+    """Collects tags, and fails if they are not closed in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.met: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.met.append(tag)
+        self.ids += [value for name, value in attrs if name == "id" and value]
+        if tag not in ("meta", "link", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.met.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def structure_of(page: str) -> _Structure:
+    found = _Structure()
+    found.feed(page)
+    assert found.open == []
+    assert len(found.ids) == len(set(found.ids))
+    return found
+
+
+@cache
+def page_of_sample() -> str:
+    return report_html(sample())
+
+
+def _change(found: Reproduction, **fields: Any) -> Reproduction:
+    return msgspec.structs.replace(found, **fields)
+
+
+def _row(**fields: Any) -> RowResult:
+    return msgspec.structs.replace(sample().rows[5], **fields)
+
+
+def test_a_whole_report_is_sound_html() -> None:
+    page = page_of_sample()
+    found = structure_of(page)
+    assert found.met.count("figure") == 5
+    assert found.met.count("script") == 1
+    assert {"claims", "tables", "tree", "mixtures", "clusters", "time", "repeat"} <= set(found.ids)
+    assert not re.search(r'(src|href)="(?!#|data:)', page)
+    assert page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org")
+
+
+def test_words_of_the_corpus_are_escaped() -> None:
+    page = page_of_sample()
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)&lt;/script&gt;", "")
+    assert "&amp;amp;" in page
+    hostile = _row(title="<img src=x onerror=alert(2)>", context="</svg><script>", note='"><b>')
+    page = report_html(_change(sample(), rows=(hostile,), command="</pre><script>"))
+    assert structure_of(page).met.count("script") == 1
+    assert "<img" not in page
+    assert element("a", "<", title='"<') == '<a title="&quot;&lt;">&lt;</a>'
+
+
+def test_the_headline_says_whether_the_paper_holds() -> None:
+    found = sample()
+
+    def held(*holds: str) -> str:
+        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one) for one in holds)
+        return headline(_change(found, claims=claims))
+
+    assert held("yes", "yes") == (
+        "The paper holds here: the context tree lowers perplexity by up to 11.9%, interpolation lowers "
+        "that of n-gram models by up to 11.4%."
+    )
+    assert held("no", "no").startswith("The paper does not hold here: ")
+    assert held("yes", "partly", "no").startswith("The paper holds here in part (1 of 3 claims): ")
+    assert held().startswith("No claim of the paper has been tested here yet")
+    worse = _row(change=0.01)
+    assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
+    assert headline(_change(found, rows=(), claims=())).endswith("yet.")
+
+
+def test_figures_that_the_paper_does_not_give() -> None:
+    found = sample()
+    titles = [column.title for column in paper_table(found, 5).columns]
+    assert "Paper" not in titles
+    assert "Paper's change" not in titles
+    table = paper_table(found, 2)
+    column = [one.title for one in table.columns].index("Paper's change")
+    assert [row[column].text for row in table.rows] == ["–"] * 6 + ["−7.0%"]
+    without = _row(paper=PaperRow(perplexity=None, change=None))
+    assert "Paper" not in [one.title for one in paper_table(_change(found, rows=(without,)), 1).columns]
+
+
+def test_tables_say_what_they_are_of() -> None:
+    table = paper_table(sample(), 1)
+    row = dict(zip([one.title for one in table.columns], table.rows[-1], strict=True))
+    assert row["Perplexity"].text == "243.1"
+    assert row["Without <unk>"].text == "253.1"
+    assert (row["Change"].text, row["Change"].note) == ("−11.9%", "against flat")
+    assert row["States × categories"].text == "1,200 × 1,200"
+    assert row["States × categories"].note == "paper: 2,000 × 2,000"
+    assert "245,569 test events, 4,811 of them unknown words (2.0%)." in table.notes[0]
+    assert "other numbers of states and categories" in table.notes[0]
+    assert "other numbers" not in paper_table(sample(), 4).notes[0]
+
+
+def test_rows_of_different_texts_say_their_events() -> None:
+    one, other = sample().rows[:2]
+    other = msgspec.structs.replace(other, test=msgspec.structs.replace(other.test, events=7))
+    table = paper_table(_change(sample(), rows=(one, other)), 1)
+    assert [row[-2].text for row in table.rows] == ["245,569", "7"]
+    assert "not tested on the same events" in table.notes[0]
+
+
+def test_one_row_only() -> None:
+    found = _change(sample(), rows=(sample().rows[0],), claims=(), sizes=(), galleries=())
+    page = report_html(found)
+    ids = structure_of(page).ids
+    assert "perplexity" in ids
+    assert not {"claims", "tree", "mixtures", "clusters", "sweeps", "weights"} & set(ids)
+    assert "262.4" in tables_markdown(found)
+
+
+def test_no_rows_and_nothing_else() -> None:
+    found = _change(
+        sample(), rows=(), claims=(), sizes=(), galleries=(), texts=(), inputs=(), shared_seconds={}
+    )
+    structure_of(report_html(found))
+    assert tables_markdown(found).startswith("# No claim")
+
+
+def test_an_incomplete_reproduction_says_so() -> None:
+    found = _change(sample(), complete=False)
+    assert f"Not complete: {len(found.rows)} rows are done" in report_html(found)
+    assert f"Not complete: {len(found.rows)} rows are done" in tables_markdown(found)
+    assert "Not complete" not in page_of_sample()
+
+
+def test_a_gallery_without_clusters() -> None:
+    empty = ClusterGallery(key="x", categories=(), states=())
+    assert gallery_html(empty, "x") == ""
+    assert "clusters" not in structure_of(report_html(_change(sample(), galleries=(empty,)))).ids
+
+
+def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
+    row = sample().rows[0]
+    test = msgspec.structs.replace(row.test, perplexity=float("inf"))
+    page = report_html(_change(sample(), rows=(msgspec.structs.replace(row, test=test), *sample().rows[1:])))
+    assert ">infinite<" in page
+
+
+def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
+    variant = _row(key="annealed", title="annealed", table=5, compared_with=sample().rows[5].key)
+    found = _change(sample(), rows=(*sample().rows, variant))
+    chart = sweeps_chart(found)
+    assert chart is not None
+    drawn = {str(panel.title): _series(panel.wide) for panel in chart.panels}
+    assert drawn["w-2,w-1 (1,200, 1,200)"] == {"tree", "flat"}
+    assert drawn["annealed"] == {"tree"}
+    clustered = [row for row in found.rows if row.kind == "clustered"]
+    assert sum(map(len, drawn.values())) == len(clustered)
+    assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
+
+
+def _series(spec: dict[str, Any]) -> set[str]:
+    return {one["series"] for one in spec["data"]["values"]}
+
+
+def test_times_are_compared_only_for_as_many_clusters() -> None:
+    assert "times as long" in page_of_sample()
+    fewer = tuple(row for row in sample().rows if row.asked != (row.states, row.categories))
+    page = report_html(_change(sample(), rows=fewer))
+    assert "about 3 days" in page
+    assert "times as long" not in page
+
+
+def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
+    chart = weights_chart(sample())
+    assert chart is not None
+    assert "w-2,w-1, tree" in dict(chart.legend)
+    assert "category 5-gram" in dict(chart.legend)
+
+
+def test_what_the_paper_says_of_rows_is_below_their_table() -> None:
+    row = _row(paper=PaperRow(note="up to 12% lower"))
+    other = _row(key="other", title="other", paper=PaperRow(note="up to 12% lower"))
+    table = paper_table(_change(sample(), rows=(row, other)), 1)
+    assert table.notes[1:] == ("The paper on w-2,w-1, tree; other: up to 12% lower.",)
+    assert "Paper" not in [column.title for column in table.columns]
+
+
+def test_markdown_has_all_tables() -> None:
+    text = tables_markdown(sample())
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
+        "What the paper claims",
+        "Table 1. Contexts of words",
+        "Table 2. Contexts of part-of-speech tags",
+        "Table 3. Contexts of learned word classes",
+        "Table 4. Interpolation with n-gram models",
+        "Table 5. Beyond the paper",
+    ]
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == len(sample().rows) + len(sample().claims) + 2 * 6
+    assert "Absolute perplexities cannot" in text
+    assert r"\<unk\>" in text
+    table = Table("a|b", (Column("x", figures=True),), ((Cell("1 | *2*\n3", "`n`"),),))
+    assert table_markdown(table) == "## a\\|b\n\n| x |\n| ---: |\n| 1 \\| \\*2\\* 3 (\\`n\\`) |\n"
+
+
+def test_all_is_written(tmp_path: Path) -> None:
+    write_report(sample(), tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.html", "tables.md"]
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == tables_markdown(sample())
+    assert (tmp_path / "report.html").read_text(encoding="utf-8") == page_of_sample()
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_report_extra()
+    monkeypatch.setattr("stategram.report.chart.find_spec", lambda name: None)
+    with pytest.raises(StategramError, match=r'pip install "stategram\[report\]"'):
+        check_report_extra()
+    with pytest.raises(StategramError, match="vl-convert"):
+        write_report(sample(), tmp_path)
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,182 @@
+"""Reports in a real browser: they need no network, and can be read in the dark, on a phone and on paper."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reproductions import sample
+from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate
+from stategram.report import model_html, write_report
+from story import sentences
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_MARKS = ".mark-rect path, .mark-symbol path"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if path is None:
+        pytest.skip(f"no browser: none of {', '.join(_BROWSERS)} is installed")
+    # Chromium refuses its sandbox to root.
+    arguments = ["--disable-background-networking", "--disable-component-update"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        arguments.append("--no-sandbox")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=path, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def reports(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Give a report of a reproduction and one of a model."""
+    place = tmp_path_factory.mktemp("reports")
+    write_report(sample(), place)
+    corpus = corpus_from_sentences(sentences(200, seed=1))
+    models = [NgramModel.train(corpus, order) for order in (1, 3)]
+    mixture = Mixture.fit(models, sentences(50, seed=2))
+    test = evaluate(mixture, sentences(50, seed=3))
+    (place / "model.html").write_text(model_html(mixture, "model", test=test), encoding="utf-8")
+    return {"reproduction": place / "report.html", "model": place / "model.html"}
+
+
+class Visit:
+    """A page that was opened, what it asked the network for, and what it complained of."""
+
+    def __init__(self, browser: Browser, file: Path, **options: Any) -> None:
+        options.setdefault("viewport", {"width": 1200, "height": 900})
+        self.page: Page = browser.new_page(**options)
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.goto(file.as_uri())
+        self.others = [url for url in self.requests if url != file.as_uri() and url != "data:,"]
+
+    def colour(self, selector: str, name: str = "background-color") -> str:
+        script = "([s, n]) => getComputedStyle(document.querySelector(s)).getPropertyValue(n)"
+        found = self.page.evaluate(script, [selector, name])
+        assert isinstance(found, str)
+        return found
+
+
+@pytest.fixture(params=["reproduction", "model"])
+def report(request: pytest.FixtureRequest, reports: dict[str, Path]) -> Path:
+    return reports[request.param]
+
+
+def test_every_chart_is_drawn_without_network_or_complaint(browser: Browser, report: Path) -> None:
+    visit = Visit(browser, report)
+    assert (visit.others, visit.complaints) == ([], [])
+    figures = visit.page.locator("figure").all()
+    assert len(figures) in (2, 5)
+    for figure in figures:
+        drawn = [svg for svg in figure.locator("svg").all() if svg.is_visible()]
+        assert drawn
+        for svg in drawn:
+            box = svg.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) > 40
+            assert len(svg.get_attribute("aria-label") or "") > 20
+            marks = svg.locator(_MARKS)
+            assert marks.count() > 0
+            fills = marks.evaluate_all("marks => marks.map(mark => getComputedStyle(mark).fill)")
+            assert not {"none", "rgba(0, 0, 0, 0)"} & set(fills)
+            assert svg.locator("title").count() == marks.count()
+        figure.locator("summary").click()
+        assert figure.locator("details td").first.is_visible()
+
+
+def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, Path]) -> None:
+    page = Visit(browser, reports["reproduction"]).page
+    rows = sample().rows
+    tables = page.locator("#tables > .table table").all()
+    assert len(tables) == 5
+    for number, table in enumerate(tables, 1):
+        shown = table.locator("tbody tr").all()
+        of_table = [row for row in rows if row.table == number]
+        assert len(shown) == len(of_table)
+        for line, row in zip(shown, of_table, strict=True):
+            assert line.locator("th").inner_text().startswith(row.title)
+            cell = line.locator('td[data-label="Perplexity"]').inner_text()
+            assert float(cell.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.051)
+            if row.change is not None:
+                change = line.locator('td[data-label="Change"]').inner_text().split("%")[0]
+                assert float(change.replace("−", "-")) / 100 == pytest.approx(row.change, abs=0.00051)
+    bars = page.locator("#perplexity svg.wide title").all_text_contents()
+    assert len(bars) == len({row.key for row in rows})
+    values = [float(bar.rpartition(": ")[2]) for bar in bars]
+    assert values == sorted(values)
+    lengths = page.locator("#perplexity svg.wide .mark-rect path").evaluate_all(
+        "marks => marks.map(mark => mark.getBBox().width)"
+    )
+    assert [length / lengths[0] for length in lengths] == pytest.approx(
+        [value / values[0] for value in values], rel=0.01
+    )
+
+
+def test_words_are_shown_and_not_run(browser: Browser, reports: dict[str, Path]) -> None:
+    page = Visit(browser, reports["reproduction"]).page
+    assert page.evaluate("document.scripts.length") == 1
+    assert page.get_by_text("<script>alert(1)</script>").first.is_visible()
+    assert page.get_by_text("<s> <s>").first.is_visible()
+
+
+def test_it_follows_the_scheme_and_the_button(browser: Browser, report: Path) -> None:
+    light, dark = (Visit(browser, report, color_scheme=scheme) for scheme in ("light", "dark"))
+    for selector, name in (("body", "background-color"), ("body", "color"), ("svg text", "fill")):
+        assert light.colour(selector, name) != dark.colour(selector, name)
+    button = light.page.get_by_role("button")
+    assert button.inner_text() == "Dark"
+    button.click()
+    assert light.colour("body") == dark.colour("body")
+    assert button.inner_text() == "Light"
+    button.click()
+    assert light.colour("body") != dark.colour("body")
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser: Browser, report: Path) -> None:
+    page = Visit(browser, report, viewport={"width": 390, "height": 844}).page
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    beyond = page.evaluate(
+        """[...document.querySelectorAll("main *:not(svg *), header *")]
+           .filter(one => one.checkVisibility() && one.closest("thead") === null)
+           .filter(one => one.getBoundingClientRect().right > 390.5)
+           .map(one => one.outerHTML.slice(0, 80))"""
+    )
+    assert beyond == []
+    assert page.locator("svg.wide").first.is_hidden()
+    assert page.locator("svg.narrow").first.is_visible()
+
+
+def test_paper_is_light_and_without_buttons(browser: Browser, report: Path, tmp_path: Path) -> None:
+    light = Visit(browser, report, color_scheme="light")
+    visit = Visit(browser, report, color_scheme="dark")
+    visit.page.get_by_role("button").click()
+    visit.page.get_by_role("button").click()
+    visit.page.emulate_media(media="print")
+    assert visit.colour("body", "color") == light.colour("body", "color")
+    assert visit.page.get_by_role("button").count() == 0
+    assert visit.page.locator("details").first.is_hidden()
+    assert visit.colour(".table", "break-inside") == "avoid"
+    assert visit.colour(".panel", "break-inside") == "avoid"
+    assert visit.page.pdf(format="A4").startswith(b"%PDF")
+
+
+def test_without_scripts_all_is_there(browser: Browser, reports: dict[str, Path]) -> None:
+    visit = Visit(browser, reports["reproduction"], java_script_enabled=False)
+    assert visit.page.locator("#theme").is_hidden()
+    assert visit.page.locator("#perplexity svg.wide").is_visible()

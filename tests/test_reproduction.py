@@ -1,0 +1,370 @@
+"""The paper's tables on a tiny text: whole, cut off anywhere, and asked for in vain."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from stategram import (
+    BadDataError,
+    ClusteredModel,
+    Mixture,
+    NgramModel,
+    Reproduction,
+    StategramError,
+    UsageError,
+    build_tree,
+    cluster,
+    corpus_from_sentences,
+    evaluate,
+    read_corpus,
+    reproduce,
+)
+from stategram.contexts import ContextDefinition
+from stategram.experiments.reproduction import RowResult, RowSteps
+from stategram.experiments.reproduction.measures import bands_of, context_counts
+from stategram.experiments.steps import Report
+from stategram.models import fit_weights, interpolate
+from stategram.storage import lock
+from story import sentences
+
+ROWS = 37
+WITHOUT_TAGS = 27
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("texts")
+    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
+        (folder / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(place: Path) -> Reproduction:
+    return _reproduce(place, place / "whole")
+
+
+def _reproduce(place: Path, folder: Path, **more: Any) -> Reproduction:
+    given = {"vocabulary_size": 35, "threads": 1, **more}
+    return reproduce(place / "train", place / "held", place / "test", folder, **given)
+
+
+def _without_seconds(rows: Sequence[RowResult]) -> list[Any]:
+    found: Any = msgspec.to_builtins(rows)
+    for row in found:
+        del row["seconds"]
+        for sweep in row.get("sweeps", []):
+            del sweep["seconds"]
+    return list(found)
+
+
+def test_all_rows_are_there(whole: Reproduction, place: Path) -> None:
+    assert whole.complete
+    assert len({row.key for row in whole.rows}) == len(whole.rows) == ROWS
+    assert [row.table for row in whole.rows] == sorted(row.table for row in whole.rows)
+    assert {row.table for row in whole.rows} == {1, 2, 3, 4, 5}
+    assert len(whole.claims) == 6
+    assert (whole.scale, whole.tags, whole.vocabulary) == ("quick", "brill", 35)
+    assert [(one.use, Path(one.name).name) for one in whole.inputs] == [
+        ("train", "train"),
+        ("heldout", "held"),
+        ("test", "test"),
+    ]
+    assert set(whole.shared_seconds) >= {"reading", "tags", "classes", "contexts w-2,w-1"}
+    read = msgspec.json.decode((place / "whole" / "tables.json").read_bytes(), type=Reproduction)
+    assert read == whole
+    assert not (place / "whole" / "work" / "recipe").exists()
+
+
+def test_comparisons_are_of_the_figures_in_the_table(whole: Reproduction) -> None:
+    rows = {row.key: row for row in whole.rows}
+    assert rows["w-2,w-1 tree"].compared_with == "w-2,w-1 flat"
+    assert rows["g-2,g-1 tree + kneser-ney 5"].compared_with == "kneser-ney 5"
+    compared = [row for row in whole.rows if row.compared_with is not None]
+    assert len(compared) == 1 + 3 + 1 + 12 + 7
+    for row in compared:
+        assert row.compared_with is not None
+        assert row.change == row.test.perplexity / rows[row.compared_with].test.perplexity - 1
+    assert rows["w-2,w-1 tree"].paper is not None
+    assert rows["w-2,w-1 tree"].paper.change == -0.12
+    assert [row.key for row in whole.rows if row.paper and row.paper.perplexity is not None] == []
+
+
+def test_figures_are_those_of_models_trained_by_hand(whole: Reproduction, place: Path) -> None:
+    train = read_corpus(place / "train", vocabulary_size=35)
+    held, test = (read_corpus(place / name, vocabulary=train.vocabulary) for name in ("held", "test"))
+    rows = {row.key: row for row in whole.rows}
+    row = rows["w-2,w-1 flat"]
+    assert row.states is not None
+    assert row.categories is not None
+    found = cluster(
+        train, "w-2,w-1", states=row.states, categories=row.categories, preset="paper", tree=False
+    )
+    model = ClusteredModel.train(found, held)
+    trigram = NgramModel.train(train, 3, smoothing="katz", min_counts=[1, 1, 2])
+    tree = cluster(train, "w-2,w-1", states=row.states, categories=row.categories, preset="paper")
+    mixture = Mixture.fit([ClusteredModel.train(tree, held), trigram], held, buckets="none")
+    for key, one in (
+        ("w-2,w-1 flat", model),
+        ("back-off 3", trigram),
+        ("w-2,w-1 tree + back-off 3", mixture),
+    ):
+        figures = evaluate(one, test)
+        assert rows[key].test.perplexity == pytest.approx(figures.perplexity, rel=1e-12)
+        assert rows[key].test.perplexity_known == pytest.approx(figures.perplexity_known, rel=1e-12)
+        assert rows[key].parameters == one.parameters
+        assert rows[key].heldout_perplexity == pytest.approx(evaluate(one, held).perplexity, rel=1e-12)
+    weights = [part.weight for part in rows["w-2,w-1 tree + back-off 3"].parts]
+    assert weights == pytest.approx(mixture.gate.tables[0][0].tolist(), rel=1e-12)
+    assert [sweep.moves for sweep in row.sweeps] == [sweep.moves for sweep in found.history]
+    assert {sweep.level for sweep in row.sweeps} == {2}
+    assert {sweep.level for sweep in rows["w-2,w-1 tree"].sweeps} == {1, 2}
+
+
+def test_mixtures_of_log_probabilities_are_mixtures_of_models() -> None:
+    models = [NgramModel.train(sentences(200, seed=1), order) for order in (1, 2, 3)]
+    held, test = (corpus_from_sentences(sentences(50, seed=seed)) for seed in (2, 3))
+    mixture = Mixture.fit(models, held, buckets="none")
+    held, test = (one.in_vocabulary(mixture.vocabulary) for one in (held, test))
+    weights = fit_weights(mixture.part_log_probs(held))
+    assert weights.tolist() == mixture.gate.tables[0][0].tolist()
+    assert (interpolate(mixture.part_log_probs(test), weights) == mixture.log_probs(test)).all()
+
+
+def test_impossible_events_do_not_move_weights() -> None:
+    good, bad = np.log([0.5, 0.2, 1e-9]), np.log([0.1, 0.4, 1e-9])
+    some = [np.append(one, -np.inf) for one in (good, bad)]
+    assert fit_weights(some).tolist() == fit_weights([good, bad]).tolist()
+    with pytest.raises(UsageError, match="any event"):
+        fit_weights([np.array([-np.inf])] * 2)
+
+
+def test_bands_are_of_whole_contexts() -> None:
+    train = corpus_from_sentences(["a b c"] * 3 + ["b b c"])
+    tree = build_tree(train, ContextDefinition.parse("w-2,w-1"))
+    test = corpus_from_sentences(["a b c", "c b a"], vocabulary=train.vocabulary)
+    # After <s> <s>, <s> a, a b, b c; after <s> <s>, <s> c, c b, b a.
+    counts = context_counts(tree, test)
+    assert counts.tolist() == [4, 3, 3, 4, 4, 0, 0, 0]
+    bands = bands_of(np.log(np.full(8, 0.25)), counts)
+    assert [(band.least, band.most, band.events) for band in bands] == [(0, 0, 3), (2, 5, 5)]
+    assert [band.perplexity for band in bands] == pytest.approx([4, 4])
+
+
+class _Killed(Exception):
+    """A run that comes to a sudden end."""
+
+
+class _Kill(RowSteps):
+    """Ends a run when so many rows are done, or in the middle of a step."""
+
+    def __init__(self, rows: int | None = None, within: str | None = None, at: float = 0.0) -> None:
+        self.rows = rows
+        self.within = within
+        self.at = at
+        self.kept = 0
+
+    def planned(self, rows: Any, done: Any, left: Any) -> None:
+        self.kept = len(done)
+
+    def finished(self, row: RowResult) -> None:
+        if self.rows is not None:
+            self.rows -= 1
+            if self.rows == 0:
+                raise _Killed
+
+    @contextmanager
+    def step(self, title: str) -> Iterator[Report]:
+        def report(share: float, words: str) -> None:
+            if self.within and title.startswith(self.within) and share >= self.at:
+                raise _Killed
+
+        yield report
+
+
+def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
+    place: Path, whole: Reproduction, tmp_path: Path
+) -> None:
+    kills = [
+        _Kill(rows=1),
+        _Kill(within="clustered w-2,w-1, tree", at=0.1),
+        _Kill(within="learning", at=0.5),
+        _Kill(rows=2),
+        _Kill(within="recipe fast", at=0.6),
+    ]
+    kept = -1
+    for kill in kills:
+        with pytest.raises(_Killed):
+            _reproduce(place, tmp_path / "out", steps=kill)
+        found = msgspec.json.decode((tmp_path / "out" / "tables.json").read_bytes(), type=Reproduction)
+        assert not found.complete
+        assert kill.kept > kept
+        kept = kill.kept
+    # The recipe begins with the Kneser-Ney model of table 1, which is not trained again.
+    assert (tmp_path / "out" / "work" / "ngram").is_dir()
+    assert not (tmp_path / "out" / "work" / "recipe" / "part-1").exists()
+    assert (tmp_path / "out" / "work" / "recipe" / "part-2").exists()
+    last = _Kill()
+    found = _reproduce(place, tmp_path / "out", steps=last, threads=2)
+    assert found.complete
+    assert last.kept == ROWS - 1
+    assert _without_seconds(found.rows) == _without_seconds(whole.rows)
+    assert found.claims == whole.claims
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.parametrize("rows", [0, 12])
+def test_what_a_killed_process_leaves_can_be_gone_on_with(
+    place: Path, whole: Reproduction, tmp_path: Path, rows: int
+) -> None:
+    code = (
+        "import sys, stategram; "
+        f"stategram.reproduce(*sys.argv[1:4], {str(tmp_path / 'out')!r}, vocabulary_size=35, threads=1)"
+    )
+    texts = [str(place / name) for name in ("train", "held", "test")]
+    process = subprocess.Popen([sys.executable, "-c", code, *texts])
+    work = tmp_path / "out" / "work"
+    while not work.exists() or len(list(work.glob("rows/*"))) < rows:
+        assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    found = _reproduce(place, tmp_path / "out")
+    assert _without_seconds(found.rows) == _without_seconds(whole.rows)
+    assert not list(work.rglob("*.partial"))
+
+
+def test_a_folder_that_another_process_holds_is_refused(place: Path, whole: Reproduction) -> None:
+    with (
+        lock(place / "whole" / "work" / "run.lock"),
+        pytest.raises(StategramError, match="another process is at work"),
+    ):
+        _reproduce(place, place / "whole")
+
+
+def test_a_finished_run_is_not_made_again(place: Path, whole: Reproduction) -> None:
+    said: list[str] = []
+
+    class Listen(RowSteps):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+        def finished(self, row: RowResult) -> None:
+            raise AssertionError
+
+    assert _reproduce(place, place / "whole", steps=Listen()) == whole
+    assert any("nothing is computed again" in message for message in said)
+
+
+def test_the_tables_of_a_finished_run_can_be_made_again(place: Path, tmp_path: Path) -> None:
+    found = _reproduce(place, tmp_path / "out")
+    (tmp_path / "out" / "tables.json").unlink()
+    again = _reproduce(place, tmp_path / "out")
+    assert again.rows == found.rows
+    assert again.complete
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"scale": "0.01"}, {"vocabulary_size": 30}])
+def test_the_folder_of_another_run_is_refused(
+    place: Path, whole: Reproduction, other: dict[str, Any]
+) -> None:
+    with pytest.raises(UsageError, match="another reproduction"):
+        _reproduce(place, place / "whole", **other)
+
+
+def test_a_damaged_row_is_named(place: Path, whole: Reproduction, tmp_path: Path) -> None:
+    with pytest.raises(_Killed):
+        _reproduce(place, tmp_path / "out", steps=_Kill(rows=2))
+    row = tmp_path / "out" / "work" / "rows" / "back-off_3" / "log_probs.safetensors"
+    row.write_bytes(row.read_bytes()[:-1] + b"x")
+    with pytest.raises(BadDataError, match=r"back-off_3 is damaged.*remove it and run"):
+        _reproduce(place, tmp_path / "out")
+
+
+def test_what_cannot_be_written_is_refused_before_anything_is_read(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="not a reproduction"):
+        reproduce("no", "such", "files", tmp_path / "full")
+    with pytest.raises(UsageError, match="is a file"):
+        _reproduce(place, place / "train")
+    with pytest.raises(StategramError, match="there is no folder"):
+        reproduce("no", "such", "files", tmp_path / "no" / "out")
+    assert [one.name for one in (tmp_path / "full").iterdir()] == ["thesis.txt"]
+
+
+def test_texts_that_cannot_be_used_are_refused(place: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_text("\n \n")
+    (tmp_path / "copy").write_bytes((place / "train").read_bytes())
+    (tmp_path / "foreign").write_text("der hund\n")
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    train, held, test = (place / name for name in ("train", "held", "test"))
+    cases: list[tuple[tuple[Any, Any, Any], type[Exception], str]] = [
+        ((tmp_path / "empty", held, test), BadDataError, "no words in .*empty"),
+        ((train, tmp_path / "empty", test), BadDataError, "no words in .*empty"),
+        ((train, held, tmp_path / "foreign"), BadDataError, "test text: .*no word of"),
+        ((train, held, tmp_path / "copy"), UsageError, "training text.*test text.*same content"),
+        ((train, held, held), UsageError, "held-out text.*test text.*same content"),
+        ((tmp_path / "latin", held, test), BadDataError, "latin"),
+        ((train, held, tmp_path / "nothing"), BadDataError, "nothing: no such file"),
+        (("-", held, test), UsageError, "- is no file"),
+        ((train, held, tmp_path), UsageError, "is no file"),
+        (([], held, test), UsageError, "no file is named"),
+    ]
+    for texts, error, message in cases:
+        with pytest.raises(error, match=message):
+            reproduce(*texts, tmp_path / "out")
+        assert not (tmp_path / "out").exists()
+
+
+def test_corpora_without_words_are_refused(place: Path, tmp_path: Path) -> None:
+    none = corpus_from_sentences([])
+    some = corpus_from_sentences(["a b"])
+    for texts, name in (((none, some, some), "training"), ((some, none, some), "held-out")):
+        with pytest.raises(BadDataError, match=f"{name} text: it has no words"):
+            reproduce(*texts, tmp_path / "out")
+
+
+def test_ten_sentences_are_enough(tmp_path: Path) -> None:
+    train = corpus_from_sentences(sentences(10, seed=1))
+    held, test = (corpus_from_sentences(sentences(3, seed=seed)) for seed in (2, 3))
+    found = reproduce(train, held, test, tmp_path / "out")
+    assert found.complete
+    assert found.inputs == ()
+    for row in found.rows:
+        assert row.states is None or row.states <= 60
+        assert np.isfinite(row.test.perplexity)
+    small = next(row for row in found.rows if row.key == "w-1 2000,2000")
+    assert small.asked == (2000, 2000)
+    assert "the text has contexts for" in small.note
+
+
+def test_without_a_lexicon_there_is_no_table_of_tags(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("stategram.experiments.reproduction.reproducing.find_spec", lambda name: None)
+    found = _reproduce(place, tmp_path / "out")
+    assert found.complete
+    assert found.tags is None
+    assert len(found.rows) == WITHOUT_TAGS
+    assert not any(row.context and "t-" in row.context for row in found.rows)
+    assert len(found.claims) == 4
+
+
+def test_tags_may_come_from_a_file(place: Path, tmp_path: Path) -> None:
+    words = sorted(set((place / "train").read_text().split()))
+    (tmp_path / "tags").write_text("".join(f"{word}\t{word[0]}\n" for word in words))
+    found = _reproduce(place, tmp_path / "out", tags=str(tmp_path / "tags"))
+    assert found.tags == str(tmp_path / "tags")
+    assert [one.use for one in found.inputs] == ["train", "heldout", "test", "tags"]
+    with pytest.raises(UsageError, match="another reproduction"):
+        _reproduce(place, tmp_path / "out")

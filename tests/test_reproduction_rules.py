@@ -1,0 +1,195 @@
+"""How many clusters a reproduction has, how it judges the paper, how long it thinks it will take."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from stategram import UsageError
+from stategram.experiments.reproduction import RowResult, TimeLeft
+from stategram.experiments.reproduction.assembly import with_comparisons
+from stategram.experiments.reproduction.claims import claims_of
+from stategram.experiments.reproduction.plan import (
+    ClusteredPlan,
+    MixturePlan,
+    RecipePlan,
+    in_running_order,
+    n_steps,
+    plan_rows,
+)
+from stategram.experiments.reproduction.results import Figures
+from stategram.experiments.reproduction.sizes import sizes_for
+
+TAGS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
+
+
+def _row(
+    key: str, perplexity: float, *, table: int = 1, kind: str = "clustered", **more: object
+) -> RowResult:
+    return RowResult(
+        key=key,
+        table=table,
+        title=key,
+        kind=kind,
+        test=Figures(events=10, unknown=0, perplexity=perplexity, perplexity_known=perplexity),
+        heldout_perplexity=perplexity,
+        seconds=1.0,
+        parameters=1,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _holds(claim: str, *rows: RowResult) -> str:
+    (found,) = [one for one in claims_of(rows) if claim in one.claim]
+    return found.holds
+
+
+@pytest.mark.parametrize(
+    ("scale", "words", "numbers", "name"),
+    [
+        ("paper", 1000, (2000, 500, 1000), "paper"),
+        (None, 10_000_001, (2000, 500, 1000), "paper"),
+        (None, 10_000_000, (1100, 275, 550), "quick"),
+        ("quick", 400_000_000, (2000, 500, 1000), "quick"),
+        ("quick", 100, (25, 6, 12), "quick"),
+        ("0.1", 1000, (200, 50, 100), "0.1"),
+        (0.5, 1000, (1000, 250, 500), "0.5"),
+        ("0.0001", 1000, (2, 2, 2), "0.0001"),
+        ("2", 1000, (4000, 1000, 2000), "2"),
+    ],
+)
+def test_scales(scale: str | float | None, words: int, numbers: tuple[int, ...], name: str) -> None:
+    found = sizes_for(scale, words, words)
+    assert (found.large, found.small, found.classes) == numbers
+    assert found.scale == name
+    assert ("as in the paper" in str(found)) == (numbers == (2000, 500, 1000))
+
+
+@pytest.mark.parametrize("scale", ["large", "0", "-1", "nan", "inf", "11", ""])
+def test_scales_that_mean_nothing_are_refused(scale: str) -> None:
+    with pytest.raises(UsageError, match="give paper, quick, or a number"):
+        sizes_for(scale, 1000, 1000)
+
+
+def test_the_plan_is_that_of_the_paper() -> None:
+    rows = {row.key: row for row in plan_rows(sizes_for("paper", 0, 0), tags=True)}
+    for key, context, tree, asked in (
+        ("w-1 500,500", "w-1", True, (500, 500)),
+        ("w-1 2000,2000", "w-1", True, (2000, 2000)),
+        ("w-2,w-1 flat", "w-2,w-1", False, (2000, 2000)),
+        ("t-1", "t-1", True, (2000, 2000)),
+        ("t-4,t-3,t-2,t-1 tree", "t-4,t-3,t-2,t-1", True, (2000, 2000)),
+        ("g-2,g-1 tree", "g-2,g-1", True, (2000, 2000)),
+    ):
+        row = rows[key]
+        assert isinstance(row, ClusteredPlan)
+        assert (row.context, row.tree, row.asked, row.preset) == (context, tree, asked, "paper")
+        assert row.asked == row.wanted
+        assert row.classes == (1000 if key.startswith("g") else None)
+    recipes = [row for row in rows.values() if isinstance(row, RecipePlan)]
+    assert [row.recipe for row in recipes] == ["best"]
+    quick = plan_rows(sizes_for("quick", 0, 10_000), tags=True)
+    assert [row.recipe for row in quick if isinstance(row, RecipePlan)] == ["fast"]
+
+
+def test_rows_come_after_what_they_need_and_contexts_once() -> None:
+    plan = plan_rows(sizes_for("paper", 0, 0), tags=True)
+    order = in_running_order(plan)
+    assert sorted(row.key for row in order) == sorted(row.key for row in plan)
+    place = {row.key: number for number, row in enumerate(order)}
+    for row in order:
+        needed = row.parts if isinstance(row, MixturePlan) else ()
+        assert all(place[key] < place[row.key] for key in needed)
+        assert row.compared_with is None or place[row.compared_with] < place[row.key]
+    contexts = [row.context for row in order if isinstance(row, ClusteredPlan)]
+    changes = sum(one != other for one, other in pairwise(contexts))
+    assert changes == len(set(contexts)) - 1
+    assert n_steps(order) == len(order) + len(set(contexts)) + 1
+
+
+@pytest.mark.parametrize(("tree", "holds"), [(91.9, "yes"), (92.1, "partly"), (100.0, "no"), (120.0, "no")])
+def test_claim_on_the_tree(tree: float, holds: str) -> None:
+    assert _holds("along a tree", _row("w-2,w-1 flat", 100), _row("w-2,w-1 tree", tree)) == holds
+
+
+@pytest.mark.parametrize(
+    ("gains", "holds"), [((1, 5, 9), "yes"), ((1, 0, 9), "partly"), ((5, 9, 6), "partly"), ((5, 4, 3), "no")]
+)
+def test_claim_on_wider_windows(gains: tuple[int, ...], holds: str) -> None:
+    rows = []
+    for context, gain in zip(TAGS, gains, strict=True):
+        rows += [_row(f"{context} flat", 100), _row(f"{context} tree", 100 - gain)]
+    assert _holds("grows with", *rows) == holds
+
+
+@pytest.mark.parametrize(
+    ("flat", "tree", "holds"),
+    [(99.9, 95, "yes"), (110, 95, "yes"), (98, 95, "partly"), (110, 99.9, "partly"), (95, 98, "no")],
+)
+def test_claim_on_the_fourth_tag(flat: float, tree: float, holds: str) -> None:
+    rows = [_row(f"{TAGS[1]} {how}", 100) for how in ("flat", "tree")]
+    rows += [_row(f"{TAGS[2]} flat", flat), _row(f"{TAGS[2]} tree", tree)]
+    assert _holds("From three tags to four", *rows) == holds
+
+
+@pytest.mark.parametrize(("classes", "holds"), [(90, "yes"), (109, "yes"), (120, "partly"), (126, "no")])
+def test_claim_on_classes(classes: float, holds: str) -> None:
+    assert _holds("come close", _row("w-2,w-1 tree", 100), _row("g-2,g-1 tree", classes)) == holds
+
+
+@pytest.mark.parametrize(("best", "holds"), [(93, "yes"), (95, "partly"), (100, "no")])
+def test_claim_on_interpolation(best: float, holds: str) -> None:
+    rows = [
+        _row("back-off 3", 100, kind="ngram"),
+        _row("g-2,g-1 tree + back-off 3", best, kind="mixture", table=4),
+        _row("w-1 2000,2000 + back-off 3", 100, kind="mixture", table=4),
+        _row("w-1 2000,2000 + kneser-ney 5", 50, kind="mixture", table=4),
+    ]
+    assert _holds("Interpolation", *rows) == holds
+
+
+@pytest.mark.parametrize(("best", "holds"), [(101, "yes"), (99, "partly"), (97, "no")])
+def test_claim_on_back_off(best: float, holds: str) -> None:
+    rows = [
+        _row("back-off 3", 100, kind="ngram"),
+        _row("kneser-ney 5", 80, kind="ngram"),
+        _row("w-1 500,500", 150),
+        _row("g-2,g-1 tree", best, table=3),
+        _row("w-2,w-1 tree best", 50, table=5),
+    ]
+    assert _holds("No clustered model alone", *rows) == holds
+
+
+def test_nothing_is_claimed_without_its_rows() -> None:
+    assert claims_of([]) == ()
+    assert claims_of([_row("w-2,w-1 tree", 100)]) == ()
+
+
+def test_the_best_number_of_clusters_is_named() -> None:
+    rows = with_comparisons(
+        [
+            _row("w-2,w-1 tree", 100, states=4, categories=4),
+            _row("kneser-ney 5", 80, kind="ngram"),
+            _row("w-2,w-1 tree x0.5", 110, table=5, compared_with="kneser-ney 5", note="first"),
+            _row("w-2,w-1 tree x2", 90, table=5, compared_with="kneser-ney 5"),
+            _row("w-2,w-1 tree best", 70, table=5, compared_with="missing"),
+        ]
+    )
+    assert [row.change for row in rows] == [None, None, 110 / 80 - 1, 90 / 80 - 1, None]
+    assert rows[2].note == "first"
+    assert [row.key for row in rows if "best on held-out" in row.note] == ["w-2,w-1 tree x2"]
+
+
+def test_time_left_learns_from_rows_and_ends() -> None:
+    rows = plan_rows(sizes_for("paper", 0, 0), tags=True)
+    left = TimeLeft(rows, 1_000_000)
+    first = left.seconds()
+    assert first > 0
+    assert left.seconds(rows[0].key, 0.5) < first
+    left.finished(rows[0].key, 1000.0)
+    slow = left.seconds()
+    assert slow > first
+    for row in rows[1:]:
+        left.finished(row.key, 1.0)
+    assert left.seconds() == 0
