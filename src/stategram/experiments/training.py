@@ -23,7 +23,7 @@ from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of
+from stategram.text import Corpus, corpus_from_sentences, is_piece_of, text_in
 
 __all__ = ["n_steps", "train_recipe"]
 
@@ -94,10 +94,7 @@ def train_recipe(
         corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
-    if not isinstance(heldout, Corpus):
-        heldout = corpus_from_sentences(heldout, vocabulary=corpus.vocabulary)
-    heldout = heldout.in_vocabulary(corpus.vocabulary)
-    _check_heldout(heldout, corpus)
+    heldout = _heldout(heldout, corpus)
     steps = steps or Steps()
     for note in beyond_limits(recipe, corpus):
         steps.say(f"note: {note}")
@@ -142,9 +139,10 @@ def _needs(part: Part) -> list[tuple[str, ...]]:
     return needs
 
 
-def _check_heldout(heldout: Corpus, corpus: Corpus) -> None:
+def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+    """Give the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        check_known_words(heldout)
+        heldout = text_in(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
     if is_piece_of(heldout, corpus):
@@ -152,6 +150,7 @@ def _check_heldout(heldout: Corpus, corpus: Corpus) -> None:
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"
         )
+    return heldout
 
 
 @dataclass

@@ -19,7 +19,7 @@ from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, check_known_words, corpus_from_sentences
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences, text_in
 
 __all__ = ["ClusteredModel"]
 
@@ -120,10 +120,7 @@ class ClusteredModel(SharedMethods):
                 f"a {type(clustering).__name__} is no clustering; give what cluster(text, ...) found"
             )
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
-        if heldout is not None:
-            if not isinstance(heldout, Corpus):
-                heldout = corpus_from_sentences(heldout, vocabulary=vocabulary)
-            check_known_words(heldout.in_vocabulary(vocabulary))
+        heldout = None if heldout is None else text_in(vocabulary, heldout)
         categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
         word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category

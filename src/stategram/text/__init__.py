@@ -2,7 +2,7 @@
 
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.encoding import corpus_from_sentences, read_corpus
-from stategram.text.known_words import check_known_words
+from stategram.text.known_words import check_known_words, text_in
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.overlap import is_piece_of
 from stategram.text.reading import Progress as ReadingProgress
@@ -30,5 +30,6 @@ __all__ = [
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
+    "text_in",
     "total_size",
 ]
