@@ -30,7 +30,7 @@ help:
 	@echo "make test      set up and run all tests           (TESTS=tests/kernels PYTEST='-k counts')"
 	@echo "make check     lint, formatting, types, import order"
 	@echo "make format    put Python and C++ files into shape"
-	@echo "make docs      the --help of all commands, in docs/commands.md"
+	@echo "make docs      docs/commands.md and docs/recipes.md, from the program"
 	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
 	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
 	@echo "make sdist     the source distribution, in dist/"
@@ -57,6 +57,7 @@ format: $(STAMPS)/check
 
 docs: $(STAMPS)/package
 	$(BIN)/python tools/help_pages.py
+	$(BIN)/python tools/recipe_page.py
 
 bench: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m benchmarks $(BENCH)

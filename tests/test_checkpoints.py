@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,8 +18,17 @@ import numpy as np
 import pytest
 
 from stategram import BadDataError, UsageError
-from stategram.clustering import Checkpoint, Clustering, Progress, TreeClustering, cluster, exchange
+from stategram.clustering import (
+    Checkpoint,
+    Clustering,
+    Progress,
+    TreeClustering,
+    cluster,
+    context_clustering,
+    exchange,
+)
 from stategram.clustering.monitor import Monitor
+from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.storage import open_folder, write_folder
 from test_tree_clustering import CRITERIA, bytes_of, figures_of, text
 
@@ -229,3 +239,36 @@ def test_one_that_makes_no_sense_is_refused(part: str, value: Any, tmp_path: Pat
     write_folder(tmp_path / "c", kind="clustering checkpoint", arrays={"clusters": arrays}, manifest=manifest)
     with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); begin anew"):
         run(tmp_path / "c", resume=True)
+
+
+def test_numbers_that_were_chosen_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    searches = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        searches.append(arguments)
+        return choose_numbers(*arguments, **options)
+
+    monkeypatch.setattr(context_clustering, "choose_numbers", counted)
+    options = {**OPTIONS, "states": "auto", "checkpoint": tmp_path / "c"}
+    whole = cluster(text(), "w-1", **options)
+    shutil.rmtree(tmp_path / "c", ignore_errors=True)  # killed before the first clustering was saved
+    for change, n_searches in (
+        ({"resume": True}, 1),
+        ({"resume": True, "context": "w-2"}, 2),
+        ({"resume": False}, 3),
+        ({"resume": True, "seed": 5}, 4),
+    ):
+        given = {"context": "w-1", **options, **change}
+        found = cluster(text(), given.pop("context"), **given)
+        assert len(searches) == n_searches
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        if n_searches == 1:
+            assert found.trials == whole.trials
+            assert bytes_of(found) == bytes_of(whole)
+    # A search that was ended early is none.
+    (tmp_path / "c.numbers.json").unlink()
+    cluster(text(), "w-1", **options, stop=lambda: True)
+    assert not (tmp_path / "c.numbers.json").exists()
+    (tmp_path / "c.numbers.json").write_text("{")
+    cluster(text(), "w-1", **options, resume=True)
+    assert len(searches) == 6

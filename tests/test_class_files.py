@@ -119,7 +119,7 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
     ("data", "message"),
     [
         (b" \n", "classes.txt:1: the class file is empty"),
-        (b"a 1\nb\n", "classes.txt:2: found 1 columns, 'b'; a tsv class file has"),
+        (b"a 1\nb\n", "classes.txt:2: found 1 column, 'b'; a tsv class file has"),
         (b"a 1\nb 2 3 4\n", "classes.txt:2: found 4 columns"),
         (b"a 1\nb 2 c\n", "classes.txt:2: found 3 columns, 'b 2 c'"),
         (b"a 1\n\nb\xff 2\n", "classes.txt:3: the byte 0xff is not UTF-8"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
         ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
         ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
         ["--context", "w-1", "--states", "auto"],
+        ["--context", "w-1", "--states", "0.5 size", "--categories", ".3 size"],
     ],
 )
 def test_a_mixture_of_two(
@@ -52,11 +54,20 @@ def test_a_mixture_of_two(
         (["--states", "5"], "--states is for clustered contexts; add --context"),
         (["--flat"], "--flat is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
-        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size or auto"),
+        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
-        (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size or auto"),
+        (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
-        (["--context", "t-1"], "--tags"),
+        (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
+        (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),
+        (["--context", "t-1", "--tags", "brill", "--no-guess"], "brill has its own rules"),
+        (["--context", "t-1", "--tags", "BANK.conllu:foo"], "there is no column 'foo'"),
+        (["--context", "w-1", "--checkpoint", "FULL"], "is not a training"),
+        (["--context", ""], "the context '' is empty; expected for instance"),
+        (["--context", "w-1", "--context", "g-2,g-1"], "--context is given 2 times; for several clustered"),
+        (["--context", "w-1", "--heldout", "x"], "--heldout is given 2 times; give one file"),
+        (["--context", "w-1", "--context-classes", "c.tsv"], "--context w-1 is a class g; leave --context-"),
+        (["--context", "w-2,w-1", "--flat", "--tree-order", "w-2,w-1"], "leave --tree-order out"),
         (["--context", "w-1", "--tags", "brill"], "no value of --context w-1 is a tag; leave --tags out"),
     ],
 )
@@ -68,10 +79,86 @@ def test_what_makes_no_sense(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     train, heldout = texts
+    (tmp_path / "FULL").mkdir()
+    (tmp_path / "FULL" / "thesis.tex").touch()
+    (tmp_path / "BANK.conllu").touch()
+    options = [str(tmp_path / one) if one.split(".")[0].isupper() else one for one in options]
     code, _, err = run("train", train, "--heldout", heldout, "-o", tmp_path / "m", *options, capfd=capfd)
     assert code == 2
-    assert message in err
+    assert "reading" not in err
+    assert message in " ".join(err.split())
     assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "message"),
+    [
+        (["--context", "t-1", "--tags"], "the\n", "stategram: error: FILE:1: found 1 column, 'the'"),
+        (["--context", "t-1", "--tags"], "the\tD\0T\n", "or a control character"),
+        (["--context", "g-1", "--context-classes"], "the\n", "FILE:1: found 1 column, 'the'"),
+        (["--context", "g-1", "--context-classes"], None, "stategram: error: FILE: no such file"),
+    ],
+)
+def test_files_are_looked_into_before_the_text_is_read(
+    options: list[str],
+    data: str | None,
+    message: str,
+    texts: tuple[Path, Path],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "given"
+    if data is not None:
+        file.write_text(data)
+    given = ["--heldout", texts[1], "-o", tmp_path / "m", *options, file]
+    code, _, err = run("train", texts[0], *given, capfd=capfd)
+    assert code == (1 if data is None else 3)
+    assert message in err.replace(str(file), "FILE")
+    assert "reading" not in err
+
+
+def test_the_numbers_that_were_tried_are_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--states", "auto"]
+    err = run("train", texts[0], *options, capfd=capfd)[2]
+    found = re.search(r"(\d+) states, \d+ categories; numbers tried, .*: .*5: [\d.]+, .*10: [\d.]+", err)
+    assert found is not None
+    clustered = load_model(tmp_path / "m", Mixture).parts[1]
+    assert isinstance(clustered, ClusteredModel)
+    assert clustered.n_states == int(found[1])
+
+
+def test_numbers_that_are_not_possible_are_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--force"]
+    for states, categories, message in (
+        (1000, 4, "note: only 6 of 1,000 states are possible: half of the contexts"),
+        (4, 1000, "note: only 5 of 1,000 categories are possible: half of the different words"),
+        (4, 4, ""),
+    ):
+        numbers = ["--states", states, "--categories", categories]
+        err = run("train", texts[0], *options, *numbers, capfd=capfd)[2]
+        assert message in err
+        assert ("are possible" in err) == bool(message)
+
+
+def test_how_far_tags_fit_is_said(
+    texts: tuple[Path, Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tags = tmp_path / "tags.tsv"
+    options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "t-1", "--tags", tags, "--force"]
+    for data, code, message, is_low in (
+        ("zzzqqq\tNN\n", 3, "none of the 9 words", False),
+        ("sat\tVB\n", 0, "1 of 9 words found, 13.3% of the text", True),
+        ("the\tDT\na\tDT\ncat\tNN\ndog\tNN\n", 0, "4 of 9 words found, 53.3% of the text", False),
+    ):
+        tags.write_text(data)
+        found, _, err = run("train", texts[0], *options, capfd=capfd)
+        assert found == code, err
+        assert message in " ".join(err.split())
+        assert ("note: few" in err) == is_low
 
 
 def test_a_context_needs_held_out_text(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import Mixture, load_model, read_classes
+from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_classes
 from story import sentences
 
 RECIPE = """
@@ -79,6 +79,12 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert run("score", place / "model", place / "held", capfd=capfd)[0] == 0
 
 
+def test_verbose_says_what_clusterings_came_to(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    told = [run(*_train(place, "--force", *more), capfd=capfd)[2] for more in ([], ["-v"])]
+    for words in ("sweeps, training perplexity", "level 1: ", "level 2: ", "contexts may move"):
+        assert [words in err for err in told] == [False, True]
+
+
 def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "text").write_text((place / "text").read_text().upper())
     assert run(*_train(place, "--lowercase"), capfd=capfd)[0] == 0
@@ -99,7 +105,7 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
         (["--recipe", "quick"], 2, "no recipe 'quick'"),
         (["--recipe", "none.toml"], 3, "no such file"),
         (["--recipe", "WRONG"], 3, "no key 'ordr'"),
-        (["--recipe", "TAGGED"], 2, "or give --tags"),
+        (["--recipe", "TAGGED"], 2, "or give tags for all of them (--tags)"),
         (["--recipe", "TAGGED", "--tags", "nothing"], 1, "no such file"),
         (["--tags", "brill"], 2, "no value of recipe mine is a tag; leave"),
         (["--heldout", "TEXT"], 2, "is a training text too"),
@@ -226,15 +232,39 @@ import stategram.clustering.tree_clustering as tree_clustering
 from stategram.cli import main
 
 sweep = tree_clustering.LevelWork.sweep
-def interrupted(self, *arguments):
+def interrupted(self, *arguments, **options):
     if interrupted.first:
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
-    sweep(self, *arguments)
+    return sweep(self, *arguments, **options)
 interrupted.first = True
 tree_clustering.LevelWork.sweep = interrupted
 main(sys.argv[1:])
 """
+
+
+# A command that is interrupted, then interrupted again while it says so and while it ends.
+_IMPATIENT = """
+import atexit, os, signal, sys
+import stategram.cli.entry as entry
+from stategram.cli import main
+
+def interrupt(*_):
+    os.kill(os.getpid(), signal.SIGINT)
+
+atexit.register(interrupt)
+entry.cli.invoke = interrupt
+if sys.argv[1] == "twice":
+    entry._say = interrupt
+main(["demo"])
+"""
+
+
+@ON_POSIX
+@pytest.mark.parametrize("times", ["once", "twice"])
+def test_several_ctrl_c_are_as_one(times: str) -> None:
+    command = [sys.executable, "-c", _IMPATIENT, times]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 130
 
 
 @ON_POSIX
@@ -243,7 +273,7 @@ def test_ctrl_c(place: Path) -> None:
     command = [sys.executable, "-c", _INTERRUPTED, *given]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 130
-    assert "interrupted" in ended.stderr
+    assert f"interrupted; what is done is in {place / 'run'}; the same command with --resume" in ended.stderr
     assert not list(place.glob("model*"))
     assert sorted(one.name for one in (place / "run").iterdir()) == [
         "classes-8-normal.tsv",
@@ -256,8 +286,35 @@ def test_ctrl_c(place: Path) -> None:
         [*command, "--resume", "--on-interrupt", "save"], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
-    assert "finishing with the best" in ended.stderr
+    assert "finishing with the best clusters so far" in ended.stderr
     assert len(load_model(place / "model", Mixture).parts) == 3
+
+
+@ON_POSIX
+@pytest.mark.parametrize(
+    ("file", "sweep"), [("tree_clustering", "LevelWork.sweep"), ("schedule", "_Run._sweep")]
+)
+def test_what_ended_early_says_so_and_is_done_on_resume(
+    place: Path, file: str, sweep: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
+    given = _train(place, "--checkpoint", place / "run", "--on-interrupt", "save")
+    script = _INTERRUPTED.replace("tree_clustering", file).replace("LevelWork.sweep", sweep)
+    ended = subprocess.run(
+        [sys.executable, "-c", script, *given], check=False, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "with --resume --force" in ended.stderr
+    early = [False, file == "schedule", True]
+    lines = ended.stderr.splitlines()
+    shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
+    assert [line.endswith("(ended early)") for line in shown[:3]] == early
+    manifest = json.loads((place / "model" / "manifest.json").read_text())
+    assert ["ended_early" in part for part in manifest["recipe"]["part"]] == early
+    status, _, err = run(*given, "--resume", "--force", capfd=capfd)
+    assert status == 0, err
+    assert "ended early" not in err
+    assert _files(place / "model") == _files(place / "whole")
 
 
 def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -265,6 +322,7 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("export", place / "model", "--classes", place / "c.tsv", capfd=capfd)
     assert status == 2
     assert "2: CategoryNgramModel" in " ".join(err.split())
+    assert "writing" not in err
     model = load_model(place / "model", Mixture)
     for part, format in ((2, "tsv"), (3, "json"), (3, "srilm")):
         out = place / f"classes.{part}.{format}"
@@ -280,7 +338,9 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, expected, message in (
         (["--classes", "-", "--part", "1"], 2, "these parts"),
         (["--classes", "-", "--arpa", "-"], 2, "one of them"),
-        (["--arpa", "-", "--part", "1"], 2, "go with --classes"),
+        (["--arpa", "-", "--part", "1"], 2, "--part goes with --classes or --states"),
+        (["--states", "-", "--format", "tsv"], 2, "--format goes with --classes"),
+        (["--states", "-", "--part", "2"], 2, "these parts"),
         (["--arpa", "-"], 3, "only a model of n-grams"),
         (["--classes", "-", "--format", "brown"], 2, "'brown' is not one of"),
     ):
@@ -291,3 +351,31 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("export", place / "ngram", "--classes", "-", capfd=capfd)
     assert status == 3
     assert "no word classes" in err
+
+
+def test_export_states(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(*_train(place), capfd=capfd)[0] == 0
+    status, out, err = run("export", place / "model", "--states", "-", capfd=capfd)
+    assert status == 0, err
+    head, *rows = [line.split("\t") for line in out.splitlines()]
+    assert head == ["state", "events", "g-2", "w-1"]
+    model = load_model(place / "model", Mixture).parts[2]
+    assert isinstance(model, ClusteredModel)
+    level = model.tree.levels[-1]
+    assert sorted((int(row[0]), int(row[1])) for row in rows) == sorted(
+        zip(level.states.tolist(), level.counts.tolist(), strict=True)
+    )
+    # The model itself finds the same states for these contexts.
+    for state, _, before, word in rows:
+        corpus = corpus_from_sentences([f"{before[1:]} {word} the"], vocabulary=model.vocabulary)
+        if before[1:] not in ("<s>", "</s>") and word != "<s>":
+            assert model.tree.find(corpus)[-1][0][2] == int(state)
+    totals: dict[str, int] = {}
+    for state, events, *_ in rows:
+        totals[state] = totals.get(state, 0) + int(events)
+    assert list(totals) == sorted(totals, key=lambda state: (-totals[state], int(state)))
+    assert f"{len(totals)} states of {len(rows)} contexts: ClusteredModel(g-2,w-1" in err
+    run("train", place / "text", "-o", place / "ngram", capfd=capfd)
+    status, _, err = run("export", place / "ngram", "--states", "-", capfd=capfd)
+    assert status == 3
+    assert "it has no states: train with" in err

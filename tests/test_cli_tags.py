@@ -53,6 +53,17 @@ def test_the_output_can_be_given_back(text: Path, tmp_path: Path, capfd: pytest.
     assert "by a rule: 0 words" in err
 
 
+def test_nothing_is_guessed_if_not_wanted(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tags").write_text("blorbly\tRB\nhorbly\tRB\nsorbly\tRB\nTHE\tDT\n")
+    for options, tag in (([], "RB"), (["--no-guess"], "UNK-TAG")):
+        status, out, _ = run("tags", text, "--tags", tmp_path / "tags", *options, capfd=capfd)
+        assert status == 0
+        assert f"zorbly\t{tag}\t1\n" in out
+        assert "the\tDT\t2\n" in out
+
+
 def test_text_options_choose_the_words(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("tags", text, "--lowercase", "--vocab", 2, capfd=capfd)
     assert status == 0
@@ -71,10 +82,10 @@ def test_long_words_are_cut_in_the_table_alone(tmp_path: Path, capfd: pytest.Cap
     ("arguments", "status", "message"),
     [
         (["--tags", "no.tsv"], 1, "no such file"),
-        (["--tags", "no.conllu:xpos"], 1, "no.conllu': no such file"),
+        (["--tags", "no.conllu:xpos"], 1, "no.conllu: no such file"),
         (["--tags", "BANK:pos"], 2, "there is no column 'pos'"),
         (["--tags", ""], 2, "no tags are named"),
-        (["--tags", "LIST"], 3, "LIST:1: found 1 columns"),
+        (["--tags", "LIST"], 3, "LIST:1: found 1 column"),
         (["-o", "TEXT"], 2, "is an input too"),
         (["--tags", "-", "--vocab-file", "-"], 2, "stdin (-) can be read only once"),
         (["--vocab", "5", "--vocab-file", "TEXT"], 2, "both choose the words"),

@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive.clustered as naive
-from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, Vocabulary, load_model
+from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree
 from stategram.storage import open_folder, write_folder
-from stategram.text import BEGIN
+from stategram.text import BEGIN, END
 from test_context_tree import classes_of, context_of, nodes_of, sentences_of, tags_of
 from test_smoothing import Text, long_text, make_corpus, texts
 from test_sums_to_one import histories
@@ -115,7 +115,8 @@ def test_it_is_that_of_the_twin(
     found = clustering_of(
         corpus, context, states=states, categories=categories, min_count=min_count, tree=tree
     )
-    model = ClusteredModel.train(found, asked if learn else None)
+    knows = bool((asked.in_vocabulary(found.tree.vocabulary).ids > END).any())
+    model = ClusteredModel.train(found, asked if learn and knows else None)
     model.check()
     twin = twin_of(model, found, corpus)
     for one in (asked, corpus):
@@ -372,6 +373,15 @@ def test_damage_that_is_not_looked_for_never_crashes(
     # What cannot be told from the truth still gives probabilities.
     assert len(model.log_probs(corpus)) == corpus.n_events
     assert abs(model.distribution("w5 w6").sum() - 1) < 1e-6
+
+
+def test_what_train_refuses() -> None:
+    with pytest.raises(UsageError, match="a list is no clustering; give what cluster"):
+        ClusteredModel.train(["a b"])  # type: ignore[arg-type]
+    found = cluster(["a b", "b a"], "w-1", states=2, categories=2)
+    with pytest.raises(BadDataError, match="no word of the model's vocabulary"):
+        ClusteredModel.train(found, ["zzz qqq"])
+    assert repr(ClusteredModel.train(found).tree).startswith("StateTree(w-1, ")
 
 
 def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:

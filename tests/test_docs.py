@@ -19,6 +19,17 @@ def test_the_help_pages_are_those_of_the_commands() -> None:
     subprocess.run([sys.executable, ROOT / "tools" / "help_pages.py", "--check"], check=True)
 
 
+@pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not here")
+def test_the_page_of_recipes_is_that_of_the_program(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "recipe_page.py", "--check"], check=True)
+    page = (ROOT / "docs" / "recipes.md").read_text()
+    found = re.findall(r"^## The recipe (\w+)\n\n```toml\n(.*?)```", page, re.MULTILINE | re.DOTALL)
+    assert [name for name, _ in found] == list(stategram.RECIPES)
+    for name, data in found:
+        (tmp_path / f"{name}.toml").write_text(data)
+        assert stategram.read_recipe(tmp_path / f"{name}.toml") == stategram.RECIPES[name]
+
+
 def test_the_public_door_gives_all_it_names() -> None:
     assert sorted(stategram.__all__) == sorted(stategram._HOME)
     for name in stategram.__all__:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,12 @@ from stategram import (
     read_recipe,
     train_recipe,
 )
+from stategram.clustering import by_size
 from stategram.contexts import parse_tags
-from stategram.experiments import Steps, training
+from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
-from stategram.experiments.text_size import by_size
 from stategram.storage import lock
+from stategram.text import is_piece_of
 from story import sentences
 
 
@@ -125,6 +127,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         ("[[part]]\nmodel = 'category-ngram'\neffort = 'x'", ["effort is 'x'", "fast, normal, best"]),
         ("[[part]]\nmodel = 'clustered'\ncontext = 'w'", ["context", "expected for instance w-2,w-1"]),
         ("[[part]]\nmodel = 'clustered'\ntree_order = 'w-1'", ["tree_order", "does not have the values"]),
+        ("[[part]]\nmodel = 'clustered'\ntree = false\ntree_order = 'w-2,w-1'", ["tree_order", "no tree"]),
         ("[[part]]\nmodel = 'clustered'\nstates = 'many'", ["states is 'many'", '"size"', '"auto"']),
         ("[[part]]\nmodel = 'clustered'\nstates = 1.5", ["states is 1.5"]),
         ("[[part]]\nmodel = 'clustered'\npreset = 'x'", ["preset is 'x'", "paper, fast, normal, best"]),
@@ -193,9 +196,9 @@ def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch
     monkeypatch.setattr(training, "WordClasses", Counted)
     tagged = []
 
-    def counted(source: str, vocabulary: Vocabulary) -> TagMap:
+    def counted(source: str, vocabulary: Vocabulary, *, guess: bool) -> TagMap:
         tagged.append(source)
-        return parse_tags(source, vocabulary)
+        return parse_tags(source, vocabulary, guess=guess)
 
     monkeypatch.setattr(training, "parse_tags", counted)
     recipe = Recipe(
@@ -218,6 +221,13 @@ def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> Non
     np.testing.assert_allclose(mixture.log_probs(texts[1]), expected, rtol=1e-12)
 
 
+def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
+    recipe = Recipe(part=[NgramPart(order=2)])
+    found = train_recipe(sentences(600, seed=1), sentences(100, seed=2), recipe)
+    expected = train_recipe(*texts, recipe)
+    np.testing.assert_array_equal(found.log_probs(texts[1]), expected.log_probs(texts[1]))
+
+
 def test_models_that_are_there_are_not_trained_again(texts: tuple[Corpus, Corpus]) -> None:
     recipe = Recipe(part=[NgramPart(order=2), NgramPart(order=3)])
     first = train_recipe(*texts, recipe)
@@ -235,6 +245,12 @@ def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
         train_recipe(corpus, strange, "fast")
     with pytest.raises(BadDataError, match="the text has no words"):
         train_recipe(corpus_from_sentences([]), corpus, "fast")
+    for piece in (corpus, corpus.sentences(200, 300), corpus.sentences(580, 600)):
+        with pytest.raises(UsageError, match="the held-out text is in the training text"):
+            train_recipe(corpus, piece, "fast")
+    assert not is_piece_of(corpus.sentences(580, 599), corpus)  # it may be by chance
+    almost = replace(corpus, ids=np.append(corpus.ids[:-2], corpus.ids[:2]))
+    assert not is_piece_of(almost.sentences(100, 600), corpus)
     with pytest.raises(UsageError, match="part 1 has tags in its context"):
         train_recipe(*texts, Recipe(part=[ClusteredPart(context="t-1")]))
 
@@ -245,7 +261,7 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
     train_recipe(*texts, recipe, checkpoint=place)
     with pytest.raises(UsageError, match="has begun"):
         train_recipe(*texts, recipe, checkpoint=place)
-    for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[1]}):
+    for change in ({"seed": 1}, {"recipe": "fast"}, {"corpus": texts[0].sentences(0, 500)}):
         given = {"corpus": texts[0], "heldout": texts[1], "recipe": recipe, **change}
         with pytest.raises(UsageError, match="another training"):
             train_recipe(**given, checkpoint=place, resume=True)  # type: ignore[arg-type]
@@ -291,6 +307,29 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
     train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
     assert any("kept: NgramModel" in message for message in said)
     assert sorted(file.name for file in place.iterdir()) == ["part-1", "run.json", "run.lock"]
+
+
+def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    clustered = ClusteredPart(context="g-1", context_classes=5, states=4, categories=4)
+    recipe = Recipe(part=[NgramPart(order=2), clustered, NgramPart(order=1)])
+    before = train_recipe(*texts, recipe, checkpoint=place)
+    arrays = next((place / "part-1").glob("*.safetensors"))
+    arrays.write_bytes(arrays.read_bytes()[:-8])
+    (place / "part-2" / "manifest.json").write_text("{")
+    (place / "classes-5-normal.tsv").write_text("the\tx\n")
+    assert n_steps(recipe, texts[0], place) == 5
+    said: list[str] = []
+
+    class Said(Steps):
+        def say(self, message: str) -> None:
+            said.append(message)
+
+    after = train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
+    notes = [message for message in said if message.startswith("note: ")]
+    assert [str(arrays) in notes[0], "part-2" in notes[1], "classes-5" in notes[2]] == [True] * 3
+    assert sum("kept: NgramModel" in message for message in said) == 1
+    np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
 
 
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:

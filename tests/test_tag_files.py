@@ -72,18 +72,38 @@ def test_special_words_have_tags_of_their_own(tmp_path: Path) -> None:
 
 def test_words_that_are_not_in_the_list(tmp_path: Path) -> None:
     path = tmp_path / "tags.tsv"
-    path.write_text("nation\tNN\nration\tNN\nhung\tVBN\nsung\tVBN\nyoung\tJJ\nBonn\tNNP\n1984\tCD\n")
-    corpus = corpus_from_sentences(["nation bonn station strung TUNG ox 2026 zebra zebra"])
+    path.write_text(
+        "nation\tNN\nration\tNN\nmotion\tNN\nhung\tVBN\nsung\tVBN\nstung\tVBN\nyoung\tJJ\nBonn\tNNP\n"
+        "1984\tCD\n1985\tCD\n1986\tCD\nthere\tEX\nwhere\tWRB\nhere\tRB\ngame\tNN\nGame\tNN\nGAME\tNN\n"
+    )
+    corpus = corpus_from_sentences(["nation bonn station strung TUNG ox 2026 zebra severe became"])
     vocabulary = corpus.vocabulary
     tags = tags_from_file(path, vocabulary)
     found = of(tags, vocabulary)
     assert found["bonn"] == "NNP"
     assert found["station"] == "NN"
-    assert found["strung"] == "VBN"  # two of three
+    assert found["strung"] == "VBN"  # three of four
     assert found["TUNG"] == "VBN"
     assert found["2026"] == "CD"
-    assert found["ox"] == found["zebra"] == NO_TAG
-    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(2, 3)}
+    assert {found[word] for word in ("ox", "zebra", "severe", "became")} == {NO_TAG}
+    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(4, 4)}
+    tags = parse_tags(str(path), vocabulary, guess=False)
+    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(1, 1), "fallback": TagShare(8, 8)}
+    with pytest.raises(UsageError, match="brill has its own rules"):
+        parse_tags("brill", vocabulary, guess=False)
+
+
+def test_a_file_of_other_words_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadDataError, match=r"tags\.tsv: none of the 2 words .* same language"):
+        tagged(tmp_path, "zzzqqq\tNN\n", ["cat", "qqq"])
+    assert tagged(tmp_path, "CAT\tNN\n", ["cat", "qqq"])["cat"] == "NN"
+
+
+def test_coverage(tmp_path: Path) -> None:
+    (tmp_path / "tags").write_text("the\tDT\n")
+    counted = corpus_from_sentences(["the the cat"]).vocabulary
+    assert tags_from_file(tmp_path / "tags", counted).coverage == pytest.approx(2 / 3)
+    assert tags_from_file(tmp_path / "tags", Vocabulary.from_words(["the", "cat"])).coverage == 0.5
 
 
 def test_equal_suffixes_go_by_the_name_of_the_tag() -> None:
@@ -116,7 +136,7 @@ def test_what_is_listed_is_what_is_found(
     [
         (b"", "tags.tsv:1: no word with a tag is in the file"),
         (b"<s>\tX\n", "tags.tsv:1: no word with a tag"),
-        (b"a\tX\nb\n", "tags.tsv:2: found 1 columns, 'b'; a tag file has word<TAB>tag"),
+        (b"a\tX\nb\n", "tags.tsv:2: found 1 column, 'b'; a tag file has word<TAB>tag"),
         (b"a\tX\tY\n", "tags.tsv:1: found 3 columns, 'a X Y'"),
         (b"a\tX\t1\t2\n", "tags.tsv:1: found 4 columns"),
         (b"a\tX\nb\tX\n\na\tY\n", "tags.tsv:4: 'a' has the tag Y, but line 1 gave it X"),
@@ -139,7 +159,7 @@ def test_a_treebank_gives_each_word_its_most_frequent_tag(tmp_path: Path) -> Non
         "the": "PRON",
         "can": "AUX",
         "see": "VERB",
-        "can't": "PART",  # as n't, not from its own line: lines of several words and of none are passed over
+        "can't": NO_TAG,  # lines of several words and of none are passed over
         "ghost": NO_TAG,
         ".": "PUNCT",
     }
@@ -181,7 +201,7 @@ ROW = "\t_\tX\t_\t_\t_\t_\t_\t_\n"
         ("", "bank.conllu:1: no word is in the file; expected CoNLL-U"),
         ("# only\n\n", "bank.conllu:1: no word"),
         ("# c\n1\ta\tb\n", "bank.conllu:2: found 3 columns; a word in CoNLL-U has 10"),
-        ("1 a _ X _ _ _ _ _ _\n", "bank.conllu:1: found 1 columns"),
+        ("1 a _ X _ _ _ _ _ _\n", "bank.conllu:1: found 1 column"),
         (f"x\ta{ROW}", "bank.conllu:1: the line begins with 'x'; expected the number of a word"),
         (f"0\ta{ROW}", "the line begins with '0'"),
         (f"1-\ta{ROW}", "the line begins with '1-'"),
@@ -189,7 +209,7 @@ ROW = "\t_\tX\t_\t_\t_\t_\t_\t_\n"
             "1\ta\t_\t_\tX\t_\t_\t_\t_\t_\n",
             "bank.conllu:1: the column upos holds no tags, only _; choose xpos",
         ),
-        ("1\ta\t_\tX Y\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag 'X Y' is empty or holds white space"),
+        ("1\ta\t_\tX Y\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag 'X Y' is empty, or holds white space"),
         ("1\ta\t_\t\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag '' is empty"),
         ("1\ta\t_\t<s>\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag <s> is that of a special word"),
     ],

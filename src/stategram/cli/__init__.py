@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 
 __all__ = ["INTERRUPTED", "main"]
 
@@ -14,6 +16,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 ok, 1 failure, 2 usage, 3 bad data, 130 interrupted."""
     try:
         from stategram.cli.entry import run
+
+        status = run(arguments)
     except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    sys.exit(run(arguments))
+        status = INTERRUPTED
+    if status == INTERRUPTED and threading.current_thread() is threading.main_thread():
+        # Further Ctrl-C would kill the interpreter on its way out, with another exit code.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(status)

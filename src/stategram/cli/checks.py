@@ -9,7 +9,9 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "was_given"]
+from stategram.errors import StategramError
+
+__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "once", "was_given"]
 
 
 def check_shared_options(options: dict[str, Any]) -> None:
@@ -34,7 +36,7 @@ def check_inputs(names: Sequence[str]) -> None:
         raise click.UsageError("stdin (-) can be read only once; give a file for the others")
     for name in names:
         if name != "-" and not Path(name).exists():
-            raise click.FileError(name, "no such file; check the name")
+            raise StategramError(f"{name}: no such file; check the name")
 
 
 def check_output_apart(output: str, model_name: str) -> None:
@@ -54,6 +56,21 @@ def is_same_file(output: str, name: str) -> bool:
     return Path(output).resolve() == Path(name).resolve() and (
         not Path(output).exists() or Path(output).is_file()
     )
+
+
+def once(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
+    """Take an option that is declared as multiple, and refuse it given twice: click would drop the first."""
+    if len(value) > 1:
+        raise click.UsageError(f"{param.opts[0]} is given {len(value)} times; {_TWICE[param.opts[0]]}")
+    return value[0] if value else None
+
+
+_TWICE = {
+    "--context": "for several clustered models write a recipe, with a [[part]] for each: --recipe FILE.toml",
+    "--heldout": "give one file, such as all of them put together",
+    "--recipe": "write one recipe with the parts of both",
+    "--tags": "give one; a recipe can name tags for each part",
+}
 
 
 def was_given(name: str) -> bool:

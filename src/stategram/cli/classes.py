@@ -166,7 +166,7 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
     with (
-        finish_on_interrupt(console.say) as stop,
+        finish_on_interrupt(console.say, "classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as report,
     ):
         estimator.fit(corpus, progress=sweeps_to(report), stop=stop)

@@ -17,6 +17,7 @@ Report = Callable[[float, str], None]
 """Takes the share of the work that is done and a few words on it."""
 
 _SECONDS_BETWEEN_LINES = 10.0
+_SECONDS_IF_VERBOSE = 2.0
 
 
 class Console:
@@ -51,7 +52,7 @@ class Console:
             yield from _bar(name)
         else:
             self.say(name)
-            yield _lines()
+            yield _lines(_SECONDS_IF_VERBOSE if self.verbose else _SECONDS_BETWEEN_LINES)
 
 
 def _bar(name: str) -> Iterator[Report]:
@@ -70,12 +71,12 @@ def _bar(name: str) -> Iterator[Report]:
         progress.update(task, completed=1.0)
 
 
-def _lines() -> Report:
+def _lines(seconds: float) -> Report:
     last = time.monotonic()
 
     def report(share: float, words: str) -> None:
         nonlocal last
-        if time.monotonic() - last >= _SECONDS_BETWEEN_LINES:
+        if time.monotonic() - last >= seconds:
             last = time.monotonic()
             click.echo(f"  {share:4.0%}  {words}", err=True)
 

@@ -114,7 +114,7 @@ def _explain(error: BaseException) -> tuple[str, int]:
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
         return f"error: {where}{error.strerror or error}{advice}", 1
-    return "interrupted; nothing was written", INTERRUPTED
+    return f"interrupted; {error if str(error) else 'nothing was written'}", INTERRUPTED
 
 
 def _say(message: str) -> None:

@@ -9,11 +9,13 @@ import click
 from stategram.cli.checks import check_output_apart, check_shared_options, was_given
 from stategram.cli.console import Console, many
 from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes
+from stategram.cli.export_part import chosen_part
+from stategram.cli.export_states import export_states
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
 from stategram.formats import write_arpa
-from stategram.models import Model, NgramModel
+from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel
 from stategram.storage import check_place
 
 __all__ = ["export"]
@@ -29,7 +31,8 @@ Examples:
   stategram export model --arpa model.arpa
   stategram export model --arpa model.arpa.gz
   stategram export model --arpa - | build_binary /dev/stdin model.binary
-  stategram export model --classes classes.tsv --part 2""",
+  stategram export model --classes classes.tsv --part 2
+  stategram export model --states states.tsv""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.option(
@@ -43,27 +46,39 @@ Examples:
     help="Instead: the class file to write, with the categories of a clustered model or a category n-gram.",
 )
 @click.option(
+    "--states",
+    metavar="OUT",
+    help="Instead: the table to write, with the contexts of each state of a clustered model.",
+)
+@click.option(
     "--format", type=click.Choice(EXPORTED_FORMATS), default="tsv", show_default=True, help="With --classes."
 )
 @click.option(
     "--part",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --classes: which part of a mixture, the first being 1.  [default: the only one with classes]",
+    help="With --classes or --states: which part of a mixture, the first being 1.  [default: the only one "
+    "with some]",
 )
 @no_verify_option
 @work_options
-def export(model_name: str, arpa: str | None, classes: str | None, **options: Any) -> None:
+def export(
+    model_name: str, arpa: str | None, classes: str | None, states: str | None, **options: Any
+) -> None:
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
 
-    Or write the classes of its words: the most frequent words first, class by class.
+    Or write the classes of its words: the most frequent words first, class by class. Or the states of its
+    contexts, with the events of each context; ~the is the tag or the class of the word "the".
     """
     check_shared_options(options)
-    place = arpa or classes
-    if place is None or (arpa and classes):
-        raise click.UsageError("give --arpa OUT or --classes OUT, one of them")
-    if arpa and (options["part"] or was_given("format")):
-        raise click.UsageError("--part and --format go with --classes; leave them out")
+    places = [place for place in (arpa, classes, states) if place]
+    if len(places) != 1:
+        raise click.UsageError("give --arpa OUT, --classes OUT or --states OUT, one of them")
+    place = places[0]
+    if was_given("format") and not classes:
+        raise click.UsageError("--format goes with --classes; leave it out")
+    if arpa and options["part"]:
+        raise click.UsageError("--part goes with --classes or --states; leave it out")
     check_output_apart(place, model_name)
     check_place(place)
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
@@ -71,8 +86,16 @@ def export(model_name: str, arpa: str | None, classes: str | None, **options: An
     if arpa:
         _export_arpa(model, model_name, arpa, options, console)
         return
-    with console.step(f"writing {'to stdout' if place == '-' else place}"):
-        said = export_classes(model, model_name, place, format=options["format"], part=options["part"])
+    writing = f"writing {'to stdout' if place == '-' else place}"
+    if states:
+        clustered = chosen_part(model, model_name, options["part"], (ClusteredModel,), "states")
+        with console.step(writing):
+            said = export_states(clustered, place)
+    else:
+        kinds: tuple[type[CategoryNgramModel | ClusteredModel], ...] = (CategoryNgramModel, ClusteredModel)
+        with_classes = chosen_part(model, model_name, options["part"], kinds, "word classes")
+        with console.step(writing):
+            said = export_classes(with_classes, place, format=options["format"])
     console.say(f"      {said}")
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import click
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.cli.console import many
-from stategram.errors import BadDataError
 from stategram.formats import write_classes
-from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model
+from stategram.models import CategoryNgramModel, ClusteredModel
 from stategram.text import BEGIN, END, UNKNOWN
 
 __all__ = ["EXPORTED_FORMATS", "export_classes"]
@@ -18,9 +16,8 @@ __all__ = ["EXPORTED_FORMATS", "export_classes"]
 EXPORTED_FORMATS = ("tsv", "srilm", "json")
 
 
-def export_classes(model: Model, model_name: str, place: str, *, format: str, part: int | None) -> str:
-    """Write the categories of a model, or of a part of a mixture; say what was written."""
-    chosen = _part(model, model_name, part)
+def export_classes(chosen: CategoryNgramModel | ClusteredModel, place: str, *, format: str) -> str:
+    """Write the categories of a model; say what was written."""
     labels = chosen.symbols if isinstance(chosen, CategoryNgramModel) else chosen.categories
     vocabulary = chosen.vocabulary
     counts = vocabulary.counts.astype(np.int64)
@@ -33,25 +30,6 @@ def export_classes(model: Model, model_name: str, place: str, *, format: str, pa
     write_classes(place, [words[id] for id in ids.tolist()], numbers, counts[ids], format=format)
     found = many(int(numbers.max(initial=-1)) + 1, "class", "classes")
     return f"{found} of {many(len(ids), 'word')}: {chosen!r}"
-
-
-def _part(model: Model, model_name: str, number: int | None) -> CategoryNgramModel | ClusteredModel:
-    parts = model.parts if isinstance(model, Mixture) else (model,)
-    with_classes = [
-        i for i, one in enumerate(parts, 1) if isinstance(one, CategoryNgramModel | ClusteredModel)
-    ]
-    if not with_classes:
-        raise BadDataError(
-            f"{model_name}: {model!r}; it has no word classes: train with --recipe, or use stategram classes"
-        )
-    listed = "; ".join(f"{i}: {parts[i - 1]!r}" for i in with_classes)
-    if number is None and len(with_classes) > 1:
-        raise click.UsageError(f"several parts of {model_name} have classes; choose one by --part: {listed}")
-    if number is not None and number not in with_classes:
-        raise click.UsageError(f"--part {number}: these parts of {model_name} have classes: {listed}")
-    chosen = parts[(number or with_classes[0]) - 1]
-    assert isinstance(chosen, CategoryNgramModel | ClusteredModel)
-    return chosen
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

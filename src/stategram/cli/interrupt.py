@@ -12,7 +12,7 @@ __all__ = ["finish_on_interrupt"]
 
 
 @contextmanager
-def finish_on_interrupt(say: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+def finish_on_interrupt(say: Callable[[str], None], what: str = "clusters") -> Iterator[Callable[[], bool]]:
     """Within this, the first Ctrl-C only makes the given function answer true; the second one interrupts."""
     asked = told = False
 
@@ -26,7 +26,7 @@ def finish_on_interrupt(say: Callable[[str], None]) -> Iterator[Callable[[], boo
         nonlocal told
         if asked and not told:
             told = True
-            say("interrupted: finishing with the best classes so far (Ctrl-C again to give up)")
+            say(f"interrupted: finishing with the best {what} so far (Ctrl-C again to give up)")
         return asked
 
     if threading.current_thread() is not threading.main_thread():

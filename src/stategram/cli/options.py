@@ -9,6 +9,7 @@ import click
 
 __all__ = [
     "common_options",
+    "guess_option",
     "model_options",
     "no_verify_option",
     "quiet_option",
@@ -43,6 +44,16 @@ def text_options(command: F) -> F:
     ):
         command = option(command)
     return command
+
+
+def guess_option(command: F) -> F:
+    """Add whether words that a tag file lacks are guessed."""
+    return click.option(
+        "--no-guess",
+        is_flag=True,
+        help="Words that a tag file lacks have the tag UNK-TAG; else that of words with the same last three "
+        "letters, if at least three agree.",
+    )(command)
 
 
 def common_options(command: F) -> F:

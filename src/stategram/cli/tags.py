@@ -9,9 +9,9 @@ import numpy as np
 
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
 from stategram.cli.console import Console, many
-from stategram.cli.options import text_options, work_options
+from stategram.cli.options import guess_option, text_options, work_options
 from stategram.cli.reading import read_text
-from stategram.contexts import TagMap, file_of_tags, parse_tags
+from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
 from stategram.storage import check_place, write_whole
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
@@ -47,6 +47,7 @@ Examples:
     metavar="FILE",
     help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
 )
+@guess_option
 @text_options
 @work_options
 def tags(texts: tuple[str, ...], **options: Any) -> None:
@@ -58,7 +59,7 @@ def tags(texts: tuple[str, ...], **options: Any) -> None:
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
     vocabulary = read_text(texts, options, console).vocabulary
     with console.step("tagging"):
-        found = parse_tags(options["tag_source"], vocabulary)
+        found = parse_tags(options["tag_source"], vocabulary, guess=not options["no_guess"])
     write_whole(options["output"], _as_lines(found, vocabulary))
     console.say(_as_table(found, vocabulary))
 
@@ -73,6 +74,7 @@ def _check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
         if is_same_file(options["output"], name):
             raise click.UsageError(f"the output {options['output']} is an input too; choose another name")
     check_place(options["output"])
+    check_tags(options["tag_source"], guess=not options["no_guess"])
 
 
 def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:

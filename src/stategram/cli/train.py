@@ -8,9 +8,11 @@ from typing import Any
 
 import click
 
+from stategram.cli.checks import once
 from stategram.cli.console import Console, many
-from stategram.cli.context_options import context_options
-from stategram.cli.options import common_options, text_options
+from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
+from stategram.cli.grouped_help import GroupedCommand
+from stategram.cli.options import common_options, guess_option, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
 from stategram.cli.train_recipe import train_by_recipe
@@ -21,7 +23,18 @@ from stategram.storage import left_overs
 __all__ = ["train"]
 
 
+# What is in none of these is of the run.
+_GROUPS = {
+    "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
+    "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
+    "Clustered models (with --context)": CONTEXT_OPTIONS,
+    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors"),
+}
+
+
 @click.command(
+    cls=GroupedCommand,
+    groups=_GROUPS,
     short_help="Train a model on a text.",
     epilog="""\b
 Examples:
@@ -68,18 +81,28 @@ Examples:
 )
 @click.option(
     "--recipe",
+    multiple=True,
+    callback=once,
     metavar="NAME|FILE",
-    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file.",
+    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file, "
+    "whose keys are in docs/recipes.md.",
 )
 @context_options
 @click.option(
-    "--heldout", metavar="FILE", help="With --recipe or --context: the text on which weights are learned."
+    "--heldout",
+    multiple=True,
+    callback=once,
+    metavar="FILE",
+    help="With --recipe or --context: the text on which weights are learned.",
 )
 @click.option(
     "--tags",
+    multiple=True,
+    callback=once,
     metavar="SOURCE",
     help="Tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
 )
+@guess_option
 @click.option(
     "--checkpoint",
     metavar="FOLDER",
@@ -103,7 +126,7 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
     """Train a model on TEXT: files with a sentence a line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better.
+    takes longer and predicts better. A recipe with one part gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is

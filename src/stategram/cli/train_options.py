@@ -12,9 +12,19 @@ import click
 
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.cli.context_options import check_without_context, context_recipe
+from stategram.contexts import check_tags
 from stategram.counts import Workspace, parse_size
-from stategram.errors import StategramError
-from stategram.experiments import RECIPES, Recipe, read_recipe, recipe_files, with_tags
+from stategram.errors import StategramError, UsageError
+from stategram.experiments import (
+    RECIPES,
+    ClusteredPart,
+    Recipe,
+    check_run_folder,
+    read_recipe,
+    recipe_files,
+    with_tags,
+)
+from stategram.formats import read_classes
 from stategram.models import check_min_counts
 from stategram.storage import holds_only_our_files
 
@@ -25,8 +35,8 @@ _LONGEST_SHOWN = 40
 
 
 # What one kind of training has and the other lacks.
-_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune")
-_WITH_RECIPE = ("tags", "checkpoint", "resume", "on_interrupt", "seed")
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "no_guess")
+_WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
 
 
 def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | None:
@@ -37,13 +47,16 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     check_shared_options(options)
     _check_with_recipe(options)
     recipe = None
-    if options["recipe"] or options["context"]:
+    if options["recipe"] is not None or options["context"] is not None:
         given = (
             read_recipe(options["recipe"])
-            if options["recipe"]
+            if options["recipe"] is not None
             else context_recipe(options, min_counts_of(options))
         )
-        recipe = with_tags(given, options["tags"])
+        try:
+            recipe = with_tags(given, options["tags"])
+        except UsageError as error:
+            raise UsageError(f"{error} (--tags)") from error
         if options["tags"] and not any(getattr(part, "tags", None) for part in recipe.part):
             where = f"recipe {recipe.name}" if options["recipe"] else f"--context {recipe.name}"
             raise click.UsageError(f"no value of {where} is a tag; leave --tags out")
@@ -59,26 +72,38 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
     Workspace(parse_size(options["memory"]) if options["memory"] else None, options["tmp"])
     if options["checkpoint"]:
         _check_checkpoint(options)
+    if recipe is not None:
+        _check_files(recipe)
     return recipe
+
+
+def _check_files(recipe: Recipe) -> None:
+    """Look into the class files and tags of a recipe; they are read again when they are needed."""
+    for use, name in recipe_files(recipe):
+        if use == "classes" and name != "-":
+            read_classes(name)
+    parts = [part for part in recipe.part if isinstance(part, ClusteredPart)]
+    for tags, guess in {(part.tags, part.guess_tags) for part in parts if part.tags}:
+        check_tags(tags, guess=guess)
 
 
 def _check_with_recipe(options: dict[str, Any]) -> None:
     """Raise a usage error for options that need a recipe, or have no place beside one."""
-    recipe = options["recipe"]
-    if recipe and options["context"]:
+    recipe, context = options["recipe"] is not None, options["context"] is not None
+    if recipe and context:
         raise click.UsageError("--recipe and --context both say what to train; give one of them")
-    if not options["context"]:
+    if not context:
         check_without_context()
-    if (recipe or options["context"]) and not options["heldout"]:
+    if (recipe or context) and not options["heldout"]:
         raise click.UsageError(
             f"{'--recipe' if recipe else '--context'} mixes models, whose weights are learned on a text that "
             "none of them has seen: give --heldout FILE, some thousand sentences that are not in TEXT"
         )
-    if options["heldout"] and not (recipe or options["context"]):
+    if options["heldout"] and not (recipe or context):
         raise click.UsageError(
             f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
         )
-    for name in _WITHOUT_RECIPE if recipe else () if options["context"] else _WITH_RECIPE:
+    for name in _WITHOUT_RECIPE if recipe else () if context else _WITH_RECIPE:
         if was_given(name):
             shown = "--" + name.replace("_", "-")
             raise click.UsageError(
@@ -113,6 +138,7 @@ def _check_checkpoint(options: dict[str, Any]) -> None:
         raise click.UsageError(
             f"{options['checkpoint']} holds a training that has begun; --resume goes on with it, or remove it"
         )
+    check_run_folder(options["checkpoint"])
 
 
 def min_counts_of(options: dict[str, Any]) -> tuple[int, ...] | None:

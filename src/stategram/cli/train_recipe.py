@@ -13,7 +13,7 @@ from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_record import inputs_of, text_recipe
 from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
-from stategram.models import ClusteredModel, Mixture
+from stategram.models import ClusteredModel, Mixture, Model
 from stategram.text import Corpus
 
 __all__ = ["train_by_recipe"]
@@ -27,24 +27,39 @@ def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, A
     checkpoint = options["checkpoint"]
     # Reading twice came first, writing comes last.
     console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
-    mixture = train_recipe(
-        corpus,
-        heldout,
-        recipe,
-        checkpoint=checkpoint,
-        resume=options["resume"],
-        memory=options["memory"],
-        tmp=options["tmp"],
-        threads=options["threads"],
-        seed=options["seed"],
-        steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
-    )
+    with _saying_how_to_go_on(checkpoint):
+        mixture = train_recipe(
+            corpus,
+            heldout,
+            recipe,
+            checkpoint=checkpoint,
+            resume=options["resume"],
+            memory=options["memory"],
+            tmp=options["tmp"],
+            threads=options["threads"],
+            seed=options["seed"],
+            steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
+        )
     console.say(_as_table(mixture))
     with console.step(f"writing {options['output']}") as report:
         _write(mixture, texts, recipe, corpus, options, report)
-    if checkpoint:
+    if checkpoint and any(map(_ended_early, mixture.parts)):
+        console.say(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
+    elif checkpoint:
         console.say(f"      {checkpoint} is not needed any more")
     console.say(f"      try: stategram eval {options['output']} test.txt")
+
+
+@contextmanager
+def _saying_how_to_go_on(checkpoint: str | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        if checkpoint is None:
+            raise
+        raise KeyboardInterrupt(
+            f"what is done is in {checkpoint}; the same command with --resume goes on"
+        ) from end
 
 
 class _ConsoleSteps(Steps):
@@ -70,6 +85,9 @@ class _ConsoleSteps(Steps):
 
     def say(self, message: str) -> None:
         self.console.say(message)
+
+    def detail(self, message: str) -> None:
+        self.console.detail(message)
 
 
 def _write(
@@ -104,11 +122,10 @@ def _as_table(mixture: Mixture) -> str:
     """Say what each part is worth on the held-out text."""
     found = mixture.report
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
-    for part in found["parts"]:
+    for part, model in zip(found["parts"], mixture.parts, strict=True):
+        name = part["name"] + (" (ended early)" if _ended_early(model) else "")
         without = "-" if part["without"] is None else f"{part['without'] - found['perplexity']:+,.2f}"
-        lines.append(
-            f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {part['name']}"
-        )
+        lines.append(f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {name}")
     lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
     chosen = found["buckets"]["kind"]
     tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
@@ -119,6 +136,10 @@ def _as_table(mixture: Mixture) -> str:
             + (" (a little too good: trust in states is of both)" if trust else "")
         )
     return "\n".join(lines)
+
+
+def _ended_early(model: Model) -> bool:
+    return bool(model.recipe.get("ended_early"))
 
 
 def _number(perplexity: float | None) -> str:

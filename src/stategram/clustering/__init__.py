@@ -10,8 +10,8 @@ from stategram.clustering.context_clustering import (
 )
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Progress, SweepRecord
-from stategram.clustering.number_of_clusters import usual_number
 from stategram.clustering.schedule import EFFORTS
+from stategram.clustering.text_size import SIZE, by_size, is_size
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
@@ -20,6 +20,7 @@ __all__ = [
     "CRITERIA",
     "EFFORTS",
     "PRESETS",
+    "SIZE",
     "Checkpoint",
     "ClassHierarchy",
     "Clustering",
@@ -30,8 +31,9 @@ __all__ = [
     "TreeClustering",
     "WordClasses",
     "build_hierarchy",
+    "by_size",
     "class_labels",
     "cluster",
     "cluster_tree",
-    "usual_number",
+    "is_size",
 ]

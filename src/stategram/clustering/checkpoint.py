@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.monitor import SweepRecord
+from stategram.clustering.number_of_clusters import ClusterNumbers
 from stategram.clustering.tree_clustering import LevelResult, Position, TreeClustering
-from stategram.contexts import ContextTree
+from stategram.contexts import ContextDefinition, ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import open_folder, recover_folder, write_folder
+from stategram.storage import open_folder, recover_folder, write_folder, write_whole
+from stategram.text import Corpus
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "search_fingerprint"]
 
 _KIND = "clustering checkpoint"
 
@@ -69,6 +72,25 @@ class Checkpoint:
         """Whether there is something to go on from, even if a run was killed while it replaced the folder."""
         recover_folder(self.folder)
         return Path(self.folder).exists()
+
+    @property
+    def _numbers(self) -> Path:
+        return Path(f"{os.fspath(self.folder)}.numbers.json")
+
+    def keep_numbers(self, search: str, numbers: ClusterNumbers) -> None:
+        """Write what a search for numbers of clusters came to, beside the folder."""
+        write_whole(self._numbers, json.dumps({"search": search, **asdict(numbers)}).encode() + b"\n")
+
+    def numbers(self, search: str) -> ClusterNumbers | None:
+        """Give what the same search came to; None if it was not done, or if that is damaged."""
+        try:
+            found = json.loads(self._numbers.read_bytes())
+            if found["search"] != search:
+                return None
+            trials = tuple((int(number), float(perplexity)) for number, perplexity in found["trials"])
+            return ClusterNumbers(int(found["states"]), int(found["categories"]), trials)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            return None
 
     def _fingerprint_of(self, run: TreeClustering) -> str:
         # A large text takes a second: once is enough.
@@ -120,6 +142,18 @@ def _fingerprint(run: TreeClustering) -> str:
     """Give what tells the text and the options of a clustering from all others."""
     digest = hashlib.sha256(json.dumps(asdict(run.settings), sort_keys=True).encode())
     _add_tree(digest, run.tree)
+    return digest.hexdigest()
+
+
+def search_fingerprint(
+    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any] | None]
+) -> str:
+    """Give what tells a search for numbers of clusters from all others; `values` are tags and classes."""
+    digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
+    for array in (corpus.ids, corpus.sentence_starts, *values):
+        if array is not None:
+            digest.update(len(array).to_bytes(8, "little"))
+            digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.checkpoint import Checkpoint
+from stategram.clustering.checkpoint import Checkpoint, search_fingerprint
 from stategram.clustering.memory import check_memory
 from stategram.clustering.monitor import Monitor, Progress
-from stategram.clustering.number_of_clusters import choose_numbers
+from stategram.clustering.number_of_clusters import AUTO, choose_numbers
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
-from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree
+from stategram.clustering.word_classes import WordClasses
+from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
 from stategram.errors import UsageError
 from stategram.processors import thread_count
 from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
@@ -37,8 +38,8 @@ def cluster(
     corpus: Corpus | Iterable[str],
     context: str | ContextDefinition = "w-2,w-1",
     *,
-    states: int | str = 2000,
-    categories: int | str = 2000,
+    states: int | str = "size",
+    categories: int | str = "size",
     preset: str = "normal",
     tree: bool = True,
     criterion: str | None = None,
@@ -48,8 +49,8 @@ def cluster(
     anneal: int | None = None,
     candidates: int | None = None,
     tree_order: str | None = None,
-    tags: TagMap | None = None,
-    classes: NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
+    tags: TagMap | str | None = None,
+    classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
     threads: int | None = None,
@@ -66,7 +67,8 @@ def cluster(
     context
         What a context is: ``w-1``, ``w-2,w-1``, ``t-4,t-3,t-2,t-1``, ``g-2,w-1`` and so on.
     states, categories
-        How many; ``"auto"`` chooses a number by how well a part of the text predicts the rest.
+        How many; ``"size"`` takes a number that suits texts of that size, ``"0.5 size"`` half of it,
+        ``"auto"`` one by how well a part of the text predicts the rest.
     preset
         Where the options below are not given: ``paper``, ``fast``, ``normal`` or ``best``.
     tree
@@ -88,9 +90,11 @@ def cluster(
     tree_order
         The values of the context in the order in which the tree refines by them; by default nearest first.
     tags, classes
-        The tag and the category of each word, if the context has them.
+        The tag and the class of each word, if the context has them: a `TagMap`, or what `stategram tags`
+        takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
     checkpoint
-        A folder to which the clustering is written every few minutes and at each level.
+        A folder to which the clustering is written every few minutes and at each level; numbers that were
+        chosen are kept in a file beside it.
     resume
         Whether to go on from the checkpoint; the result is that of an uninterrupted run.
     threads
@@ -114,6 +118,9 @@ def cluster(
         corpus = corpus_from_sentences(corpus)
     if preset not in PRESETS:
         raise UsageError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
+    if tree_order is not None and (not tree or isinstance(context, ContextDefinition)):
+        without = "tree is False" if not tree else "the context has an order already"
+        raise UsageError(f"tree_order is {tree_order!r}, but {without}; leave it out")
     definition = (
         context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
     )
@@ -129,32 +136,48 @@ def cluster(
         seed=seed,
     )
     _check(settings)
+    if isinstance(tags, str):
+        tags = parse_tags(tags, corpus.vocabulary)
+    elif not isinstance(tags, TagMap | None):
+        raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
     labels = None if classes is None else class_labels(classes, corpus.vocabulary)
     n_threads = thread_count(threads)
-    n_states, n_categories = choose_numbers(
-        corpus,
-        definition,
-        states,
-        categories,
-        tags=tags,
-        classes=labels,
-        settings=settings,
-        threads=n_threads,
-        progress=progress,
-        stop=stop,
-    )
+    keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
+    if resume and keeper is None:
+        raise UsageError("resume needs the folder of a checkpoint to go on from")
+    is_search, search, numbers = AUTO in (states, categories), "", None
+    if is_search and keeper is not None:
+        values = (None if tags is None else tags.labels, labels)
+        search = search_fingerprint(corpus, definition, settings, states, categories, values=values)
+        numbers = keeper.numbers(search) if resume else None
+    if numbers is None:
+        numbers = choose_numbers(
+            corpus,
+            definition,
+            states,
+            categories,
+            tags=tags,
+            classes=labels,
+            settings=settings,
+            threads=n_threads,
+            progress=progress,
+            stop=stop,
+        )
+        if is_search and keeper is not None and not (stop and stop()):
+            keeper.keep_numbers(search, numbers)
     words = int(np.count_nonzero(corpus.word_counts))
-    settings = replace(settings, states=n_states, categories=min(n_categories, words))
+    settings = replace(settings, states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
-    return cluster_tree(
+    found = cluster_tree(
         build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
         settings,
-        checkpoint=checkpoint,
+        checkpoint=keeper,
         resume=resume,
         threads=n_threads,
         progress=progress,
         stop=stop,
     )
+    return replace(found, trials=numbers.trials)
 
 
 def cluster_tree(
@@ -207,11 +230,14 @@ def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any
 
     An array, with a number for each id, is taken as it is.
     """
+    if isinstance(classes, WordClasses):
+        classes = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
     if not isinstance(classes, Mapping):
         labels = np.asarray(classes)
         if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
             raise UsageError(
-                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary"
+                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
+                "give WordClasses, or a dict of words and their classes"
             )
         return labels
     numbers: dict[object, int] = {}

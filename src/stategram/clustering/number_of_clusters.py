@@ -1,45 +1,47 @@
 """How many clusters suit a text: as many as predict best what they were not made of.
 
 Every tenth sentence is set aside and the others are clustered, for numbers around that which is usual for so
-much text; the one with which they predict the sentences set aside best is taken. The criterion itself, that
-of leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made of.
+much text; the smallest of those with which they predict the sentences set aside nearly best is taken. The
+criterion itself, that of leaving-one-out too, cannot tell: clusters are fitted to the very counts it is made
+of.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.monitor import Monitor, Progress
+from stategram.clustering.text_size import by_size, is_size, usual_number
 from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.contexts import ContextDefinition, TagMap, build_tree
 from stategram.counts import cluster_counts
 from stategram.errors import UsageError
 from stategram.text import Corpus
+from stategram.wording import many
 
-__all__ = ["AUTO", "choose_numbers", "usual_number"]
+__all__ = ["AUTO", "ClusterNumbers", "choose_numbers"]
 
 AUTO = "auto"
 _EVERY = 10
 _NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _DISCOUNT = 0.9
 _SWEEPS = 2
-# On texts of two million and of 40 million words, about so many clusters predicted held-out text best.
-_OF_THE_ROOT = 0.35
+# A perplexity that is higher by this share only is as good: more clusters take longer and need more memory.
+_NEARLY = 0.005
 
 
-def usual_number(n_events: int) -> float:
-    """Give the number of clusters that suits most texts of so many events: 0.35 of the square root.
+@dataclass(frozen=True)
+class ClusterNumbers:
+    """Numbers of clusters, and of each number that was tried the perplexity of the sentences set aside."""
 
-    >>> round(usual_number(2_000_000)), round(usual_number(40_000_000))
-    (495, 2214)
-    """
-    return _OF_THE_ROOT * math.sqrt(n_events)
+    states: int
+    categories: int
+    trials: tuple[tuple[int, float], ...] = ()
 
 
 def choose_numbers(
@@ -54,17 +56,23 @@ def choose_numbers(
     threads: int,
     progress: Callable[[Progress], object] | None = None,
     stop: Callable[[], bool] | None = None,
-) -> tuple[int, int]:
+) -> ClusterNumbers:
     """Give the numbers of states and of categories, choosing those that are ``"auto"``: one for both."""
+    words = int(np.count_nonzero(corpus.word_counts))
+    if isinstance(states, str) and is_size(states):
+        states = by_size(states, corpus.n_events)
+    if isinstance(categories, str) and is_size(categories):
+        categories = min(by_size(categories, corpus.n_events), max(words // 2, 1))
     for name, number in (("states", states), ("categories", categories)):
         if number != AUTO and not (isinstance(number, int) and number >= 1):
-            raise UsageError(f"{name} is {number!r}; it must be at least 1, or 'auto'")
+            raise UsageError(f"{name} is {number!r}; it must be at least 1, 'size' or 'auto'")
     if AUTO not in (states, categories):
-        return int(states), int(categories)
+        return ClusterNumbers(int(states), int(categories))
     kept, aside = _divide(corpus)
     if aside.n_events == 0 or kept.n_events == 0:
         raise UsageError(
-            f"a text of {corpus.n_sentences} sentences is too short to choose numbers of clusters; give them"
+            f"a text of {many(corpus.n_sentences, 'sentence')} is too short to choose numbers of clusters; "
+            "give them"
         )
     tree = build_tree(kept, definition, tags=tags, classes=classes, threads=threads)
     nodes, levels = tree.find(aside, threads=threads)
@@ -80,20 +88,33 @@ def choose_numbers(
         found = TreeClustering(tree, tried, threads, Monitor(progress, stop)).run()
         return _perplexity(found, aside, nodes, levels)
 
-    return both(_best_number(usual_number(corpus.n_events), perplexity))
+    tried = try_numbers(usual_number(corpus.n_events), perplexity)
+    return ClusterNumbers(*both(smallest_nearly_best(tried)), tuple(sorted(tried.items())))
 
 
-def _best_number(start: float, perplexity: Callable[[int], float]) -> int:
-    """Go from a number up or down as long as the perplexity falls."""
+def try_numbers(start: float, perplexity: Callable[[int], float]) -> dict[int, float]:
+    """Go from a number up as long as the perplexity falls, else down as long as it hardly rises."""
     at = int(np.abs(np.log(np.array(_NUMBERS) / start)).argmin())
-    best = perplexity(_NUMBERS[at])
-    for step in (1, -1):
-        moved = False
-        while 0 <= at + step < len(_NUMBERS) and (found := perplexity(_NUMBERS[at + step])) < best:
-            at, best, moved = at + step, found, True
-        if moved:
+    tried = {_NUMBERS[at]: perplexity(_NUMBERS[at])}
+    for step, numbers in ((1, _NUMBERS[at + 1 :]), (-1, _NUMBERS[:at][::-1])):
+        for number in numbers:
+            best = min(tried.values())
+            tried[number] = perplexity(number)
+            if tried[number] >= (best if step > 0 else best * (1 + _NEARLY)):
+                break
+        if min(tried.values()) < tried[_NUMBERS[at]]:
             break
-    return _NUMBERS[at]
+    return tried
+
+
+def smallest_nearly_best(tried: dict[int, float]) -> int:
+    """Give the smallest number that is nearly as good as the best.
+
+    >>> smallest_nearly_best({25: 103.0, 50: 100.4, 100: 100.0, 200: 101.0})
+    50
+    """
+    best = min(tried.values())
+    return min(number for number, found in tried.items() if found <= best * (1 + _NEARLY))
 
 
 def _divide(corpus: Corpus) -> tuple[Corpus, Corpus]:

@@ -97,6 +97,8 @@ class Clustering:
         How they were found.
     levels, history
         What each level and each sweep came to.
+    trials
+        If numbers of clusters were tried out: the numbers, and the perplexity of sentences set aside.
 
     """
 
@@ -106,6 +108,10 @@ class Clustering:
     settings: ClusteringSettings
     levels: tuple[LevelResult, ...] = ()
     history: tuple[SweepRecord, ...] = ()
+    trials: tuple[tuple[int, float], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Clustering({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
 
     @property
     def n_states(self) -> int:

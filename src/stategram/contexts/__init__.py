@@ -2,7 +2,7 @@
 
 from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.definition import ContextDefinition, ContextValue
-from stategram.contexts.sources import file_of_tags, parse_tags
+from stategram.contexts.sources import check_tags, file_of_tags, parse_tags
 from stategram.contexts.tag_files import tags_from_conllu, tags_from_file
 from stategram.contexts.tags import TAG_SOURCES, TagMap, TagShare
 from stategram.contexts.tree import ContextLevel, ContextTree, build_tree
@@ -16,6 +16,7 @@ __all__ = [
     "TagMap",
     "TagShare",
     "build_tree",
+    "check_tags",
     "file_of_tags",
     "parse_tags",
     "tags_from_brill",

@@ -138,7 +138,7 @@ def _parse_value(part: str, text: str, what: str) -> ContextValue:
     found = _VALUE.fullmatch(part)
     if found is None or int(found[2]) > MAX_DISTANCE:
         where = f"{part!r} in {what} {text!r}" if part != text else f"{what} {text!r}"
-        reason = "is empty" if not part else "is no value"
+        reason = "is empty" if not part else "cannot be read"
         if re.fullmatch(r"[wtg]-[0-9]+", part) and not part[2:].startswith("0"):
             reason = f"is farther back than {MAX_DISTANCE}"
         raise UsageError(f"{where} {reason}; {_EXAMPLE}")

@@ -10,15 +10,16 @@ from stategram.contexts.tags import TagMap
 from stategram.errors import UsageError
 from stategram.text import Vocabulary
 
-__all__ = ["file_of_tags", "parse_tags"]
+__all__ = ["check_tags", "file_of_tags", "parse_tags"]
 
 _TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
 
 
-def parse_tags(source: str, vocabulary: Vocabulary) -> TagMap:
+def parse_tags(source: str, vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     """Make the tags of a vocabulary from ``brill``, ``tags.tsv``, ``bank.conllu`` or ``bank.conllu:xpos``.
 
     What is called ``.conllu`` is a treebank; any other name is that of a file with a word and its tag a line.
+    `guess` is for these two, as in `tags_from_file`.
 
     Examples
     --------
@@ -30,11 +31,23 @@ def parse_tags(source: str, vocabulary: Vocabulary) -> TagMap:
     if not source.strip():
         raise UsageError("no tags are named; give brill, a file of words and tags, or a .conllu file")
     if source == "brill":
+        if not guess:
+            raise UsageError(
+                "brill has its own rules for words that it lacks; only those of files can be left"
+            )
         return tags_from_brill(vocabulary)
     if treebank := _TREEBANK.fullmatch(source):
         column = treebank["column"]
-        return tags_from_conllu(treebank["path"], vocabulary, "upos" if column is None else column)
-    return tags_from_file(_without_column(source), vocabulary)
+        return tags_from_conllu(
+            treebank["path"], vocabulary, "upos" if column is None else column, guess=guess
+        )
+    return tags_from_file(_without_column(source), vocabulary, guess=guess)
+
+
+def check_tags(source: str, *, guess: bool = True) -> None:
+    """Raise the error that `parse_tags` would raise for any vocabulary; stdin is left for it to read."""
+    if file_of_tags(source) != "-":
+        parse_tags(source, Vocabulary.from_words([]), guess=guess)
 
 
 def file_of_tags(source: str) -> str | None:

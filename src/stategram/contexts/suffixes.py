@@ -34,6 +34,8 @@ class SuffixGuesser:
         The lengths of suffixes that are looked at, the first one first.
     at_least
         A suffix that fewer words have says nothing.
+    agreeing
+        Nor does one of which fewer words have the tag that most have.
 
     Examples
     --------
@@ -43,14 +45,23 @@ class SuffixGuesser:
 
     """
 
-    def __init__(self, known: Iterable[tuple[str, str]], lengths: Iterable[int], at_least: int = 1) -> None:
+    def __init__(
+        self,
+        known: Iterable[tuple[str, str]],
+        lengths: Iterable[int],
+        *,
+        at_least: int = 1,
+        agreeing: int = 1,
+    ) -> None:
         self._lengths = tuple(lengths)
         counts: dict[str, Counter[str]] = defaultdict(Counter)
         for word, tag in known:
             for suffix in self._suffixes(word):
                 counts[suffix][tag] += 1
         self._tags = {
-            suffix: most_frequent(tags) for suffix, tags in counts.items() if tags.total() >= at_least
+            suffix: most_frequent(tags)
+            for suffix, tags in counts.items()
+            if tags.total() >= at_least and max(tags.values()) >= agreeing
         }
 
     def guess(self, word: str) -> str | None:

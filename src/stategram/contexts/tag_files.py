@@ -11,6 +11,7 @@ from stategram.contexts.suffixes import SuffixGuesser, most_frequent
 from stategram.contexts.tags import TagMap, is_lower_case, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
+from stategram.wording import many
 
 __all__ = ["CONLLU_COLUMNS", "NO_TAG", "tags_from_conllu", "tags_from_file"]
 
@@ -19,17 +20,20 @@ NO_TAG = "UNK-TAG"
 
 CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
 
+# So many different words must end alike and have the same tag, for others to be guessed by it.
+_WITNESSES = 3
+
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD_ID = re.compile(rb"[1-9][0-9]*")
 _SKIPPED_ID = re.compile(rb"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
 
 
-def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagMap:
+def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
 
-    A word that is not in the file has the tag of the same word in other case; else the tag that most words
-    of the file with the same last three letters have; else ``UNK-TAG``. `TagMap.source` counts these as
-    ``rule``, ``rule`` and ``fallback``.
+    A word that is not in the file has the tag of the same word in other case; else it is guessed: the tag
+    that most words of the file with the same last three letters have, if at least three of them have it; else
+    ``UNK-TAG``. `TagMap.source` counts these as ``rule``, ``rule`` and ``fallback``.
 
     Parameters
     ----------
@@ -37,19 +41,22 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         A file, plain or compressed; ``-`` is stdin.
     vocabulary
         The words that need tags.
+    guess
+        Whether to guess at all.
 
     Raises
     ------
     BadDataError
-        If a line is not of that form, is not UTF-8, or gives a word a second tag; or if there is no line.
+        If a line is not of that form, is not UTF-8, or gives a word a second tag; if there is no line; or
+        if no word of the vocabulary is in the file, in whatever case.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as place:
     ...     path = pathlib.Path(place, "tags.tsv")
-    ...     _ = path.write_text("the\tDT\ncat\tNN\n")
-    ...     tags = tags_from_file(path, Vocabulary.from_words(["The", "cat", "tomcat", "dog"]))
+    ...     _ = path.write_text("the\tDT\nnation\tNN\nration\tNN\nmotion\tNN\n")
+    ...     tags = tags_from_file(path, Vocabulary.from_words(["The", "nation", "station", "bathe"]))
     >>> [tags.tags[label] for label in tags.labels[3:]]
     ['DT', 'NN', 'NN', 'UNK-TAG']
 
@@ -64,8 +71,8 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
             shown = b" ".join(columns[:6]).decode()
             raise BadDataError(
-                f"{name}:{number}: found {len(columns)} columns, {shown[:80]!r}; a tag file has word<TAB>tag "
-                "or word<TAB>tag<TAB>count on each line. Mend the line"
+                f"{name}:{number}: found {many(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
+                "word<TAB>tag or word<TAB>tag<TAB>count on each line. Mend the line"
             )
         word, tag = columns[0].decode(), columns[1].decode()
         if word in SPECIAL_WORDS:
@@ -79,10 +86,12 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary) -> TagM
         _check_tag(tag, name, number)
     if not tags:
         raise BadDataError(f"{name}:1: no word with a tag is in the file; expected word<TAB>tag on each line")
-    return _tag(vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()})
+    return _tag(name, vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()}, guess)
 
 
-def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos") -> TagMap:
+def tags_from_conllu(
+    path: str | os.PathLike[str], vocabulary: Vocabulary, column: str = "upos", *, guess: bool = True
+) -> TagMap:
     """Read the tags of words from a treebank in CoNLL-U: the most frequent tag of each word.
 
     Of tags that are equally frequent, the first by name is taken. If the vocabulary is in lower case, so are
@@ -96,6 +105,8 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         The words that need tags.
     column
         ``upos`` for universal tags, ``xpos`` for those of the language.
+    guess
+        As in `tags_from_file`.
 
     Raises
     ------
@@ -128,14 +139,23 @@ def tags_from_conllu(path: str | os.PathLike[str], vocabulary: Vocabulary, colum
         raise BadDataError(f"{name}:{empty}: the column {column} holds no tags, only _; choose {other}")
     if not counts:
         raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns a word")
-    return _tag(vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts)
+    return _tag(name, vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts, guess)
 
 
-def _tag(vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]]) -> TagMap:
+def _tag(
+    name: str, vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Counter[str]], guess: bool
+) -> TagMap:
     in_lower_case: dict[str, Counter[str]] = defaultdict(Counter)
     for word, seen in counts.items():
         in_lower_case[word.lower()].update(seen)
-    guesser = SuffixGuesser(tags.items(), [3])
+    words = vocabulary.words[len(SPECIAL_WORDS) :]
+    if words and not any(word.lower() in in_lower_case for word in words):
+        raise BadDataError(
+            f"{name}: none of the {len(words):,} words that need a tag is in the file; "
+            "check that file and text are of the same language and tokenisation"
+        )
+    known = ((word, most_frequent(seen)) for word, seen in in_lower_case.items()) if guess else ()
+    guesser = SuffixGuesser(known, [3], agreeing=_WITNESSES)
 
     def find(word: str) -> tuple[str, str]:
         if tag := tags.get(word):
@@ -143,11 +163,11 @@ def _tag(vocabulary: Vocabulary, tags: dict[str, str], counts: Mapping[str, Coun
         lower = word.lower()
         if seen := in_lower_case.get(lower):
             return most_frequent(seen), "rule"
-        if tag := guesser.guess(word) or guesser.guess(lower):
+        if tag := guesser.guess(lower):
             return tag, "rule"
         return NO_TAG, "fallback"
 
-    return tag_words(vocabulary, map(find, vocabulary.words[len(SPECIAL_WORDS) :]))
+    return tag_words(vocabulary, map(find, words))
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]]]:
@@ -161,8 +181,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]
 def _check_columns(columns: list[bytes], name: str, number: int) -> None:
     if len(columns) != 10:
         raise BadDataError(
-            f"{name}:{number}: found {len(columns)} columns; a word in CoNLL-U has 10, separated by tabs. "
-            "Mend the line"
+            f"{name}:{number}: found {many(len(columns), 'column')}; a word in CoNLL-U has 10, separated by "
+            "tabs. Mend the line"
         )
     if not (_WORD_ID.fullmatch(columns[0]) or _SKIPPED_ID.fullmatch(columns[0])):
         raise BadDataError(
@@ -176,5 +196,8 @@ def _check_tag(tag: str, name: str, number: int) -> None:
         raise BadDataError(
             f"{name}:{number}: the tag {tag} is that of a special word; give the word another tag"
         )
-    if not tag or tag.split() != [tag]:
-        raise BadDataError(f"{name}:{number}: the tag {tag!r} is empty or holds white space; mend the line")
+    if not tag or tag.split() != [tag] or not tag.isprintable():
+        raise BadDataError(
+            f"{name}:{number}: the tag {tag!r} is empty, or holds white space or a control character; "
+            "mend the line"
+        )

@@ -58,6 +58,14 @@ class TagMap:
     def __repr__(self) -> str:
         return f"TagMap({len(self.tags)} tags of {len(self.labels)} words)"
 
+    @property
+    def coverage(self) -> float:
+        """The share of the tokens, or of the words if none has a count, whose tag is that of the lexicon."""
+        tokens = sum(share.tokens for share in self.source.values())
+        if tokens:
+            return self.source["lexicon"].tokens / tokens
+        return self.source["lexicon"].words / max(sum(share.words for share in self.source.values()), 1)
+
     def tag(self, id: int) -> str:
         """Give the tag of the word with an id."""
         if not 0 <= id < len(self.labels):

@@ -8,6 +8,7 @@ from stategram.experiments.recipe_parts import (
     Recipe,
 )
 from stategram.experiments.recipes import RECIPES, read_recipe, recipe_files, with_tags
+from stategram.experiments.run_folder import check_run_folder
 from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
 from stategram.experiments.training import n_steps, train_recipe
 
@@ -21,6 +22,7 @@ __all__ = [
     "Report",
     "Steps",
     "Stop",
+    "check_run_folder",
     "n_steps",
     "read_recipe",
     "recipe_files",

@@ -11,11 +11,11 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS
-from stategram.experiments.text_size import SIZE
+from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS, SIZE
 from stategram.models import GATE_KINDS, SMOOTHINGS
 
 __all__ = [
+    "MEANINGS",
     "PARTS",
     "CategoryNgramPart",
     "ClusteredPart",
@@ -111,6 +111,7 @@ class ClusteredPart(
     anneal: _AtLeastZero = None
     candidates: _AtLeastZero = None
     tags: Annotated[str | None, Meta(description="brill, or a file of words and tags")] = None
+    guess_tags: Annotated[bool, Meta(description="true or false")] = True
     context_classes: Annotated[
         _Classes | None,
         Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),
@@ -137,6 +138,33 @@ PARTS: dict[str, type[Part]] = {
     "category-ngram": CategoryNgramPart,
     "clustered": ClusteredPart,
 }
+
+
+MEANINGS = {
+    "order": "number of words, or of classes, of the longest n-grams",
+    "smoothing": "how probabilities are estimated",
+    "min_counts": "how often an n-gram must occur; by default what is usual for the smoothing",
+    "prune": "drop n-grams without which the perplexity rises by less than this share",
+    "classes": "the word classes",
+    "effort": "how hard to look for word classes; for those of a context as another part does, or normal",
+    "context": "what is known of the words before: words w, tags t, classes g, 1 being the nearest",
+    "tree_order": "the values in the order in which they part groups of contexts; by default nearest first",
+    "tree": "whether groups of contexts move first, single ones later; else single ones from the start",
+    "states": "how many clusters of contexts",
+    "categories": "how many clusters of words",
+    "preset": "how hard to look; gives the keys of the table below that are not given",
+    "criterion": "maximum likelihood, or leaving-one-out",
+    "min_count": "contexts with fewer events do not move on their own",
+    "tolerance": "a level ends when a sweep lowers the perplexity by less than this share",
+    "max_sweeps": "a level ends after so many sweeps at most",
+    "anneal": "annealing sweeps on the first level",
+    "candidates": "look at so many clusters only in two of three sweeps; 0: always at all",
+    "tags": "tags of a context that has some; --tags where not given",
+    "guess_tags": "whether words that a file of tags lacks have the tag of words that end alike",
+    "context_classes": "word classes of a context that has some; by the size of the text where not given",
+    "buckets": "of what the weights depend; auto tries them out",
+}
+"""What each key is for."""
 
 
 class Recipe(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from stategram.clustering import is_size
 from stategram.contexts import ContextDefinition, file_of_tags
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import (
@@ -21,7 +22,6 @@ from stategram.experiments.recipe_parts import (
     Part,
     Recipe,
 )
-from stategram.experiments.text_size import is_size
 from stategram.models import check_min_counts
 
 __all__ = ["RECIPES", "read_recipe", "recipe_files", "with_tags"]
@@ -129,7 +129,7 @@ def with_tags(recipe: Recipe, tags: str | None) -> Recipe:
             if tags is None:
                 raise UsageError(
                     f"recipe {recipe.name}: part {number} has tags in its context {part.context}, but does "
-                    'not say which; add tags = "brill" or a file to the part, or give --tags'
+                    'not say which; add tags = "brill" or a file to the part, or give tags for all of them'
                 )
             changed = msgspec.structs.replace(part, tags=tags)
         parts.append(changed)
@@ -201,6 +201,8 @@ def _check_together(where: str, part: Part) -> None:
             definition = ContextDefinition.parse(part.context)
             key = "tree_order"
             _definition(part)
+            if part.tree_order is not None and not part.tree:
+                raise UsageError("tree = false has no tree to order; leave the key out")
             for needed, key in (
                 (definition.needs_tags, "tags"),
                 (definition.needs_classes, "context_classes"),

@@ -7,14 +7,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from stategram.clustering import PRESETS
+from stategram.clustering import PRESETS, by_size, is_size
 from stategram.contexts import ContextDefinition, build_tree
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
-from stategram.experiments.text_size import by_size, is_size
 from stategram.models import usual_min_counts
 from stategram.text import Corpus
 
-__all__ = ["definition_of", "most_states", "resolve"]
+__all__ = ["beyond_limits", "definition_of", "most_states", "resolve"]
 
 # The different contexts of so many events are counted: where there are more, no limit is near.
 _EVENTS = 1_000_000
@@ -37,8 +36,7 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     5
 
     """
-    words = int(np.count_nonzero(corpus.word_counts))
-    most = max(1, words // 2)
+    most = _most_classes(corpus)
 
     def number(given: Any) -> Any:
         if isinstance(given, str):
@@ -59,6 +57,25 @@ def resolve(recipe: Recipe, corpus: Corpus) -> Recipe:
     # Where numbers meet their limits, parts may turn out to be the same.
     different = [part for number, part in enumerate(filled) if part not in filled[:number]]
     return msgspec.structs.replace(recipe, part=different)
+
+
+def beyond_limits(recipe: Recipe, corpus: Corpus) -> list[str]:
+    """Say which numbers of a recipe are more than `resolve` allows for a text."""
+    most, notes = _most_classes(corpus), []
+    for part in recipe.part:
+        for key, what in (
+            ("classes", "classes"),
+            ("categories", "categories"),
+            ("context_classes", "classes of the context"),
+        ):
+            given = getattr(part, key, None)
+            if isinstance(given, int) and given > most:
+                notes.append(f"only {most:,} of {given:,} {what} are possible: half of the different words")
+    return list(dict.fromkeys(notes))
+
+
+def _most_classes(corpus: Corpus) -> int:
+    return max(1, int(np.count_nonzero(corpus.word_counts)) // 2)
 
 
 def definition_of(part: ClusteredPart) -> ContextDefinition:
@@ -84,7 +101,7 @@ def _clustered(part: ClusteredPart, number: Any, events: int) -> ClusteredPart:
     return msgspec.structs.replace(
         part,
         context=str(definition),
-        tree_order=definition.tree_order,
+        tree_order=definition.tree_order if part.tree else None,
         states=states,
         categories=number(part.categories),
         context_classes=classes,

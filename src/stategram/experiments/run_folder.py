@@ -4,6 +4,7 @@ run.json                  what is trained, on which text
 run.lock                  held by the process that trains
 classes-500-normal.tsv    classes that parts share
 part-1, part-2, ...       a finished part, as a model folder; or where its clustering is
+part-2.numbers.json       numbers of clusters that were tried out for a part
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +25,10 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
-from stategram.storage import left_overs, lock, recover_folder, write_whole
+from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
 from stategram.text import Corpus
 
-__all__ = ["RunFolder", "add_texts", "fingerprint"]
+__all__ = ["RunFolder", "add_texts", "check_run_folder", "fingerprint"]
 
 _RUN = "run.json"
 _LOCK = "run.lock"
@@ -35,13 +36,16 @@ _LOCK = "run.lock"
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Keeps what a training has finished."""
+    """Keeps what a training has finished, and tells of what it cannot give back."""
 
     path: Path
+    say: Callable[[str], None] = lambda _message: None
 
     @classmethod
     @contextmanager
-    def open(cls, folder: str | os.PathLike[str], run: str, *, resume: bool) -> Iterator[RunFolder]:
+    def open(
+        cls, folder: str | os.PathLike[str], run: str, *, resume: bool, say: Callable[[str], None]
+    ) -> Iterator[RunFolder]:
         """Begin a folder, or go on with one, and hold it.
 
         UsageError if it is of another training (see `fingerprint`), StategramError if another process has it.
@@ -56,27 +60,41 @@ class RunFolder:
                 _clear(path)
             else:
                 write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
-            yield cls(path)
+            yield cls(path, say)
 
     def part(self, number: int) -> Path:
         """Give the place of a part: of its model, or of its clustering."""
         return self.path / f"part-{number}"
 
     def is_finished(self, number: int) -> bool:
-        """Whether a part is done."""
-        manifest = self.part(number) / "manifest.json"
-        return manifest.is_file() and _read(manifest, "kind") == "model"
+        """Whether a part is done, and whole."""
+        try:
+            open_folder(self.part(number), kind="model")
+        except BadDataError:
+            return False
+        return True
 
     def finished(self, number: int) -> Model | None:
-        """Give a part that is done, None if it is not."""
-        return load_model(self.part(number)) if self.is_finished(number) else None
+        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed."""
+        place = self.part(number)
+        try:
+            done = place.exists() and open_folder(place, kind=None).manifest["kind"] == "model"
+            return load_model(place, verify=False) if done else None
+        except BadDataError as error:
+            self.say(f"note: part {number} is trained again: {error}")
+            shutil.rmtree(place)
+            return None
 
     def classes(self, name: str) -> dict[str, int] | None:
-        """Give classes that were learned, None if they were not."""
+        """Give classes that were learned, None if they were not, or are damaged."""
         place = self.path / f"classes-{name}.tsv"
         if not place.exists():
             return None
-        return {word: int(label) for word, label in read_classes(place, format="tsv").items()}
+        try:
+            return {word: int(label) for word, label in read_classes(place, format="tsv").items()}
+        except ValueError as error:
+            self.say(f"note: the classes are learned again: {place} is damaged ({error})")
+            return None
 
     def keep_classes(self, name: str, classes: dict[str, int]) -> None:
         """Keep classes that were learned."""
@@ -104,12 +122,17 @@ def add_texts(digest: Any, texts: Sequence[Corpus]) -> None:
         digest.update(np.ascontiguousarray(text.sentence_starts).data)
 
 
-def _make(path: Path) -> None:
-    """Make a folder; UsageError if there is one with more in it than a begin that was killed leaves."""
-    if path.exists():
+def check_run_folder(folder: str | os.PathLike[str]) -> None:
+    """UsageError if there is something that is no run and more than a begin that was killed leaves."""
+    path = Path(folder)
+    if path.exists() and not (path / _RUN).exists():
         known = [path / _LOCK, *left_overs(path / _RUN)] if path.is_dir() else []
         if not path.is_dir() or not set(path.iterdir()).issubset(known):
             raise UsageError(f"{path} is there already and is not a training; choose another folder")
+
+
+def _make(path: Path) -> None:
+    check_run_folder(path)
     try:
         path.mkdir(exist_ok=True)
     except OSError as error:
@@ -139,8 +162,8 @@ def _clear(path: Path) -> None:
             left.unlink(missing_ok=True)
 
 
-def _read(path: Path, key: str = "run") -> object:
+def _read(path: Path) -> object:
     try:
-        return json.loads(path.read_bytes())[key]
+        return json.loads(path.read_bytes())["run"]
     except (ValueError, KeyError, TypeError) as error:
         raise BadDataError(f"{path}: damaged; remove the folder {path.parent} to begin anew") from error

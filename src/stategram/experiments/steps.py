@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from stategram.clustering import Progress
 
-__all__ = ["Report", "Steps", "Stop", "sweeps_to"]
+__all__ = ["NoticedStop", "Report", "Steps", "Stop", "sweeps_to"]
 
 Report = Callable[[float, str], None]
 """Takes the share of a step that is done and a few words on it."""
 Stop = Callable[[], bool]
 """Says whether to end a clustering with the best so far."""
+
+
+@dataclass
+class NoticedStop:
+    """A `Stop` of which it is known afterwards whether it asked for the end."""
+
+    stop: Stop | None
+    asked: bool = False
+
+    def __call__(self) -> bool:
+        """Ask."""
+        self.asked = self.asked or (self.stop is not None and self.stop())
+        return self.asked
 
 
 class Steps:
@@ -31,6 +45,9 @@ class Steps:
 
     def say(self, message: str) -> None:
         """Take what a step came to."""
+
+    def detail(self, message: str) -> None:
+        """Take what not all want to know of a step."""
 
 
 def sweeps_to(report: Report) -> Callable[[Progress], None]:

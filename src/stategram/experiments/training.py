@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,22 +14,23 @@ import msgspec
 
 from stategram.clustering import WordClasses, class_labels, cluster
 from stategram.contexts import TagMap, parse_tags
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
 from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
-from stategram.experiments.resolution import definition_of, most_states, resolve
+from stategram.experiments.resolution import beyond_limits, definition_of, most_states, resolve
 from stategram.experiments.run_folder import RunFolder, fingerprint
-from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
+from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
+from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, check_known_words
+from stategram.text import Corpus, corpus_from_sentences, is_piece_of, text_in
 
 __all__ = ["n_steps", "train_recipe"]
 
 
 def train_recipe(
-    corpus: Corpus,
-    heldout: Corpus,
+    corpus: Corpus | Iterable[str],
+    heldout: Corpus | Iterable[str],
     recipe: Recipe | str | os.PathLike[str],
     *,
     tags: str | None = None,
@@ -51,7 +52,7 @@ def train_recipe(
     Parameters
     ----------
     corpus
-        The text.
+        The text: a corpus, or sentences.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`.
     recipe
@@ -89,18 +90,22 @@ def train_recipe(
     """
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
-    heldout = heldout.in_vocabulary(corpus.vocabulary)
-    _check_heldout(heldout)
+    heldout = _heldout(heldout, corpus)
+    steps = steps or Steps()
+    for note in beyond_limits(recipe, corpus):
+        steps.say(f"note: {note}")
     recipe = resolve(with_tags(recipe, tags), corpus)
     opened: AbstractContextManager[RunFolder | None] = nullcontext()
     if checkpoint is not None:
         files = [name for _, name in recipe_files(recipe)]
         run = fingerprint(recipe, corpus, heldout, seed, files)
-        opened = RunFolder.open(checkpoint, run, resume=resume)
+        opened = RunFolder.open(checkpoint, run, resume=resume, say=steps.say)
     with opened as folder:
-        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps or Steps(), trained)
+        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps, trained)
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
         with run_.timed("mixing"):
             mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
@@ -130,15 +135,22 @@ def _needs(part: Part) -> list[tuple[str, ...]]:
         if isinstance(part.context_classes, int):
             needs.append(("classes", str(part.context_classes), str(part.effort)))
         if part.tags is not None:
-            needs.append(("tags", part.tags))
+            needs.append(("tags", part.tags, str(part.guess_tags)))
     return needs
 
 
-def _check_heldout(heldout: Corpus) -> None:
+def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+    """Give the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        check_known_words(heldout)
+        heldout = text_in(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
+    if is_piece_of(heldout, corpus):
+        raise UsageError(
+            "the held-out text is in the training text: all weight would go to the model that remembers it "
+            "best; give a text of which nothing is in the training text"
+        )
+    return heldout
 
 
 @dataclass
@@ -155,7 +167,9 @@ class _Training:
     steps: Steps
     trained: Sequence[Model]
     classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
-    tags: dict[str, TagMap] = field(default_factory=dict)
+    cut_off: set[tuple[str, ...]] = field(default_factory=set)
+    """Those classes whose learning was ended early."""
+    tags: dict[tuple[str, bool], TagMap] = field(default_factory=dict)
 
     def model(self, number: int, part: Part) -> Model:
         """Train a part, or take it from what was given or from the folder of the run."""
@@ -174,7 +188,8 @@ class _Training:
             model = self._category_ngram(number, part)
         else:
             model = self._clustered(number, part)
-        if self.folder is not None:
+        # What was ended early is not kept: a resumed training gives the result of a whole one.
+        if self.folder is not None and not model.recipe.get("ended_early"):
             model.save(self.folder.part(number))
         return model
 
@@ -186,10 +201,10 @@ class _Training:
         self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     @contextmanager
-    def _clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
+    def _clustering(self, title: str) -> Iterator[tuple[Report, NoticedStop]]:
         started = time.monotonic()
-        with self.steps.clustering(title) as both:
-            yield both
+        with self.steps.clustering(title) as (report, stop):
+            yield report, NoticedStop(stop)
         self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     def _ngram(self, number: int, part: NgramPart) -> Model:
@@ -220,21 +235,26 @@ class _Training:
                 threads=self.threads,
                 tell=report,
             )
-        return replace(model, recipe=msgspec.to_builtins(part))
+        return replace(model, recipe=_said(part, self._are_cut_off(part.classes, part.effort)))
 
     def _clustered(self, number: int, part: ClusteredPart) -> Model:
-        labels = None
+        labels, cut_off = None, False
         if part.context_classes is not None:
             classes = self._classes(part.context_classes, part.effort or "normal")
             labels = class_labels(classes, self.corpus.vocabulary)
-        tags = self._tags(part.tags) if part.tags is not None else None
+            cut_off = self._are_cut_off(part.context_classes, part.effort or "normal")
+        tags = self._tags(part.tags, part.guess_tags) if part.tags is not None else None
         title = f"part {number}: {_title(part)}"
         with self._clustering(title) as (report, stop):
             definition, states = definition_of(part), part.states
             if isinstance(states, int):
                 most = most_states(self.corpus, definition, tags=tags, classes=labels, threads=self.threads)
+                if states > most:
+                    self.steps.say(
+                        f"      note: only {most:,} of {states:,} states are possible: half of the contexts"
+                    )
                 states = min(states, most)
-            place = None if self.folder is None else self.folder.part(number)
+            place = None if self.folder is None or cut_off else self.folder.part(number)
             found = cluster(
                 self.corpus,
                 definition,
@@ -258,18 +278,25 @@ class _Training:
                 stop=stop,
             )
             model = ClusteredModel.train(found, self.heldout, threads=self.threads)
-        said = msgspec.to_builtins(part)
+        for level in found.levels:
+            self.steps.detail(level_line(level))
+        if found.trials:
+            self.steps.say(trials_line(found))
+        said = _said(part, cut_off or stop.asked)
         said |= {"states": found.settings.states, "categories": found.settings.categories}
         return replace(model, recipe=said)
 
     def _classes(self, given: int | str, effort: str) -> dict[str, int]:
         """Give the class of each word, in the order of the vocabulary: the same, learned or read again."""
-        key = (str(given), effort) if isinstance(given, int) else (given,)
+        key = _key(given, effort)
         if key not in self.classes:
             self.classes[key] = self._in_order(
                 self._learned(given, effort) if isinstance(given, int) else read_classes(given)
             )
         return self.classes[key]
+
+    def _are_cut_off(self, given: int | str, effort: str) -> bool:
+        return _key(given, effort) in self.cut_off
 
     def _learned(self, number: int, effort: str) -> dict[str, int]:
         name = f"{number}-{effort}"
@@ -280,8 +307,11 @@ class _Training:
         with self._clustering(f"{number:,} word classes ({effort})") as (report, stop):
             words = WordClasses(number, effort=effort, threads=self.threads, random_state=self.seed)
             words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
+        self.steps.detail(f"      {len(words.history_)} sweeps, training perplexity {words.perplexity_:,.1f}")
         found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
-        if self.folder is not None:
+        if stop.asked:
+            self.cut_off.add(_key(number, effort))
+        elif self.folder is not None:
             self.folder.keep_classes(name, found)
         return found
 
@@ -293,11 +323,23 @@ class _Training:
             if word in classes
         }
 
-    def _tags(self, source: str) -> TagMap:
-        if source not in self.tags:
+    def _tags(self, source: str, guess: bool) -> TagMap:
+        if (source, guess) not in self.tags:
             with self.timed(f"tags ({source})"):
-                self.tags[source] = parse_tags(source, self.corpus.vocabulary)
-        return self.tags[source]
+                found = parse_tags(source, self.corpus.vocabulary, guess=guess)
+                self.tags[source, guess] = found
+                self.steps.say(coverage_line(found))
+        return self.tags[source, guess]
+
+
+def _key(classes: int | str, effort: str) -> tuple[str, ...]:
+    return (str(classes), effort) if isinstance(classes, int) else (classes,)
+
+
+def _said(part: Part, ended_early: bool) -> dict[str, Any]:
+    """Give what a manifest says of a part."""
+    said: dict[str, Any] = msgspec.to_builtins(part)
+    return said | {"ended_early": True} if ended_early else said
 
 
 def _title(part: Part) -> str:

@@ -36,6 +36,7 @@ from numpy.typing import ArrayLike, NDArray
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place, write_whole
 from stategram.text import check_utf8, display_name, read_all
+from stategram.wording import many
 
 __all__ = ["CLASS_FORMATS", "read_classes", "write_classes"]
 
@@ -210,8 +211,8 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
         if line and not _is_row(line, format):
             shown = b" ".join(line[:6]).decode()
             raise BadDataError(
-                f"{name}:{number}: found {len(line)} columns, {shown[:80]!r}; a {format} class file has "
-                f"{_EXPECTED[format]} on each line. Mend the line"
+                f"{name}:{number}: found {many(len(line), 'column')}, {shown[:80]!r}; a {format} class file "
+                f"has {_EXPECTED[format]} on each line. Mend the line"
             )
 
 

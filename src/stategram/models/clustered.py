@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.models.category_words import word_probabilities
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences, text_in
 
 __all__ = ["ClusteredModel"]
 
@@ -115,7 +115,12 @@ class ClusteredModel(SharedMethods):
             All processors by default. The model is always the same.
 
         """
+        if not isinstance(clustering, Clustering):
+            raise UsageError(
+                f"a {type(clustering).__name__} is no clustering; give what cluster(text, ...) found"
+            )
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
+        heldout = None if heldout is None else text_in(vocabulary, heldout)
         categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
         word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
@@ -149,8 +154,11 @@ class ClusteredModel(SharedMethods):
         return model._trusting(heldout, threads)
 
     def __repr__(self) -> str:
+        states = "state" if self.n_states == 1 else "states"
+        categories = "category" if self.n_categories == 1 else "categories"
         return (
-            f"ClusteredModel({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
+            f"ClusteredModel({self.tree.definition}, {self.n_states} {states}, "
+            f"{self.n_categories} {categories})"
         )
 
     @property

@@ -56,6 +56,10 @@ class StateTree:
     levels: tuple[StateLevel, ...]
     rest: int
 
+    def __repr__(self) -> str:
+        nodes = " + ".join(f"{len(level.values):,}" for level in self.levels)
+        return f"StateTree({self.definition}, {nodes} contexts)"
+
     @property
     def depth(self) -> int:
         """The number of levels."""

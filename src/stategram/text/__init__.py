@@ -2,8 +2,9 @@
 
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.encoding import corpus_from_sentences, read_corpus
-from stategram.text.known_words import check_known_words
+from stategram.text.known_words import check_known_words, text_in
 from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.overlap import is_piece_of
 from stategram.text.reading import Progress as ReadingProgress
 from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
 from stategram.text.treatment import Treatment
@@ -24,9 +25,11 @@ __all__ = [
     "check_utf8",
     "corpus_from_sentences",
     "display_name",
+    "is_piece_of",
     "read_all",
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
+    "text_in",
     "total_size",
 ]

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from stategram.errors import BadDataError
 from stategram.text.corpus import Corpus
-from stategram.text.vocabulary import END
+from stategram.text.encoding import corpus_from_sentences
+from stategram.text.vocabulary import END, Vocabulary
 
-__all__ = ["check_known_words"]
+__all__ = ["check_known_words", "text_in"]
+
+
+def text_in(vocabulary: Vocabulary, text: Corpus | Iterable[str]) -> Corpus:
+    """Give a corpus, or sentences, in a vocabulary; refuse them as `check_known_words` does."""
+    if not isinstance(text, Corpus):
+        text = corpus_from_sentences(text, vocabulary=vocabulary)
+    found = text.in_vocabulary(vocabulary)
+    check_known_words(found)
+    return found
 
 
 def check_known_words(corpus: Corpus) -> None:
