@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stategram.clustering import by_size
 from stategram.errors import UsageError
-from stategram.experiments.text_size import by_size
 
 __all__ = ["CLASSES", "LARGE", "SMALL", "Sizes", "check_scale", "sizes_for"]
 
