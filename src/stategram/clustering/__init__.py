@@ -9,10 +9,11 @@ from stategram.clustering.context_clustering import (
     cluster_tree,
 )
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
+from stategram.clustering.level_work import LevelResult
 from stategram.clustering.monitor import Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS
 from stategram.clustering.text_size import SIZE, by_size, is_size
-from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, LevelResult, TreeClustering
+from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
 __all__ = [

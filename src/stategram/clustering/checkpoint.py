@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.clustering.level_work import LevelResult
 from stategram.clustering.monitor import SweepRecord
 from stategram.clustering.number_of_clusters import ClusterNumbers
-from stategram.clustering.tree_clustering import LevelResult, Position, TreeClustering
+from stategram.clustering.tree_clustering import Position, TreeClustering
 from stategram.contexts import ContextDefinition, ContextTree
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import open_folder, recover_folder, write_folder, write_whole

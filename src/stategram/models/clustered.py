@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from stategram.models.category_words import word_probabilities
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
+from stategram.models.trust import learn_trust, usual_trust
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences, text_in
 
@@ -27,30 +28,6 @@ __all__ = ["ClusteredModel"]
 # the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same for two
 # million and for 40 million words.
 _DISCOUNTS = (0.7, 1.1, 1.5)
-# How much a state is trusted against that of the level above, by the size of the context. On held-out texts
-# of two million and of 40 million words these weights came out nearly alike.
-_TRUST = (0.3, 0.3, 0.3, 0.35, 0.45, 0.57, 0.67, 0.74, 0.79, 0.83, 0.86, 0.88, 0.9, 0.92, 0.94, 0.95)
-# On the first level there is but the frequency of categories to fall back on.
-_TRUST_AT_FIRST = (
-    0.3,
-    0.4,
-    0.5,
-    0.68,
-    0.76,
-    0.82,
-    0.87,
-    0.91,
-    0.93,
-    0.95,
-    0.96,
-    0.97,
-    0.98,
-    0.99,
-    0.995,
-    1.0,
-)
-# A weight learned on held-out text counts so many events for the one above.
-_PRIOR = 50.0
 _EVENTS_A_PIECE = 1 << 20
 
 
@@ -137,7 +114,7 @@ class ClusteredModel(SharedMethods):
             categories,
             word_probs,
             counts,
-            np.array([_TRUST_AT_FIRST] + [_TRUST] * (tree.depth - 1)),
+            usual_trust(tree.depth),
             {
                 "context": str(tree.definition),
                 "states": n_states,
@@ -343,44 +320,15 @@ class ClusteredModel(SharedMethods):
         return self.tree.find(one, threads=1)
 
     def _trusting(self, heldout: Corpus | Iterable[str], threads: int | None) -> ClusteredModel:
-        """Learn the trust of all levels and sizes together by EM: no step makes the text less likely."""
+        """Learn on a text how much states are to be trusted."""
         if not isinstance(heldout, Corpus):
             heldout = corpus_from_sentences(heldout, vocabulary=self.vocabulary)
         heldout = heldout.in_vocabulary(self.vocabulary)
         categories = self.categories[heldout.ids]
         found = self.tree.find(heldout, threads=threads)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
-        learned = self.trust.copy()
-        learned[0, 0] = 0.0  # nothing is known on the first level: nothing to be trusted
-        for _ in range(_EM_STEPS):
-            weights = [trust[sizes] for trust, (_, sizes) in zip(learned, found, strict=True)]
-            probs = [self._frequencies[categories]]
-            for mine, weight in zip(own, weights, strict=True):
-                probs.append(weight * mine + (1 - weight) * probs[-1])
-            # The share of each event that comes from this level or those above it.
-            left = np.ones(len(categories))
-            for number in range(self.tree.depth - 1, -1, -1):
-                sizes = found[number][1]
-                taken = left * weights[number] * own[number] / probs[number + 1]
-                sums = np.bincount(sizes, taken, N_SIZES) + _PRIOR * self.trust[number]
-                learned[number] = sums / (np.bincount(sizes, left, N_SIZES) + _PRIOR)
-                left = left - taken
-            learned[0, 0] = 0.0
-        learned[0, 0] = self.trust[0, 0]
-        np.clip(learned, 0.0, 1.0, out=learned)  # rounding may go beyond
-        return ClusteredModel(
-            self.vocabulary,
-            self.tree,
-            self.categories,
-            self.word_probs,
-            self.counts,
-            learned,
-            self.report,
-            self.recipe,
-        )
-
-
-_EM_STEPS = 30
+        sizes = [of_level for _, of_level in found]
+        return replace(self, trust=learn_trust(self.trust, self._frequencies[categories], own, sizes))
 
 
 def _with_all_words(
