@@ -107,8 +107,10 @@ def train_recipe(
     with opened as folder:
         run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps, trained)
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
-        with run_.timed("mixing"):
-            mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, threads=threads)
+        with run_.timed("mixing") as report:
+            mixture = Mixture.fit(
+                models, heldout, buckets=recipe.mixture.buckets, threads=threads, tell=report
+            )
     said = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
     return replace(mixture, recipe=said)
 

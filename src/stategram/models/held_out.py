@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.counts import Tell
 from stategram.models.gate import Features
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "HeldOut", "Settings"]
@@ -18,11 +19,17 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Settings:
-    """When learning weights ends, and on how many threads it runs."""
+    """When learning weights ends, on how many threads it runs, and who is told how far it is."""
 
     max_iterations: int
     tolerance: float
     threads: int
+    tell: Tell | None = None
+
+    def say(self, share: float, words: str) -> None:
+        """Tell what share is done, and what comes next."""
+        if self.tell is not None:
+            self.tell(share, words)
 
     @classmethod
     def usual(cls, threads: int) -> Settings:

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.counts import Tell
 from stategram.errors import BadDataError, UsageError
 from stategram.models.aligned_part import AlignedPart
 from stategram.models.gate import Gate
 from stategram.models.held_out import MAX_ITERATIONS, TOLERANCE, HeldOut, Settings
 from stategram.models.mixture_report import fit_and_report
+from stategram.models.ngram_training import part_of
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model, SharedMethods
 from stategram.processors import thread_count
@@ -66,6 +68,7 @@ class Mixture(SharedMethods):
         max_iterations: int = MAX_ITERATIONS,
         tolerance: float = TOLERANCE,
         threads: int | None = None,
+        tell: Tell | None = None,
     ) -> Mixture:
         """Learn the weights of models on held-out text, which none of them was trained on.
 
@@ -87,6 +90,8 @@ class Mixture(SharedMethods):
             Stop when no other weights could gain `tolerance` nats an event, or after so many iterations.
         threads
             All processors by default. The result is always the same.
+        tell
+            Called with the share that is done and a few words on it.
 
         Examples
         --------
@@ -113,22 +118,23 @@ class Mixture(SharedMethods):
             heldout = corpus_from_sentences(heldout, vocabulary=mixture.vocabulary)
         heldout = heldout.in_vocabulary(mixture.vocabulary)
         check_known_words(heldout)
-        log_probs = np.stack(mixture.part_log_probs(heldout, threads=threads))
+        settings = Settings(max_iterations, tolerance, thread_count(threads), part_of(tell, 0.3, 1.0))
+        log_probs, features = np.empty((len(parts), heldout.n_events)), []
+        for number, part in enumerate(mixture._aligned):
+            if tell is not None:
+                tell(0.3 * number / len(parts), f"asking part {number + 1}")
+            log_probs[number] = part.log_probs(heldout, threads)
+            if buckets != "none":
+                features.append(part.model.bucket_features(heldout, threads=threads))
         possible = log_probs.max(axis=0) > -np.inf
-        features = [
-            {
-                name: values[possible]
-                for name, values in part.bucket_features(heldout, threads=threads).items()
-            }
-            for part in (parts if buckets != "none" else ())
-        ]
+        features = [{name: values[possible] for name, values in of.items()} for of in features]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
         fitted, report = fit_and_report(
             HeldOut.of(log_probs[:, possible], features or [{}]),
             int(np.count_nonzero(possible[:middle])),
             buckets,
             list(map(repr, parts)),
-            Settings(max_iterations, tolerance, thread_count(threads)),
+            settings,
         )
         report |= {
             "sentences": heldout.n_sentences,

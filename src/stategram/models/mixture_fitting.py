@@ -26,6 +26,7 @@ __all__ = ["CHOOSING_TOLERANCE", "Fitted", "choose", "fit"]
 
 # From the middle down, and else up, as long as the other half of the text gains.
 _WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
+_USUALLY_TRIED = 5
 # To choose, a hundred-thousandth of a nat is close enough.
 CHOOSING_TOLERANCE = 1e-5
 
@@ -76,6 +77,7 @@ def choose(
         for strengths in (_WEAKER, _STRONGER):
             best = totals.get((kind, _WEAKER[0]), -np.inf)
             for strength in strengths:
+                settings.say(len(totals) / (_USUALLY_TRIED * len(kinds)), f"trying weights by {kind}")
                 total = sum(judge.learn(strength, settings) for judge in judges)
                 totals[kind, strength] = total
                 if total < best:

@@ -14,6 +14,7 @@ from stategram.models.buckets import Buckets
 from stategram.models.gate import GATE_KINDS, Gate, available_kinds, learn_buckets
 from stategram.models.held_out import HeldOut, Settings
 from stategram.models.mixture_fitting import CHOOSING_TOLERANCE, Fitted, choose, fit
+from stategram.models.ngram_training import part_of
 
 __all__ = ["fit_and_report"]
 
@@ -32,11 +33,13 @@ def fit_and_report(
     chosen, strength = kinds[0], _USUAL_STRENGTH
     candidates: list[dict[str, Any]] = []
     if halves:
-        chosen, strength, candidates = choose(heldout, middle, kinds, settings)
+        choosing = replace(settings, tell=part_of(settings.tell, 0.0, 0.5))
+        chosen, strength, candidates = choose(heldout, middle, kinds, choosing)
     buckets = learn_buckets(chosen, heldout.features)
     log_best = heldout.log_best.sum()
     with np.errstate(divide="ignore"):
         alone = [float(log_best + np.log(row, dtype=np.float64).sum()) for row in heldout.ratios]
+    settings.say(0.5, "learning weights")
     fitted = fit(heldout, chosen, buckets, strength, settings)
     best = int(np.argmax(alone))
     if alone[best] > fitted.log_likelihood + settings.tolerance * heldout.events:
@@ -97,6 +100,7 @@ def _without(
     strength: float,
     settings: Settings,
 ) -> float | None:
+    settings.say(0.6 + 0.4 * part / len(heldout.ratios), f"without part {part + 1}")
     about = replace(settings, tolerance=max(settings.tolerance, CHOOSING_TOLERANCE))
     fitted = fit(heldout.without(part), kind, buckets, strength, about)
     return _perplexity(fitted.log_likelihood, heldout.events)

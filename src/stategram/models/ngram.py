@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, Tell
 from stategram.errors import BadDataError
-from stategram.models.ngram_training import check_options, count, part, trie_of
+from stategram.models.ngram_training import check_options, count, part_of, trie_of
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.sentence_scores import TRIE_ARRAYS, SentenceScores, damage_error
@@ -126,14 +126,14 @@ class NgramModel(SentenceScores, SharedMethods):
         min_counts = check_options(order, smoothing, min_counts, prune)
         given = [corpus]
         del corpus  # no name holds it here: its memory is free again as soon as it is counted
-        counts = count(given, order, memory=memory, tmp=tmp, threads=threads, tell=part(tell, 0.0, 0.6))
+        counts = count(given, order, memory=memory, tmp=tmp, threads=threads, tell=part_of(tell, 0.0, 0.6))
         return cls.from_counts(
             counts,
             smoothing=smoothing,
             min_counts=min_counts,
             prune=prune,
             threads=threads,
-            tell=part(tell, 0.6, 1.0),
+            tell=part_of(tell, 0.6, 1.0),
         )
 
     @classmethod

@@ -16,7 +16,7 @@ from stategram.models.trie import NgramTrie
 from stategram.processors import thread_count
 from stategram.text import Corpus, corpus_from_sentences
 
-__all__ = ["check_options", "count", "part", "trie_of"]
+__all__ = ["check_options", "count", "part_of", "trie_of"]
 
 
 def check_options(
@@ -68,7 +68,7 @@ def trie_of(
     n_threads, workspace = thread_count(threads), counts.workspace
     report = {**counts.report, "min_counts": list(min_counts), "prune": prune}
     estimates = estimate(
-        counts, smoothing, min_counts, workspace=workspace, threads=n_threads, tell=part(tell, 0.0, 0.7)
+        counts, smoothing, min_counts, workspace=workspace, threads=n_threads, tell=part_of(tell, 0.0, 0.7)
     )
     if prune > 0:
         prune_estimates(estimates, prune, workspace=workspace, threads=n_threads)
@@ -78,7 +78,7 @@ def trie_of(
     return assemble(estimates, workspace=workspace, threads=n_threads), report
 
 
-def part(tell: Tell | None, begin: float, end: float) -> Tell | None:
+def part_of(tell: Tell | None, begin: float, end: float) -> Tell | None:
     """Take the share of a step for that of the whole work."""
     if tell is None:
         return None
