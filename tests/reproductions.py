@@ -26,7 +26,7 @@ _BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
 
 
 def sample() -> Reproduction:
-    """Give one with every table, chart and gallery."""
+    """Give one with every table, chart and gallery; all figures are made up, the paper's too."""
     rows = [
         _ngram("bigram", 1, 2, 262.4, paper=PaperRow(perplexity=196.2)),
         _ngram("trigram", 1, 3, 214.9, paper=PaperRow(perplexity=152.1)),

@@ -265,6 +265,15 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_row_is_compared_with() -> None:
+    tree = next(row for row in sample().rows if row.key == "w-2,w-1 tree")
+    more = msgspec.structs.replace(tree, key="annealed", table=5, compared_with=tree.key)
+    found = _change(sample(), rows=(*sample().rows, more))
+    assert "against the tree of table 1" in table_markdown(paper_table(found, 5))
+    assert "against flat" in table_markdown(paper_table(found, 1))
+    assert "the tree of table 1" not in table_markdown(paper_table(found, 1))
+
+
 def test_a_chart_as_a_picture_of_its_own() -> None:
     chart = perplexity_chart(sample())
     assert chart is not None

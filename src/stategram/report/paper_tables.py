@@ -110,8 +110,8 @@ def _against(row: RowResult, found: Reproduction) -> str:
     if row.compared_with is None:
         return ""
     other = next((one for one in found.rows if one.key == row.compared_with), None)
-    if other is not None and is_tree(row) and other.context == row.context:
-        return "flat"
+    if other is not None and other.kind == "clustered" and other.context == row.context:
+        return "the tree of table 1" if is_tree(other) else "flat"
     return other.title if other is not None else row.compared_with
 
 
