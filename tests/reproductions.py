@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction.results import (
+from stategram.experiments.cluster_examples import (
     CategoryExample,
-    Claim,
     ClusterGallery,
     ContextExample,
+    StateExample,
+    WordExample,
+)
+from stategram.experiments.reproduction.results import (
+    Claim,
     CountBand,
     Figures,
     InputFile,
@@ -15,10 +19,8 @@ from stategram.experiments.reproduction.results import (
     Reproduction,
     RowResult,
     SizeTrial,
-    StateExample,
     Sweep,
     TextFigures,
-    WordExample,
 )
 
 _EVENTS, _UNKNOWN = 245_569, 4_811

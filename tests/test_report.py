@@ -14,13 +14,8 @@ import pytest
 
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.experiments.reproduction.results import (
-    Claim,
-    ClusterGallery,
-    PaperRow,
-    Reproduction,
-    RowResult,
-)
+from stategram.experiments.cluster_examples import ClusterGallery
+from stategram.experiments.reproduction.results import Claim, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
 from stategram.report.galleries import gallery_html

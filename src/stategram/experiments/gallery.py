@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.experiments.reproduction.results import (
+from stategram.experiments.cluster_examples import (
     CategoryExample,
     ClusterGallery,
     ContextExample,

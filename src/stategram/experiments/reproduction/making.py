@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from stategram.clustering import PRESETS, WordClasses, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree
+from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.gallery import gallery
 from stategram.experiments.recipe_parts import NgramPart
 from stategram.experiments.recipes import RECIPES
@@ -33,7 +34,7 @@ from stategram.experiments.reproduction.plan import (
     RecipePlan,
     RowPlan,
 )
-from stategram.experiments.reproduction.results import ClusterGallery, Part, RowResult
+from stategram.experiments.reproduction.results import Part, RowResult
 from stategram.experiments.reproduction.steps import RowSteps
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import Scores, WorkFolder

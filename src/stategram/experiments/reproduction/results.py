@@ -5,14 +5,11 @@ A report needs nothing else.
 
 from __future__ import annotations
 
-import msgspec
+from stategram.experiments.cluster_examples import ClusterGallery, Data
 
 __all__ = [
     "FORMAT",
-    "CategoryExample",
     "Claim",
-    "ClusterGallery",
-    "ContextExample",
     "CountBand",
     "Figures",
     "InputFile",
@@ -21,20 +18,14 @@ __all__ = [
     "Reproduction",
     "RowResult",
     "SizeTrial",
-    "StateExample",
     "Sweep",
     "TextFigures",
-    "WordExample",
 ]
 
 FORMAT = 1
 
 
-class _Data(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A record that is only ever replaced."""
-
-
-class Figures(_Data, frozen=True):
+class Figures(Data, frozen=True):
     """How well a model predicts a text; ``perplexity_known`` leaves the events of unknown words out."""
 
     events: int
@@ -43,7 +34,7 @@ class Figures(_Data, frozen=True):
     perplexity_known: float
 
 
-class Sweep(_Data, frozen=True):
+class Sweep(Data, frozen=True):
     """One sweep of a clustering; ``criterion`` in nats, ``perplexity`` of the training text."""
 
     number: int
@@ -55,7 +46,7 @@ class Sweep(_Data, frozen=True):
     seconds: float
 
 
-class CountBand(_Data, frozen=True):
+class CountBand(Data, frozen=True):
     """Test events whose context was seen ``least`` to ``most`` times in training (no end if None)."""
 
     least: int
@@ -64,14 +55,14 @@ class CountBand(_Data, frozen=True):
     perplexity: float
 
 
-class Part(_Data, frozen=True):
+class Part(Data, frozen=True):
     """A part of a mixture: its name, and its weight on average over the test events."""
 
     name: str
     weight: float
 
 
-class PaperRow(_Data, frozen=True):
+class PaperRow(Data, frozen=True):
     """What the paper says of a row; None where it says nothing or where we do not know it."""
 
     perplexity: float | None = None
@@ -80,7 +71,7 @@ class PaperRow(_Data, frozen=True):
     note: str = ""
 
 
-class RowResult(_Data, frozen=True):
+class RowResult(Data, frozen=True):
     """A row of a table.
 
     Parameters
@@ -135,7 +126,7 @@ class RowResult(_Data, frozen=True):
     note: str = ""
 
 
-class Claim(_Data, frozen=True):
+class Claim(Data, frozen=True):
     """A claim of the paper, what was found here, and whether it holds: yes, no, or partly."""
 
     claim: str
@@ -144,7 +135,7 @@ class Claim(_Data, frozen=True):
     holds: str
 
 
-class SizeTrial(_Data, frozen=True):
+class SizeTrial(Data, frozen=True):
     """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters a side."""
 
     key: str
@@ -152,48 +143,7 @@ class SizeTrial(_Data, frozen=True):
     perplexity: float
 
 
-class WordExample(_Data, frozen=True):
-    """A word, and its probability in its category or after a state."""
-
-    word: str
-    probability: float
-
-
-class ContextExample(_Data, frozen=True):
-    """A context, such as ``of the``, and how often it was seen."""
-
-    context: str
-    count: int
-
-
-class StateExample(_Data, frozen=True):
-    """A state: how many contexts and events it has, its most frequent contexts, what comes next."""
-
-    number: int
-    contexts: int
-    events: int
-    examples: tuple[ContextExample, ...]
-    next_words: tuple[WordExample, ...]
-
-
-class CategoryExample(_Data, frozen=True):
-    """A category: how many words and events it has, and its most likely words."""
-
-    number: int
-    words: int
-    events: int
-    examples: tuple[WordExample, ...]
-
-
-class ClusterGallery(_Data, frozen=True):
-    """Telling clusters of a model (``key`` of its row)."""
-
-    key: str
-    categories: tuple[CategoryExample, ...]
-    states: tuple[StateExample, ...]
-
-
-class InputFile(_Data, frozen=True):
+class InputFile(Data, frozen=True):
     """A file that was read: ``use`` is train, heldout, test, tags or vocabulary."""
 
     use: str
@@ -202,7 +152,7 @@ class InputFile(_Data, frozen=True):
     sha256: str
 
 
-class TextFigures(_Data, frozen=True):
+class TextFigures(Data, frozen=True):
     """A text: ``use`` is train, heldout or test."""
 
     use: str
@@ -212,7 +162,7 @@ class TextFigures(_Data, frozen=True):
     unknown: int
 
 
-class Reproduction(_Data, frozen=True):
+class Reproduction(Data, frozen=True):
     """Everything that was found.
 
     Parameters

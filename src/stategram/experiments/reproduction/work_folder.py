@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from stategram.counts import peak_memory
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.experiments.reproduction.results import ClusterGallery, Reproduction, RowResult
+from stategram.experiments.cluster_examples import ClusterGallery
+from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.storage import left_overs, lock, open_folder, write_folder, write_whole
 
 __all__ = ["Scores", "WorkFolder", "check_folder"]

@@ -1,0 +1,44 @@
+"""Every module can be imported first: none waits for another that waits for it."""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+import subprocess
+import sys
+
+import pytest
+
+import stategram
+
+# Each package is imported by its door; files inside are private, but a cycle among them shows only when
+# one of them comes first.
+_SCRIPT = """
+import importlib, os, sys
+import click, msgspec, numpy  # once, not in every child
+for name in sys.argv[1:]:
+    if (child := os.fork()) == 0:
+        try:
+            importlib.import_module(name)
+        except BaseException as error:
+            print(f"{name}: {error!r}", flush=True)
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status:
+        sys.exit(1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_every_module_can_come_first() -> None:
+    names = [
+        found.name
+        for found in pkgutil.walk_packages(stategram.__path__, "stategram.")
+        if not found.name.endswith(("__main__", "._core"))
+    ]
+    assert len(names) > 100
+    done = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, *names], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
