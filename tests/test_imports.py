@@ -1,4 +1,4 @@
-"""Every module can be imported first: none waits for another that waits for it."""
+"""Modules can be imported in any order: none waits for another that waits for it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import pytest
 
 import stategram
 
-# Each package is imported by its door; files inside are private, but a cycle among them shows only when
-# one of them comes first.
+# A cycle among the files of a package shows only when one of them comes first. The upper layers have the most
+# to import from each other.
+_LAYERS = ("stategram.experiments.", "stategram.report.", "stategram.formats.", "stategram.evaluation.")
 _SCRIPT = """
 import importlib, os, sys
 import click, msgspec, numpy  # once, not in every child
@@ -35,9 +36,9 @@ def test_every_module_can_come_first() -> None:
     names = [
         found.name
         for found in pkgutil.walk_packages(stategram.__path__, "stategram.")
-        if not found.name.endswith(("__main__", "._core"))
+        if f"{found.name}.".startswith(_LAYERS)
     ]
-    assert len(names) > 100
+    assert len(names) > 50
     done = subprocess.run(
         [sys.executable, "-c", _SCRIPT, *names], capture_output=True, text=True, check=False
     )
