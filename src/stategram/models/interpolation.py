@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import UsageError
 from stategram.models.held_out import HeldOut, Settings
 from stategram.models.mixture_report import fit_and_report
 from stategram.processors import thread_count
@@ -32,12 +31,11 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     """
     rows = np.stack(log_probs)
     possible = rows.max(axis=0) > -np.inf
-    if not possible.any():
-        raise UsageError("no part gives any event of the held-out text a probability; give other text")
-    names = [str(number) for number in range(len(rows))]
+    rows = rows[:, possible]
+    names, alone = [str(number) for number in range(len(rows))], rows.sum(axis=1).tolist()
     # With all of the text on one side of the middle there is nothing to be chosen.
     fitted, _ = fit_and_report(
-        HeldOut.of(rows[:, possible], [{}]), 0, "none", names, Settings.usual(thread_count(threads))
+        HeldOut.of(rows, [{}]), 0, "none", names, alone, Settings.usual(thread_count(threads))
     )
     weights: NDArray[np.float64] = fitted.gate.tables[0][0]
     return weights
