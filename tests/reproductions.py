@@ -271,7 +271,7 @@ def _gallery(key: str) -> ClusterGallery:
         "he she they we nobody everyone".split(),
         "million billion percent miles people".split(),
         ["<script>alert(1)</script>", "<unk>", "&amp;", '"quoted"', "o'clock"],
-        ["שלום", "مدينة", "peace", "https://example.org/" + "a-long-path/" * 9, "Donaudampfschiff" * 6],
+        ["שלום", "مدينة", "peace", "www.example.org/" + "a-long-path/" * 9, "Donaudampfschiff" * 6],
     )
     contexts = (
         (

@@ -15,13 +15,13 @@ import pytest
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
-from stategram.experiments.reproduction.results import Claim, PaperRow, Reproduction, RowResult
+from stategram.experiments.reproduction.results import Claim, CountBand, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import element
 from stategram.report.paper_tables import paper_table
-from stategram.report.reproduction_charts import perplexity_chart, sweeps_chart, weights_chart
+from stategram.report.reproduction_charts import bands_chart, perplexity_chart, sweeps_chart, weights_chart
 from stategram.report.table import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline
 
@@ -196,6 +196,37 @@ def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
     clustered = [row for row in found.rows if row.kind == "clustered"]
     assert sum(map(len, drawn.values())) == len(clustered)
     assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
+
+
+def test_bands_of_a_handful_of_events_are_said_but_not_drawn() -> None:
+    few = CountBand(least=5000, most=None, events=99, perplexity=1e7)
+    rows = [
+        msgspec.structs.replace(row, by_count=(*row.by_count, few)) if row.by_count else row
+        for row in sample().rows
+    ]
+    usual, chart = bands_chart(sample()), bands_chart(_change(sample(), rows=tuple(rows)))
+    assert usual is not None
+    assert chart is not None
+    assert chart.panels == usual.panels
+    assert ["5,000+", "99", "10,000,000.0"] in [[cell.text for cell in row[1:]] for row in chart.data.rows]
+    alone = [msgspec.structs.replace(row, by_count=(few,)) for row in rows]
+    assert bands_chart(_change(sample(), rows=tuple(alone))) is None
+
+
+def test_axes_have_labels_enough_and_none_twice() -> None:
+    charts = [bands_chart(sample()), sweeps_chart(sample()), sweeps_chart(_with_sweeps(3))]
+    for chart in charts:
+        assert chart is not None
+        for axis in re.findall(r'<g class="mark-text role-axis-label".*?</g>', chart_svg(chart)):
+            labels = re.findall(r">([^<>]+)</text>", axis)
+            assert len(labels) >= (4 if chart is charts[0] else 3)
+            assert len(set(labels)) == len(labels)
+            assert not any(label.startswith("0.") for label in labels)
+
+
+def _with_sweeps(n: int) -> Reproduction:
+    rows = [msgspec.structs.replace(row, sweeps=row.sweeps[:n]) for row in sample().rows]
+    return _change(sample(), rows=tuple(rows))
 
 
 def _series(spec: dict[str, Any]) -> set[str]:
