@@ -20,6 +20,7 @@ from stategram.report import check_report_extra, report_html, tables_markdown, w
 from stategram.report.chart import chart_svg
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import element
+from stategram.report.package_files import style_sheet
 from stategram.report.paper_tables import paper_table
 from stategram.report.reproduction_charts import bands_chart, perplexity_chart, sweeps_chart, weights_chart
 from stategram.report.table import Cell, Column, Table, table_markdown
@@ -246,6 +247,22 @@ def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
     assert chart is not None
     assert "w-2,w-1, tree" in dict(chart.legend)
     assert "category 5-gram" in dict(chart.legend)
+
+
+def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() -> None:
+    rows = [msgspec.structs.replace(row, parts=row.parts[::-1]) for row in sample().rows]
+    chart = weights_chart(_change(sample(), rows=tuple(rows)))
+    assert chart is not None
+    colours = dict(chart.legend)
+    assert (colours["back-off trigram"], colours["w-2,w-1, flat"]) == ("ngram", "series-1")
+    assert list(colours.values())[:2] == ["ngram", "ngram-2"]
+    assert not any(colour.startswith("ngram") for colour in list(colours.values())[2:])
+    assert len(set(colours.values())) == len(colours)
+    assert set(colours.values()) <= set(re.findall(r"--([\w-]+):", style_sheet()))
+    first = {row[0].text: row[1].text for row in reversed(chart.data.rows)}
+    assert set(first.values()) <= {"back-off trigram", "5-gram"}
+    starts = {one["name"]: one for one in chart.panels[0].wide["data"]["values"] if one["place"] < 2}
+    assert set(starts) == set(first)
 
 
 def test_what_the_paper_says_of_rows_is_below_their_table() -> None:

@@ -11,7 +11,7 @@ from stategram.report.numbers import band, count, nats, perplexity
 from stategram.report.specs import Datum, bars, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
-from stategram.report.weight_bars import weight_bars
+from stategram.report.weight_bars import Weight, weight_bars
 from stategram.wording import many
 
 __all__ = ["bands_chart", "perplexity_chart", "sizes_chart", "sweeps_chart", "weights_chart"]
@@ -248,13 +248,29 @@ def weights_chart(found: Reproduction) -> Chart | None:
     """Draw the weights of the parts of each mixture."""
     mixtures = [row for row in _different(found) if row.parts]
     names, titles = _names(mixtures), _names(_different(found))
+    colours = {row.key: dict(_KINDS).get(_kind(row), "mixture") for row in found.rows}
     return weight_bars(
         [
-            (names[row.key], [(titles.get(part.name, part.name), part.weight) for part in row.parts])
+            (
+                names[row.key],
+                [
+                    Weight(
+                        titles.get(part.name, part.name),
+                        colours.get(part.name) or _colour_of_part(part.name),
+                        part.weight,
+                    )
+                    for part in row.parts
+                ],
+            )
             for row in mixtures
         ],
         "The weight of each part, on average over the test events.",
     )
+
+
+def _colour_of_part(name: str) -> str:
+    """Give the colour of a part of a recipe, which is no row of its own, by what it is called."""
+    return "tree" if "clustered" in name else "flat" if "categor" in name else "ngram"
 
 
 def _kind(row: RowResult) -> str:
