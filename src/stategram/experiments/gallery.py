@@ -20,7 +20,9 @@ from stategram.models import ClusteredModel
 
 __all__ = ["gallery"]
 
-_CLUSTERS, _EXAMPLES, _WORDS_OF_A_CLASS = 12, 8, 2
+_CLUSTERS, _EXAMPLES = 12, 8
+# A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
+_OFTEN_ENOUGH = 0.1
 # Words that are rarer than this share of the most likely one are no examples.
 _TOO_RARE = 0.01
 # With so many members that are alike a cluster is as good an example as with more.
@@ -39,7 +41,8 @@ def gallery(
     key
         The name under which the clusters are shown.
     tag_names
-        The names of tags, as in `TagMap`; without them a tag is shown by its words, as a class is.
+        The names of tags, as in `TagMap`; those of the model by default. A model of before they were kept
+        shows a tag by its words, as a class is.
     clusters
         How many states and how many categories to give at most.
 
@@ -54,7 +57,9 @@ def gallery(
 
     """
     return ClusterGallery(
-        key=key, categories=_categories(model, clusters), states=_states(model, clusters, tag_names)
+        key=key,
+        categories=_categories(model, clusters),
+        states=_states(model, clusters, tag_names or model.tag_names),
     )
 
 
@@ -75,7 +80,7 @@ def _categories(model: ClusteredModel, n: int) -> tuple[CategoryExample, ...]:
     )
 
 
-def _states(model: ClusteredModel, n: int, tag_names: Sequence[str] | None) -> tuple[StateExample, ...]:
+def _states(model: ClusteredModel, n: int, tag_names: Sequence[str]) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
     contexts = effective_number(leaves.states, leaves.counts, len(events))
@@ -128,7 +133,7 @@ def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[
     )
 
 
-def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str] | None) -> str:
+def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str]) -> str:
     """Write a context in reading order; an ellipsis stands for positions that are no part of it."""
     at: dict[int, list[str]] = {}
     node = leaf
@@ -142,16 +147,17 @@ def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str] | None) 
     return " ".join(words)
 
 
-def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str] | None) -> str:
+def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str]) -> str:
     if kind == "w":
         return model.vocabulary.word(value)
-    if kind == "t" and tag_names is not None:
+    if kind == "t" and tag_names:
         return tag_names[value]
     words = np.flatnonzero(model.tree.maps[number] == value)
     of_categories = model.counts[-1].sum(axis=0, dtype=np.float64)
     frequency = of_categories[model.categories[words]] * model.word_probs[words]
-    often = words[np.argsort(-frequency, kind="stable")[:_WORDS_OF_A_CLASS]]
-    shown = "|".join(model.vocabulary.word(int(id)) for id in often)
+    first, *others = np.argsort(-frequency, kind="stable")[:2].tolist()
+    often = [first, *(one for one in others if frequency[one] >= _OFTEN_ENOUGH * frequency[first])]
+    shown = "|".join(model.vocabulary.word(int(words[one])) for one in often)
     if len(words) == 1:
         return shown
     return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"
