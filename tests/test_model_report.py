@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -68,6 +69,9 @@ def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
     assert "2-gram model, kneser-ney (1)" in page
     assert "2-gram model, kneser-ney (2)" in page
     assert f"-gram model of {categories.n_categories} categories" in page
+    lengths = re.findall(r'<th scope="row">(\d (?:word|categor)\w*)<', page)
+    assert lengths == ["1 word", "2 words"] * 2 + ["1 category", "2 categories", *lengths[6:]]
+    assert f"{sum(categories.ngram.trie.sizes):,} n-grams, by their length" in page
 
 
 def test_a_mixture_of_one_model(corpus: Corpus) -> None:

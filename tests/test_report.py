@@ -179,6 +179,16 @@ def test_a_gallery_without_clusters() -> None:
     assert "clusters" not in structure_of(report_html(_change(sample(), galleries=(empty,)))).ids
 
 
+def test_a_gallery_shows_the_first_few_of_its_clusters() -> None:
+    gallery = sample().galleries[0]
+    page = gallery_html(gallery, "x")
+    assert [page.count(f"1 more {name}") for name in ("categories", "states")] == [1, 1]
+    assert page.count("<li>") == len(gallery.categories) + len(gallery.states) == 10
+    assert all(part.count("<li>") == 4 for part in re.split("<details.*?</details>", page)[:2])
+    few = ClusterGallery(key="x", categories=gallery.categories[:4], states=())
+    assert "details" not in gallery_html(few, "x")
+
+
 def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
     row = sample().rows[0]
     test = msgspec.structs.replace(row.test, perplexity=float("inf"))

@@ -211,6 +211,21 @@ def test_paper_is_light_and_without_buttons(browser: Browser, report: Path, tmp_
     assert visit.page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_what_is_folded_away_is_on_paper(browser: Browser, report: Path) -> None:
+    page = Visit(browser, report).page
+    folded = page.locator(".more").all()
+    assert folded
+    for one in folded:
+        assert one.locator("summary").is_visible()
+        assert not one.locator("li, td").first.is_visible()
+    folded[0].locator("summary").click()
+    assert folded[0].locator("li, td").first.is_visible()
+    page.emulate_media(media="print")
+    for one in folded:
+        assert not one.locator("summary").is_visible()
+        assert one.locator("li, td").first.is_visible()
+
+
 def test_without_scripts_all_is_there(browser: Browser, reports: dict[str, Path]) -> None:
     visit = Visit(browser, reports["reproduction"], java_script_enabled=False)
     assert visit.page.locator("#theme").is_hidden()

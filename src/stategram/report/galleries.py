@@ -6,9 +6,12 @@ from collections.abc import Iterable
 
 from stategram.experiments.cluster_examples import CategoryExample, ClusterGallery, StateExample, WordExample
 from stategram.report.markup import Html, element, join
+from stategram.report.page import fold
 from stategram.wording import many
 
 __all__ = ["gallery_html"]
+
+_SHOWN = 4
 
 
 def gallery_html(gallery: ClusterGallery, title: str) -> Html:
@@ -17,16 +20,23 @@ def gallery_html(gallery: ClusterGallery, title: str) -> Html:
         return Html("")
     parts = [element("h3", title)]
     if gallery.categories:
-        parts += [
-            element("p", "Categories: words that come after the same states.", class_="note"),
-            element("ul", *map(_category, gallery.categories), class_="clusters"),
-        ]
+        parts.append(element("p", "Categories: words that come after the same states.", class_="note"))
+        parts += _clusters([_category(one) for one in gallery.categories], "categories")
     if gallery.states:
-        parts += [
-            element("p", "States: contexts after which the same words come, and these words.", class_="note"),
-            element("ul", *map(_state, gallery.states), class_="clusters"),
-        ]
+        parts.append(
+            element("p", "States: contexts after which the same words come, and these words.", class_="note")
+        )
+        parts += _clusters([_state(one) for one in gallery.states], "states")
     return join(*parts)
+
+
+def _clusters(clusters: list[Html], name: str) -> list[Html]:
+    """List the first few; the others are folded away."""
+    first, others = clusters[:_SHOWN], clusters[_SHOWN:]
+    shown = [element("ul", *first, class_="clusters")]
+    if others:
+        shown.append(fold(f"{len(others)} more {name}", element("ul", *others, class_="clusters")))
+    return shown
 
 
 def _category(one: CategoryExample) -> Html:

@@ -29,7 +29,7 @@ from stategram.report.model_parts import (
     ngrams_table,
 )
 from stategram.report.numbers import DASH, change, count, perplexity, share
-from stategram.report.page import facts, page
+from stategram.report.page import facts, fold, page
 from stategram.report.specs import Datum, bars
 from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.weight_bars import Weight, weight_bars
@@ -291,10 +291,10 @@ def _buckets(model: Mixture) -> Html:
 def _one(model: Model, title: str) -> Html:
     """Show a model that is no mixture."""
     if isinstance(model, NgramModel):
-        return table_html(ngrams_table(model))
+        return _ngrams(model, "word")
     if isinstance(model, CategoryNgramModel):
         said = [("Categories", count(model.n_categories)), ("Smoothing", model.ngram.smoothing)]
-        return join(facts(said), table_html(ngrams_table(model.ngram)))
+        return join(facts(said), _ngrams(model.ngram, "category", "categories"))
     if not isinstance(model, ClusteredModel):
         return Html("")
     shape = "along a context tree" if is_tree_model(model) else "flat: single contexts from the start"
@@ -311,6 +311,11 @@ def _one(model: Model, title: str) -> Html:
         *([table_html(levels)] if levels else []),
         gallery_html(gallery(model, title), "What is in the clusters"),
     )
+
+
+def _ngrams(model: NgramModel, one: str, more: str | None = None) -> Html:
+    table = table_html(ngrams_table(model, one, more), caption=False)
+    return fold(f"{count(sum(model.trie.sizes))} n-grams, by their length", table)
 
 
 def _making(model: Model, manifest: Mapping[str, Any], files: Iterable[FileRead]) -> Html:

@@ -61,12 +61,13 @@ def levels_table(model: ClusteredModel) -> Table | None:
     )
 
 
-def ngrams_table(model: NgramModel) -> Table:
-    """Give how many n-grams of each length a model has."""
+def ngrams_table(model: NgramModel, one: str, more: str | None = None) -> Table:
+    """Give how many n-grams of each length a model has; what they are made of is called `one` and `more`."""
     return Table(
         "N-grams",
         (Column("Length"), Column("N-grams", figures=True)),
         tuple(
-            (Cell(many(order, "word")), Cell(count(size))) for order, size in enumerate(model.trie.sizes, 1)
+            (Cell(many(order, one, more)), Cell(count(size)))
+            for order, size in enumerate(model.trie.sizes, 1)
         ),
     )

@@ -10,7 +10,7 @@ import stategram
 from stategram.report.markup import Html, element, join
 from stategram.report.package_files import script, style_sheet
 
-__all__ = ["facts", "page", "section"]
+__all__ = ["facts", "fold", "page", "section"]
 
 
 def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[str, str, Html]]) -> str:
@@ -68,6 +68,11 @@ def section(key: str, heading: str, content: Html) -> Html:
 def facts(pairs: Iterable[tuple[str, str]]) -> Html:
     """Give names with what they are."""
     return element("dl", *(join(element("dt", name), element("dd", said)) for name, said in pairs))
+
+
+def fold(name: str, *content: Html) -> Html:
+    """Give content that is shown when its name is clicked, and on paper."""
+    return element("details", element("summary", name), *content, class_="more")
 
 
 def _policy(theme: str) -> str:

@@ -11,7 +11,7 @@ from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
 from stategram.report.numbers import DASH, count, duration, size
-from stategram.report.page import facts, page
+from stategram.report.page import facts, fold, page
 from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
     bands_chart,
@@ -112,7 +112,11 @@ def _times(found: Reproduction) -> Html:
             "that year and another text: an impression, not a comparison of methods.",
         ),
     )
-    return table_html(table.without_empty_columns(), caption=False)
+    rows = many(len(table.rows), "row")
+    return join(
+        element("p", f"{rows} in {duration(found.seconds)}."),
+        fold("Time of each row", table_html(table.without_empty_columns(), caption=False)),
+    )
 
 
 def _time(row: RowResult) -> tuple[Cell, ...]:
