@@ -85,6 +85,23 @@ def test_a_mixture_of_which_nothing_is_known(corpus: Corpus) -> None:
     assert "parts" not in _ids(replace(fitted, report={}))
 
 
+def test_the_cross_validated_perplexity_comes_first(corpus: Corpus) -> None:
+    fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
+    kind = fitted.gate.kind
+    tried = [{"kind": kind, "strength": n, "perplexity": 777.7 + n} for n in range(3)]
+    tried += [{"kind": "state", "strength": 0, "perplexity": 5.5}, {**tried[0], "perplexity": None}]
+    own = f"{fitted.report['perplexity']:,.1f}"
+    page = model_html(replace(fitted, report={**fitted.report, "candidates": tried}), "it")
+    assert f"<dd>777.7 cross-validated; {own} with weights that were learned on that very text</dd>" in page
+    page = model_html(replace(fitted, report={**fitted.report, "candidates": []}), "it")
+    assert f"<dd>{own}, on the text that its weights were learned on</dd>" in page
+
+
+def test_terms_are_explained_where_they_are_used(corpus: Corpus) -> None:
+    assert "{a|b|…}" in model_html(_clustered(corpus, "w-1"), "it")
+    assert "{a|b|…}" not in model_html(NgramModel.train(corpus, 2), "it")
+
+
 def test_a_part_that_rules_events_out(corpus: Corpus) -> None:
     fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
     first, second = fitted.report["parts"]

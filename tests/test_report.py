@@ -85,6 +85,13 @@ def test_a_whole_report_is_sound_html() -> None:
     assert page.count("http") == page.count("http-equiv") + page.count("http://www.w3.org")
 
 
+def test_terms_are_explained_once_and_before_all_figures() -> None:
+    head, _, rest = page_of_sample().partition("<main>")
+    for term in ("w-1, t-1, g-1", "State", "Category", "{a|b|…}"):
+        assert f"<dt>{term}</dt>" in head
+        assert f"<dt>{term}</dt>" not in rest
+
+
 def test_words_of_the_corpus_are_escaped() -> None:
     page = page_of_sample()
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

@@ -32,6 +32,7 @@ from stategram.report.numbers import DASH, change, count, perplexity, share
 from stategram.report.page import facts, fold, page
 from stategram.report.specs import Datum, bars
 from stategram.report.table import Cell, Column, Table, table_html
+from stategram.report.terms import terms_html
 from stategram.report.weight_bars import Weight, weight_bars
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import many
@@ -83,19 +84,21 @@ def model_html(
     """
     check_report_extra()
     said = manifest or {}
+    models = list(all_parts(model))
+    terms = [terms_html()] if any(isinstance(part, ClusteredModel) for _, part in models) else []
     parts = [
         ("test", "On the test text", _test(model, test) if test else Html("")),
         ("parts", "Its parts", _parts(model, test)),
         *(
             (f"model-{number}", _capital(title), _one(part, title))
-            for number, (title, part) in enumerate(all_parts(model), 1)
+            for number, (title, part) in enumerate(models, 1)
         ),
         ("making", "How it was made", _making(model, said, files)),
     ]
     return page(
         f"{name}: {model_name(model)}",
         "Report of a language model",
-        [facts(_facts(model, said, test))],
+        [facts(_facts(model, said, test)), *terms],
         [part for part in parts if part[2]],
     )
 
@@ -118,10 +121,20 @@ def _facts(
             )
         )
     if isinstance(model, Mixture) and model.report:
-        said.append(("Held-out perplexity", perplexity(model.report["perplexity"])))
+        said.append(("Held-out perplexity", _held_out(model)))
     if test:
         said.append(("Test perplexity", perplexity(test.perplexity)))
     return said
+
+
+def _held_out(model: Mixture) -> str:
+    """Say the perplexity of the text that weights were learned on, and what it is on a half they were not."""
+    fitted, validated = perplexity(model.report["perplexity"]), _cross_validated(model).get(model.gate.kind)
+    if validated is None:
+        return f"{fitted}, on the text that its weights were learned on"
+    return (
+        f"{perplexity(validated)} cross-validated; {fitted} with weights that were learned on that very text"
+    )
 
 
 def _test(model: Model, test: PerplexityFigures) -> Html:
@@ -266,10 +279,7 @@ def _alone(model: Mixture, names: list[str]) -> Chart:
 
 def _buckets(model: Mixture) -> Html:
     """Show which histories have weights of their own, and what else was tried."""
-    best: dict[str, float] = {}
-    for one in model.report.get("candidates", ()):
-        if one["perplexity"] is not None:
-            best[one["kind"]] = min(one["perplexity"], best.get(one["kind"], one["perplexity"]))
+    best = _cross_validated(model)
     if not best:
         return Html("")
     return table_html(
@@ -286,6 +296,15 @@ def _buckets(model: Mixture) -> Html:
             (f"{many(model.gate.parameters, 'weight')}.",),
         )
     )
+
+
+def _cross_validated(model: Mixture) -> dict[str, float]:
+    """Give the best perplexity of each way to tell histories apart, halves of the text being exchanged."""
+    best: dict[str, float] = {}
+    for one in model.report.get("candidates", ()):
+        if one["perplexity"] is not None:
+            best[one["kind"]] = min(one["perplexity"], best.get(one["kind"], one["perplexity"]))
+    return best
 
 
 def _one(model: Model, title: str) -> Html:

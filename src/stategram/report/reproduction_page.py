@@ -21,6 +21,7 @@ from stategram.report.reproduction_charts import (
     weights_chart,
 )
 from stategram.report.table import Cell, Column, Table, table_html
+from stategram.report.terms import terms_html
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.storage import write_whole
 from stategram.wording import many
@@ -51,6 +52,7 @@ def report_html(found: Reproduction) -> str:
         *([element("p", missing, class_="warning", role="note")] if missing else []),
         element("p", _what_it_is(found), class_="lede"),
         element("p", COMPARABLE, class_="lede"),
+        terms_html(),
     ]
     parts = [
         ("claims", "Does the paper hold?", _claims(found)),
