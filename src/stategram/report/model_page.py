@@ -350,7 +350,7 @@ def _making(model: Model, manifest: Mapping[str, Any], files: Iterable[FileRead]
         parts.append(facts(said))
     if model.recipe:
         recipe = msgspec.json.format(msgspec.json.encode(dict(model.recipe)), indent=2).decode()
-        parts += [element("h3", "Recipe, with all defaults and numbers"), element("pre", recipe)]
+        parts.append(fold("Recipe, with all defaults and numbers", element("pre", recipe)))
     if read:
         parts.append(table_html(inputs_table(read)))
     return join(*parts)

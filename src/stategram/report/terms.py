@@ -14,7 +14,11 @@ _TERMS = (
         "w-2 is the word before that.",
     ),
     ("State", "Contexts after which much the same words come; they share one distribution."),
-    ("Category", "Words that come after the same states; a word is predicted by its category."),
+    (
+        "Category",
+        "Words that come after the same states: a model predicts the category after a state, then the word "
+        "in it.",
+    ),
     ("{a|b|…}", "A word class in a context, shown by its most frequent words."),
 )
 
