@@ -16,15 +16,13 @@ import pytest
 
 from command_line import run
 from stategram import Reproduction
-from story import sentences
+from story import sentences, write_texts
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
-        (tmp_path / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return write_texts(tmp_path)
 
 
 def _texts() -> list[str]:

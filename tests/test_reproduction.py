@@ -35,7 +35,7 @@ from stategram.experiments.reproduction.measures import bands_of, context_counts
 from stategram.experiments.steps import Report
 from stategram.models import fit_weights, interpolate
 from stategram.storage import lock
-from story import sentences
+from story import sentences, write_texts
 
 ROWS = 37
 WITHOUT_TAGS = 27
@@ -43,10 +43,7 @@ WITHOUT_TAGS = 27
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("texts")
-    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
-        (folder / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
-    return folder
+    return write_texts(tmp_path_factory.mktemp("texts"))
 
 
 @pytest.fixture(scope="module")
@@ -300,38 +297,6 @@ def test_what_cannot_be_written_is_refused_before_anything_is_read(place: Path, 
     with pytest.raises(StategramError, match="there is no folder"):
         reproduce("no", "such", "files", tmp_path / "no" / "out")
     assert [one.name for one in (tmp_path / "full").iterdir()] == ["thesis.txt"]
-
-
-def test_texts_that_cannot_be_used_are_refused(place: Path, tmp_path: Path) -> None:
-    (tmp_path / "empty").write_text("\n \n")
-    (tmp_path / "copy").write_bytes((place / "train").read_bytes())
-    (tmp_path / "foreign").write_text("der hund\n")
-    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
-    train, held, test = (place / name for name in ("train", "held", "test"))
-    cases: list[tuple[tuple[Any, Any, Any], type[Exception], str]] = [
-        ((tmp_path / "empty", held, test), BadDataError, "no words in .*empty"),
-        ((train, tmp_path / "empty", test), BadDataError, "no words in .*empty"),
-        ((train, held, tmp_path / "foreign"), BadDataError, "test text: .*no word of"),
-        ((train, held, tmp_path / "copy"), UsageError, "training text.*test text.*same content"),
-        ((train, held, held), UsageError, "held-out text.*test text.*same content"),
-        ((tmp_path / "latin", held, test), BadDataError, "latin"),
-        ((train, held, tmp_path / "nothing"), BadDataError, "nothing: no such file"),
-        (("-", held, test), UsageError, "- is no file"),
-        ((train, held, tmp_path), UsageError, "is no file"),
-        (([], held, test), UsageError, "no file is named"),
-    ]
-    for texts, error, message in cases:
-        with pytest.raises(error, match=message):
-            reproduce(*texts, tmp_path / "out")
-        assert not (tmp_path / "out").exists()
-
-
-def test_corpora_without_words_are_refused(place: Path, tmp_path: Path) -> None:
-    none = corpus_from_sentences([])
-    some = corpus_from_sentences(["a b"])
-    for texts, name in (((none, some, some), "training"), ((some, none, some), "held-out")):
-        with pytest.raises(BadDataError, match=f"{name} text: it has no words"):
-            reproduce(*texts, tmp_path / "out")
 
 
 def test_ten_sentences_are_enough(tmp_path: Path) -> None:
