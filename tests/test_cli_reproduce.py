@@ -58,6 +58,20 @@ def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out)["vocabulary"] == 30
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_a_name_that_is_not_utf8(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (place / name).write_text("\n".join(sentences(10, seed=1)))
+    given = ["reproduce", "--train", name, "--heldout", "held", "--test", "test", "-o", os.fsdecode(b"\xe9")]
+    monkeypatch.setattr(sys, "argv", ["stategram", *given])
+    status, out, err = run(*given, "--json", capfd=capfd)
+    assert status == 0, err
+    assert json.loads(out)["inputs"][0]["name"] == "caf\N{REPLACEMENT CHARACTER}"
+    assert "--train 'caf\N{REPLACEMENT CHARACTER}'" in json.loads(out)["command"]
+
+
 def test_the_demo_has_its_own_texts(
     place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,12 @@
-"""How numbers are said."""
+"""How numbers and names are said."""
 
 from __future__ import annotations
 
-__all__ = ["many"]
+import re
+
+__all__ = ["many", "printable"]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def many(n: int, one: str, more: str | None = None) -> str:
@@ -12,3 +16,12 @@ def many(n: int, one: str, more: str | None = None) -> str:
     ('1 word', '2,000 classes')
     """
     return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
+def printable(name: str) -> str:
+    r"""Give a name that can be written as UTF-8; what cannot, a byte of the name of a file, becomes U+FFFD.
+
+    >>> printable("caf\udce9") == "caf\N{REPLACEMENT CHARACTER}"
+    True
+    """
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", name)

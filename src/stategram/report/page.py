@@ -9,12 +9,13 @@ from collections.abc import Iterable
 import stategram
 from stategram.report.markup import Html, element, join
 from stategram.report.package_files import script, style_sheet
+from stategram.wording import printable
 
 __all__ = ["facts", "page", "section"]
 
 
 def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[str, str, Html]]) -> str:
-    """Give a page.
+    """Give a page, which can be written as UTF-8 whatever the names of files in it.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[s
         element("footer", element("p", f"Written by stategram {stategram.__version__}.")),
         element("script", Html(theme)),
     )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    return printable(f"<!doctype html>\n{element('html', head, body, lang='en')}\n")
 
 
 def section(key: str, heading: str, content: Html) -> Html:

@@ -23,6 +23,7 @@ from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.reproduction.work_folder import WorkFolder, check_folder
 from stategram.processors import thread_count
+from stategram.wording import printable
 
 __all__ = ["VOCABULARY_SIZE", "reproduce", "reproduce_texts"]
 
@@ -140,7 +141,15 @@ def reproduce_texts(
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
     steps.say(f"      {sizes}")
     plan = plan_rows(sizes, tags=tag_map is not None)
-    request = Request(texts, plan, sizes.scale, source, seed, thread_count(threads), command)
+    request = Request(
+        texts,
+        plan,
+        sizes.scale,
+        printable(source) if source else None,
+        seed,
+        thread_count(threads),
+        printable(command),
+    )
     with WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed)) as run:
         kept = run.tables()
         if kept is not None and kept.complete:

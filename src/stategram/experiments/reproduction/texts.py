@@ -15,6 +15,7 @@ from stategram.experiments.reproduction.results import InputFile, TextFigures
 from stategram.experiments.run_folder import add_texts
 from stategram.storage import file_sha256
 from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of, read_corpus
+from stategram.wording import printable
 
 __all__ = ["Source", "Texts", "input_file", "read_texts", "texts_of_sentences"]
 
@@ -129,7 +130,7 @@ def input_file(use: str, name: str) -> InputFile:
         )
     if not path.exists():
         raise BadDataError(f"{_IN_WORDS.get(use, use)}: {name}: no such file; check the name")
-    return InputFile(use=use, name=name, bytes=path.stat().st_size, sha256=file_sha256(path))
+    return InputFile(use=use, name=printable(name), bytes=path.stat().st_size, sha256=file_sha256(path))
 
 
 def _names(use: str, source: Any) -> list[str]:
