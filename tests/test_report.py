@@ -15,6 +15,7 @@ import pytest
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
+from stategram.experiments.reproduction import N_CLAIMS
 from stategram.experiments.reproduction.results import Claim, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
@@ -104,11 +105,15 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
-        "The paper holds here: the context tree lowers perplexity by up to 11.9%, interpolation lowers "
-        "that of n-gram models by up to 11.4%."
+        "All 2 claims that could be tested (of 6) hold here: the context tree lowers perplexity by up to 11.9%, "
+        "interpolation lowers that of n-gram models by up to 11.4%."
     )
-    assert held("no", "no").startswith("The paper does not hold here: ")
-    assert held("yes", "partly", "no").startswith("The paper holds here in part (1 of 3 claims): ")
+    assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold here: ")
+    assert held("yes").startswith("The 1 claim that could be tested (of 6) holds here: ")
+    assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds here: ")
+    assert held("yes", "partly", "no").startswith(
+        "Of the 3 claims that could be tested (of 6), 1 holds here in full: "
+    )
     assert held().startswith("No claim of the paper has been tested here yet")
     worse = _row(change=0.01)
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")

@@ -1,5 +1,6 @@
 """The tables of Ueberla and Gransden (1996), on any text."""
 
+from stategram.experiments.reproduction.claims import N_CLAIMS
 from stategram.experiments.reproduction.paper_figures import CITATION
 from stategram.experiments.reproduction.plan import RowPlan, n_steps
 from stategram.experiments.reproduction.reproducing import VOCABULARY_SIZE, reproduce, reproduce_texts
@@ -11,6 +12,7 @@ from stategram.experiments.reproduction.work_folder import check_folder
 
 __all__ = [
     "CITATION",
+    "N_CLAIMS",
     "VOCABULARY_SIZE",
     "Reproduction",
     "RowPlan",

@@ -9,7 +9,7 @@ from stategram.experiments.reproduction.paper_figures import MIXTURE_GAIN, TREE_
 from stategram.experiments.reproduction.plan import BACK_OFF, WORDS_TREE
 from stategram.experiments.reproduction.results import Claim, RowResult
 
-__all__ = ["claims_of"]
+__all__ = ["N_CLAIMS", "claims_of"]
 
 _YES, _PARTLY, _NO = "yes", "partly", "no"
 # Of a gain of the paper, on its own text.
@@ -25,14 +25,7 @@ def claims_of(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
     """Judge each claim whose rows are all there."""
     by_key = {row.key: row for row in rows}
     claims = []
-    for claim in (
-        _tree_beats_flat,
-        _gain_grows,
-        _flat_stops,
-        _classes_come_close,
-        _interpolation_gains,
-        _back_off_wins,
-    ):
+    for claim in _CLAIMS:
         if (found := _or_none(claim, by_key)) is not None:
             claims.append(found)
     return tuple(claims)
@@ -142,3 +135,15 @@ def _lower(gain: float) -> str:
 
 def _ppl(rows: _Rows, key: str) -> str:
     return f"{rows[key].test.perplexity:,.1f}"
+
+
+_CLAIMS = (
+    _tree_beats_flat,
+    _gain_grows,
+    _flat_stops,
+    _classes_come_close,
+    _interpolation_gains,
+    _back_off_wins,
+)
+N_CLAIMS = len(_CLAIMS)
+"""How many claims there are; some need tags, or rows that are not there yet."""
