@@ -58,7 +58,7 @@ def _verdict(found: Reproduction) -> str:
         return f"All {tested} hold here" if len(held) > 1 else f"The {tested} holds here"
     if all(one == "no" for one in held):
         return f"Of the {tested}, none holds here"
-    return f"Of the {tested}, {held.count('yes')} {'holds' if held.count('yes') == 1 else 'hold'} here in full"
+    return f"Of the {tested}, {many(held.count('yes'), 'holds', 'hold')} here in full"
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:
