@@ -16,6 +16,7 @@ from reproductions import sample
 from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction import N_CLAIMS
+from stategram.experiments.reproduction.paper_figures import paper_row
 from stategram.experiments.reproduction.results import Claim, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
@@ -128,6 +129,9 @@ def test_figures_that_the_paper_does_not_give() -> None:
     table = paper_table(found, 2)
     column = [one.title for one in table.columns].index("Paper's change")
     assert [row[column].text for row in table.rows] == ["–"] * 6 + ["−7.0%"]
+    largest = paper_table(_change(found, rows=(_row(paper=paper_row("w-2,w-1 tree")),)), 1)
+    column = [one.title for one in largest.columns].index("Paper's change")
+    assert largest.rows[0][column].text == "up to −12%"
     without = _row(paper=PaperRow(perplexity=None, change=None))
     assert "Paper" not in [one.title for one in paper_table(_change(found, rows=(without,)), 1).columns]
 

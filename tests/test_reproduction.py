@@ -94,6 +94,9 @@ def test_comparisons_are_of_the_figures_in_the_table(whole: Reproduction) -> Non
         assert row.change == row.test.perplexity / rows[row.compared_with].test.perplexity - 1
     assert rows["w-2,w-1 tree"].paper is not None
     assert rows["w-2,w-1 tree"].paper.change == -0.12
+    for key in ("w-2,w-1 tree", "w-2,w-1 tree + back-off 3"):
+        assert (paper := rows[key].paper) is not None
+        assert paper.up_to
     assert [row.key for row in whole.rows if row.paper and row.paper.perplexity is not None] == []
 
 

@@ -27,14 +27,16 @@ def perplexity(value: float | None) -> str:
     return f"{value:,.1f}" if math.isfinite(value) else "infinite"
 
 
-def change(value: float | None) -> str:
-    """Give a relative difference.
+def change(value: float | None, *, up_to: bool = False) -> str:
+    """Give a relative difference; `up_to`: the largest there is, in whole percents.
 
-    >>> change(-0.118), change(0.02), change(-0.0001), change(None)
-    ('−11.8%', '+2.0%', '0.0%', '–')
+    >>> change(-0.118), change(0.02), change(-0.0001), change(None), change(-0.12, up_to=True)
+    ('−11.8%', '+2.0%', '0.0%', '–', 'up to −12%')
     """
     if value is None or not math.isfinite(value):
         return DASH
+    if up_to:
+        return f"up to {_MINUS if value < 0 else '+'}{abs(value):,.0%}"
     said = f"{abs(value):,.1%}"
     return said if said == "0.0%" else f"{_MINUS if value < 0 else '+'}{said}"
 

@@ -97,7 +97,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ..
         Cell(perplexity(row.test.perplexity_known)),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
         Cell(perplexity(paper.perplexity if paper else None)),
-        Cell(change(paper.change if paper else None)),
+        Cell(change(paper.change, up_to=paper.up_to) if paper else DASH),
         Cell(perplexity(row.heldout_perplexity)),
         Cell(count(row.parameters)),
         Cell(count(row.test.events) if events else DASH),

@@ -68,6 +68,8 @@ class PaperRow(Data, frozen=True):
     perplexity: float | None = None
     change: float | None = None
     """The relative difference of perplexity to the row it is compared with, such as -0.12."""
+    up_to: bool = False
+    """Whether that is the largest difference of several rows, and what it is for this one is not known."""
     note: str = ""
 
 
