@@ -254,6 +254,7 @@ def test_markdown_has_all_tables() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == len(sample().rows) + len(sample().claims) + 2 * 6
     assert "Absolute perplexities cannot" in text
+    assert "<unk>" not in text
     assert r"\<unk\>" in text
     table = Table("a|b", (Column("x", figures=True),), ((Cell("1 | *2*\n3", "`n`"),),))
     assert table_markdown(table) == "## a\\|b\n\n| x |\n| ---: |\n| 1 \\| \\*2\\* 3 (\\`n\\`) |\n"

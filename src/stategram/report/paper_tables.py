@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
-from stategram.report.table import Cell, Column, Table, table_markdown
+from stategram.report.table import Cell, Column, Table, markdown_text, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.wording import many
 
@@ -31,9 +31,9 @@ EVENTS = (
 
 def tables_markdown(found: Reproduction) -> str:
     """Give the verdict, the claims and all tables as Markdown."""
-    first = [f"# {headline(found)}", *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
+    first = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
     tables = ([claims_table(found)] if found.claims else []) + paper_tables(found)
-    return "\n\n".join(first) + "\n\n" + "\n".join(map(table_markdown, tables))
+    return "# " + "\n\n".join(map(markdown_text, first)) + "\n\n" + "\n".join(map(table_markdown, tables))
 
 
 def claims_table(found: Reproduction) -> Table:
