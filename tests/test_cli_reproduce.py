@@ -15,7 +15,10 @@ import msgspec
 import pytest
 
 from command_line import run
+from reproductions import sample
 from stategram import Reproduction
+from stategram.cli.reproduce_summary import summary
+from stategram.report import report_html
 from story import sentences, write_texts
 
 
@@ -33,7 +36,7 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     status, out, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert status == 0, err
     for number in range(1, 6):
-        assert f"Table {number}: " in out
+        assert f"Table {number}. " in out
     assert re.search(r"clustered w-2,w-1, tree +\d+ +\d+ +[\d.]+ +[-+][\d.]+% ", out)
     assert "What the paper says" in out
     assert "scale quick: " in err
@@ -47,6 +50,15 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     status, again, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert (status, again) == (0, out)
     assert "nothing is computed again" in err
+
+
+def test_memory_is_said_in_one_unit_if_it_is_known() -> None:
+    found = sample()
+    assert summary(found).endswith("\n36 min 57 s in all, 3.2 GB at most.")
+    assert "<dt>Most memory</dt><dd>3.2 GB</dd>" in report_html(found)
+    unknown = msgspec.structs.replace(found, peak_bytes=0)
+    assert summary(unknown).endswith("\n36 min 57 s in all.")
+    assert "Most memory" not in report_html(unknown)
 
 
 def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -137,7 +149,7 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "37 of 37 rows" in text
-    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ s", text)
+    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ m?s", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -8,9 +8,17 @@ from stategram.report.table import Cell, Column, Table, markdown_text, table_mar
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.wording import many
 
-__all__ = ["COMPARABLE", "EVENTS", "claims_table", "paper_table", "paper_tables", "tables_markdown"]
+__all__ = [
+    "COMPARABLE",
+    "EVENTS",
+    "TABLE_TITLES",
+    "claims_table",
+    "paper_table",
+    "paper_tables",
+    "tables_markdown",
+]
 
-TITLES = {
+TABLE_TITLES = {
     1: "Table 1. Contexts of words",
     2: "Table 2. Contexts of part-of-speech tags",
     3: "Table 3. Contexts of learned word classes",
@@ -77,7 +85,7 @@ def paper_table(found: Reproduction, number: int) -> Table:
     # The events are said below the table, and in it only if they differ.
     differ = len({(row.test.events, row.test.unknown) for row in rows}) > 1
     return Table(
-        TITLES.get(number, f"Table {number}"),
+        TABLE_TITLES.get(number, f"Table {number}"),
         columns,
         tuple(_row(row, found, events=differ) for row in rows),
         _notes(rows),

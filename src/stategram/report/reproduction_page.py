@@ -10,7 +10,7 @@ from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
-from stategram.report.numbers import DASH, count, duration, size
+from stategram.report.numbers import DASH, count
 from stategram.report.page import facts, page
 from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
@@ -23,7 +23,7 @@ from stategram.report.reproduction_charts import (
 from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.storage import write_whole
-from stategram.wording import many
+from stategram.wording import duration, many, size
 
 __all__ = ["report_html", "write_report"]
 
@@ -151,7 +151,7 @@ def _repeat(found: Reproduction) -> Html:
         *((name, version) for name, version in found.versions.items()),
         ("Machine", found.machine),
         ("Time in all", duration(found.seconds)),
-        ("Most memory", size(found.peak_bytes)),
+        *([("Most memory", size(found.peak_bytes))] if found.peak_bytes else []),
     ]
     texts = Table(
         "Texts",
