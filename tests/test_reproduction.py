@@ -28,8 +28,10 @@ from stategram import (
     evaluate,
     read_corpus,
     reproduce,
+    train_recipe,
 )
 from stategram.contexts import ContextDefinition
+from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.experiments.reproduction import RowResult, RowSteps
 from stategram.experiments.reproduction.measures import bands_of, context_counts
 from stategram.experiments.steps import Report
@@ -314,6 +316,27 @@ def test_ten_sentences_are_enough(tmp_path: Path) -> None:
     small = next(row for row in found.rows if row.key == "w-1 2000,2000")
     assert small.asked == (2000, 2000)
     assert "the text has contexts for" in small.note
+
+
+def test_recipes_take_only_an_ngram_model_that_is_theirs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train = corpus_from_sentences(sentences(10, seed=1))
+    held, test = (corpus_from_sentences(sentences(3, seed=seed)) for seed in (2, 3))
+    given: list[int] = []
+
+    def spy(*arguments: Any, trained: Sequence[Any], **options: Any) -> Mixture:
+        mixture = train_recipe(*arguments, trained=trained, **options)
+        given.append(sum(part is one for part in mixture.parts for one in trained))
+        return mixture
+
+    monkeypatch.setattr("stategram.experiments.reproduction.making.train_recipe", spy)
+    for number, order in enumerate((5, 2)):
+        for name in ("best", "fast"):
+            monkeypatch.setitem(RECIPES, name, Recipe(name=name, part=[NgramPart(order=order)]))
+        found = reproduce(train, held, test, tmp_path / str(number))
+        assert found.rows[-1].parts[0].name.startswith(f"{order}-gram")
+    assert given == [1, 0]
 
 
 def test_without_a_lexicon_there_is_no_table_of_tags(
