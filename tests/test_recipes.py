@@ -298,6 +298,8 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
     (place / "part-1").rename(place / "part-1.0123456789abcdef.replaced")
     (place / "part-1.0123456789abcdef.partial").mkdir()
     (place / "classes-5-fast.tsv.0123456789abcdef.partial").write_text("a")
+    for mine in ("thesis.partial", "old.replaced"):
+        (place / mine).write_text("years of work")
     said: list[str] = []
 
     class Said(Steps):
@@ -306,7 +308,13 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
 
     train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
     assert any("kept: NgramModel" in message for message in said)
-    assert sorted(file.name for file in place.iterdir()) == ["part-1", "run.json", "run.lock"]
+    assert sorted(file.name for file in place.iterdir()) == [
+        "old.replaced",
+        "part-1",
+        "run.json",
+        "run.lock",
+        "thesis.partial",
+    ]
 
 
 def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:

@@ -25,7 +25,15 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
-from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
+from stategram.storage import (
+    is_left_over,
+    left_overs,
+    lock,
+    open_folder,
+    recover_folder,
+    remove_all,
+    write_whole,
+)
 from stategram.text import Corpus
 
 __all__ = ["RunFolder", "add_texts", "check_run_folder", "fingerprint"]
@@ -155,11 +163,7 @@ def _clear(path: Path) -> None:
     """Remove what runs that were killed have left, but for what they were about to replace."""
     for left in path.glob("part-*.replaced"):
         recover_folder(path / left.name.split(".")[0])
-    for left in (*path.glob("*.partial"), *path.glob("*.replaced")):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
+    remove_all([left for left in path.iterdir() if is_left_over(left)])
 
 
 def _read(path: Path) -> object:

@@ -10,7 +10,7 @@ from stategram.storage.folder import (
     write_folder,
 )
 from stategram.storage.lock import lock
-from stategram.storage.partial import left_overs
+from stategram.storage.partial import is_left_over, left_overs, remove_all
 from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
 __all__ = [
@@ -19,12 +19,14 @@ __all__ = [
     "check_place",
     "file_sha256",
     "holds_only_our_files",
+    "is_left_over",
     "is_our_name",
     "left_overs",
     "lock",
     "open_folder",
     "open_whole",
     "recover_folder",
+    "remove_all",
     "write_folder",
     "write_whole",
 ]
