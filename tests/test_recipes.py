@@ -340,6 +340,26 @@ def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path
     np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
 
 
+def test_what_another_version_has_written_is_kept(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    recipe = Recipe(part=[NgramPart(order=2)])
+    train_recipe(*texts, recipe, checkpoint=place)
+    (place / "part-1" / "manifest.json").write_text('{"format_version": 99}')
+    files = sorted(file.name for file in (place / "part-1").iterdir())
+    with pytest.raises(BadDataError, match="format version 99"):
+        train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    assert sorted(file.name for file in (place / "part-1").iterdir()) == files
+
+
+def test_the_number_of_steps_is_found_without_reading_parts(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(part=[CategoryNgramPart(classes=5, order=2)])
+    train_recipe(*texts, recipe, checkpoint=tmp_path / "run")
+    monkeypatch.setattr("stategram.storage.folder.file_sha256", lambda *_: pytest.fail("reads a file"))
+    assert n_steps(recipe, texts[0], tmp_path / "run") == 2
+
+
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:
     words = int(np.count_nonzero(texts[0].word_counts))
     recipe = Recipe(part=[CategoryNgramPart(classes=number) for number in (words, 2, words + 5, 2)])

@@ -26,6 +26,7 @@ from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
 from stategram.storage import (
+    OtherVersionError,
     is_left_over,
     left_overs,
     lock,
@@ -75,19 +76,24 @@ class RunFolder:
         return self.path / f"part-{number}"
 
     def is_finished(self, number: int) -> bool:
-        """Whether a part is done, and whole."""
+        """Whether a part is done; its files are not read."""
         try:
-            open_folder(self.part(number), kind="model")
+            open_folder(self.part(number), kind="model", verify=False)
         except BadDataError:
             return False
         return True
 
     def finished(self, number: int) -> Model | None:
-        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed."""
+        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed.
+
+        What another version of stategram has written is not damaged: OtherVersionError.
+        """
         place = self.part(number)
         try:
             done = place.exists() and open_folder(place, kind=None).manifest["kind"] == "model"
             return load_model(place, verify=False) if done else None
+        except OtherVersionError:
+            raise
         except BadDataError as error:
             self.say(f"note: part {number} is trained again: {error}")
             shutil.rmtree(place)

@@ -3,6 +3,7 @@
 from stategram.storage.checksum import file_sha256
 from stategram.storage.folder import (
     Folder,
+    OtherVersionError,
     holds_only_our_files,
     is_our_name,
     open_folder,
@@ -15,6 +16,7 @@ from stategram.storage.whole_file import Place, check_place, open_whole, write_w
 
 __all__ = [
     "Folder",
+    "OtherVersionError",
     "Place",
     "check_place",
     "file_sha256",
