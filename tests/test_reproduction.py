@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import numpy as np
@@ -35,7 +36,7 @@ from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.experiments.reproduction import RowResult, RowSteps
 from stategram.experiments.reproduction.measures import bands_of, context_counts
 from stategram.experiments.steps import Report
-from stategram.models import fit_weights, interpolate
+from stategram.models import fit_weights, interpolate, mixture_fitting
 from stategram.storage import lock
 from story import sentences, write_texts
 
@@ -141,6 +142,13 @@ def test_mixtures_of_log_probabilities_are_mixtures_of_models() -> None:
     weights = fit_weights(mixture.part_log_probs(held))
     assert weights.tolist() == mixture.gate.tables[0][0].tolist()
     assert (interpolate(mixture.part_log_probs(test), weights) == mixture.log_probs(test)).all()
+
+
+def test_weights_are_learned_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    learn = Mock(wraps=mixture_fitting._global_weights)
+    monkeypatch.setattr(mixture_fitting, "_global_weights", learn)
+    fit_weights(list(np.log([[0.5, 0.1, 0.2], [0.1, 0.6, 0.2], [0.1, 0.1, 0.3]])))
+    learn.assert_called_once()
 
 
 def test_impossible_events_do_not_move_weights() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.models.held_out import HeldOut, Settings
-from stategram.models.mixture_report import fit_and_report
+from stategram.models.mixture_fitting import fit
 from stategram.processors import thread_count
 
 __all__ = ["fit_weights", "interpolate"]
@@ -34,13 +34,13 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     possible = rows.max(axis=0) > -np.inf
     if not possible.any():
         raise UsageError("no part gives any event of the held-out text a probability; give other text")
-    names = [str(number) for number in range(len(rows))]
-    # With all of the text on one side of the middle there is nothing to be chosen.
-    fitted, _ = fit_and_report(
-        HeldOut.of(rows[:, possible], [{}]), 0, "none", names, Settings.usual(thread_count(threads))
-    )
-    weights: NDArray[np.float64] = fitted.gate.tables[0][0]
-    return weights
+    heldout, settings = HeldOut.of(rows[:, possible], [{}]), Settings.usual(thread_count(threads))
+    fitted = fit(heldout, "none", (), 0.0, settings)
+    alone = rows[:, possible].sum(axis=1)
+    # The iterations may end before the mixture is as good as its best part.
+    if alone.max() > fitted.log_likelihood + settings.tolerance * heldout.events:
+        return (np.arange(len(rows)) == alone.argmax()).astype(np.float64)
+    return fitted.global_weights
 
 
 def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:
