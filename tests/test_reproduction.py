@@ -17,6 +17,7 @@ import pytest
 from stategram import (
     BadDataError,
     ClusteredModel,
+    Corpus,
     Mixture,
     NgramModel,
     Reproduction,
