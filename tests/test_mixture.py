@@ -250,6 +250,37 @@ def test_too_few_iterations_are_still_no_worse_than_the_best_part(
     mixture = Mixture.fit([*parts, *[parts[2]] * 20], train, buckets="none", max_iterations=1)
     best = min(part["perplexity"] for part in mixture.report["parts"])
     assert mixture.report["perplexity"] <= best * (1 + 1e-6)
+    # The report says what the gate is, not what was tried.
+    for kind in KINDS:
+        found = Mixture.fit([*parts, *[parts[2]] * 20], train, buckets=kind, max_iterations=1)
+        assert found.report["buckets"]["kind"] == found.gate.kind
+
+
+def test_parts_that_are_hopeless_have_a_perplexity() -> None:
+    corpus = corpus_from_sentences(["a b", "a a b"])
+    good = NgramModel.train(corpus, 1)
+    bad = replace(good, trie=replace(good.trie, leaves=good.trie.leaves.copy()))
+    bad.trie.leaves.view(np.float32)[:, 0] -= 60  # below the least float32 beside the good one
+    mixture = Mixture.fit([good, bad], corpus, buckets="none")
+    expected = np.exp(-bad.log_probs(corpus).mean())
+    assert mixture.report["parts"][1]["perplexity"] == pytest.approx(expected, rel=1e-6)
+
+
+def test_no_event_that_any_part_allows() -> None:
+    corpus = corpus_from_sentences(["a b", "a a b"])
+    model = NgramModel.train(corpus, 1)
+    nothing = replace(model, trie=replace(model.trie, leaves=model.trie.leaves.copy()))
+    nothing.trie.leaves.view(np.float32)[:, 0] = -np.inf
+    with pytest.raises(UsageError, match="any event of the held-out text"):
+        Mixture.fit([nothing, nothing], corpus)
+
+
+def test_weights_of_zero_have_no_bucket_of_their_own() -> None:
+    backoff = np.append(np.linspace(-3, 0, 400), [-np.inf] * 400).astype(np.float32)
+    features = {"length": np.zeros(800, np.float32), "backoff": backoff}
+    buckets = Buckets.learn(("length", "backoff"), 0, features)
+    assert np.isfinite(buckets.edges[0]).all()
+    assert len(np.unique(buckets.of(features, 800))) > 5
 
 
 @given(

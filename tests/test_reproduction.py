@@ -18,6 +18,7 @@ import pytest
 from stategram import (
     BadDataError,
     ClusteredModel,
+    Corpus,
     Mixture,
     NgramModel,
     Reproduction,
@@ -367,3 +368,19 @@ def test_tags_may_come_from_a_file(place: Path, tmp_path: Path) -> None:
     assert [one.use for one in found.inputs] == ["train", "heldout", "test", "tags"]
     with pytest.raises(UsageError, match="another reproduction"):
         _reproduce(place, tmp_path / "out")
+
+
+def test_tags_of_another_language_make_no_table(tmp_path: Path) -> None:
+    def greek(n: int, seed: int) -> Corpus:
+        letters = str.maketrans("abcdefghijklmnopqrstuvwxyz", "αβψδεφγηιξκλμνοπςρστθωχυζά")
+        return corpus_from_sentences([one.translate(letters) for one in sentences(n, seed=seed)])
+
+    texts = greek(60, 1), greek(9, 2), greek(9, 3)
+    found = reproduce(*texts, tmp_path / "out")
+    assert (found.tags, found.tag_coverage) == (None, None)
+    assert len(found.rows) == WITHOUT_TAGS
+    asked = reproduce(*texts, tmp_path / "asked", tags="brill")
+    assert asked.tags == "brill"
+    assert asked.tag_coverage is not None
+    assert asked.tag_coverage < 0.5
+    assert len(asked.rows) > WITHOUT_TAGS

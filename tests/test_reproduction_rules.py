@@ -149,7 +149,7 @@ def test_claim_on_interpolation(best: float, holds: str) -> None:
     assert _holds("Interpolation", *rows) == holds
 
 
-@pytest.mark.parametrize(("best", "holds"), [(101, "yes"), (99, "partly"), (97, "no")])
+@pytest.mark.parametrize(("best", "holds"), [(103, "yes"), (101, "partly"), (99, "partly"), (97, "no")])
 def test_claim_on_back_off(best: float, holds: str) -> None:
     rows = [
         _row("back-off 3", 100, kind="ngram"),

@@ -88,6 +88,7 @@ class Buckets:
 
 
 def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
+    values = values[np.isfinite(values)]  # a weight of 0 has no logarithm
     n = min(_MOST_QUANTILES, len(values) // _EVENTS_A_BUCKET)
     if n < 2:
         return ()

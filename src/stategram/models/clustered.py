@@ -20,7 +20,7 @@ from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.models.trust import learn_trust, usual_trust
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences, text_in
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, text_in
 
 __all__ = ["ClusteredModel"]
 
@@ -319,11 +319,8 @@ class ClusteredModel(SharedMethods):
         one = Corpus(np.array([*ids, END], np.uint32), np.array([0, len(ids) + 1]), self.vocabulary)
         return self.tree.find(one, threads=1)
 
-    def _trusting(self, heldout: Corpus | Iterable[str], threads: int | None) -> ClusteredModel:
-        """Learn on a text how much states are to be trusted."""
-        if not isinstance(heldout, Corpus):
-            heldout = corpus_from_sentences(heldout, vocabulary=self.vocabulary)
-        heldout = heldout.in_vocabulary(self.vocabulary)
+    def _trusting(self, heldout: Corpus, threads: int | None) -> ClusteredModel:
+        """Learn on a text in the vocabulary how much states are to be trusted."""
         categories = self.categories[heldout.ids]
         found = self.tree.find(heldout, threads=threads)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.counts import Tell
+from stategram.errors import UsageError
 from stategram.models.gate import Features
 
 __all__ = ["MAX_ITERATIONS", "TOLERANCE", "HeldOut", "Settings"]
@@ -52,6 +53,8 @@ class HeldOut:
     @classmethod
     def of(cls, log_probs: NDArray[np.float64], features: Sequence[Features]) -> HeldOut:
         """Take the natural logarithms of probabilities, a row for each part, without impossible events."""
+        if log_probs.shape[1] == 0:
+            raise UsageError("no part gives any event of the held-out text a probability; give other text")
         best = log_probs.max(axis=0)
         ratios = np.exp(log_probs - best).astype(np.float32, order="C")
         return cls(ratios, best, tuple(features))
@@ -64,8 +67,10 @@ class HeldOut:
     def between(self, begin: int, end: int) -> HeldOut:
         """Give some of the events."""
         features = tuple({name: one[begin:end] for name, one in of.items()} for of in self.features)
-        return HeldOut(np.ascontiguousarray(self.ratios[:, begin:end]), self.log_best[begin:end], features)
+        ratios = np.ascontiguousarray(self.ratios[:, begin:end])
+        return replace(self, ratios=ratios, log_best=self.log_best[begin:end], features=features)
 
     def without(self, part: int) -> HeldOut:
         """Leave a part out; what it knows of the histories stays."""
-        return HeldOut(np.delete(self.ratios, part, axis=0), self.log_best, self.features)
+        ratios = np.delete(self.ratios, part, axis=0)
+        return replace(self, ratios=ratios)

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import UsageError
 from stategram.models.held_out import HeldOut, Settings
 from stategram.models.mixture_fitting import fit
 from stategram.processors import thread_count
@@ -32,15 +31,14 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     """
     rows = np.stack(log_probs)
     possible = rows.max(axis=0) > -np.inf
-    if not possible.any():
-        raise UsageError("no part gives any event of the held-out text a probability; give other text")
-    heldout, settings = HeldOut.of(rows[:, possible], [{}]), Settings.usual(thread_count(threads))
+    rows = rows[:, possible]
+    heldout, settings = HeldOut.of(rows, [{}]), Settings.usual(thread_count(threads))
     fitted = fit(heldout, "none", (), 0.0, settings)
-    alone = rows[:, possible].sum(axis=1)
+    weights, alone = fitted.global_weights, rows.sum(axis=1)
     # The iterations may end before the mixture is as good as its best part.
     if alone.max() > fitted.log_likelihood + settings.tolerance * heldout.events:
-        return (np.arange(len(rows)) == alone.argmax()).astype(np.float64)
-    return fitted.global_weights
+        weights = (np.arange(len(rows)) == alone.argmax()).astype(np.float64)
+    return weights
 
 
 def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:

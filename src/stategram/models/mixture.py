@@ -82,8 +82,8 @@ class Mixture(SharedMethods):
             Which histories have weights of their own: ``none``; ``length``: by the number of words that the
             first n-gram model knows; ``backoff``: by that and its back-off weight; ``category``: by the
             category of the last word in the first category n-gram model; ``state``: by the state of the first
-            clustered model; ``all``: by all of these and the sizes of its contexts; ``auto``: what predicts
-            one half of the text best when it is learned on the other half, both ways.
+            clustered model; ``all``: by all of these and the sizes of contexts; ``auto``: what predicts one
+            half of the text best when it is learned on the other half, both ways.
         allow_unknown
             See the class.
         max_iterations, tolerance
@@ -134,6 +134,7 @@ class Mixture(SharedMethods):
             int(np.count_nonzero(possible[:middle])),
             buckets,
             list(map(repr, parts)),
+            log_probs[:, possible].sum(axis=1).tolist(),
             settings,
         )
         report |= {

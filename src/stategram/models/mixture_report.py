@@ -22,9 +22,17 @@ _USUAL_STRENGTH = 30.0
 
 
 def fit_and_report(
-    heldout: HeldOut, middle: int, kind: str, names: Sequence[str], settings: Settings
+    heldout: HeldOut,
+    middle: int,
+    kind: str,
+    names: Sequence[str],
+    alone: Sequence[float],
+    settings: Settings,
 ) -> tuple[Fitted, dict[str, Any]]:
-    """Learn the weights of parts with these names; `kind` is that of the gate, or ``auto``."""
+    """Learn the weights of parts with these names.
+
+    `kind` is that of the gate, or ``auto``; `alone` the log-likelihood of the text by each part alone.
+    """
     available = available_kinds(heldout.features)
     _check_kind(kind, available)
     # Without two halves nothing can be chosen, and one part needs no weights.
@@ -36,9 +44,6 @@ def fit_and_report(
         choosing = replace(settings, tell=part_of(settings.tell, 0.0, 0.5))
         chosen, strength, candidates = choose(heldout, middle, kinds, choosing)
     buckets = learn_buckets(chosen, heldout.features)
-    log_best = heldout.log_best.sum()
-    with np.errstate(divide="ignore"):
-        alone = [float(log_best + np.log(row, dtype=np.float64).sum()) for row in heldout.ratios]
     settings.say(0.5, "learning weights")
     fitted = fit(heldout, chosen, buckets, strength, settings)
     best = int(np.argmax(alone))
@@ -48,9 +53,9 @@ def fit_and_report(
         "events": heldout.events,
         "perplexity": _perplexity(fitted.log_likelihood, heldout.events),
         "buckets": {
-            "kind": chosen,
-            "number": sum(one.number for one in buckets if one.names) or 1,
-            "strength": strength,
+            "kind": fitted.gate.kind,
+            "number": sum(one.number for one in fitted.gate.buckets if one.names) or 1,
+            "strength": strength if fitted.gate.kind != "none" else 0.0,
         },
         "candidates": candidates,
         "iterations": fitted.iterations,

@@ -22,7 +22,9 @@ from stategram.experiments.reproduction.sizes import sizes_for
 from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.reproduction.work_folder import WorkFolder, check_folder
+from stategram.experiments.summaries import LOW_COVERAGE, coverage_line
 from stategram.processors import thread_count
+from stategram.text import Vocabulary
 from stategram.wording import printable
 
 __all__ = ["VOCABULARY_SIZE", "reproduce", "reproduce_texts"]
@@ -125,17 +127,9 @@ def reproduce_texts(
     """Do what `reproduce` does with texts that are read already."""
     steps = steps or RowSteps()
     started = time.monotonic()
-    source = tags or ("brill" if find_spec("textblob") is not None else None)
-    tag_map = None
-    if source is None:
-        steps.say(
-            "      no tags, so no table 2; to have it: "
-            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
-        )
-    else:
-        tag_map = parse_tags(source, texts.train.vocabulary)
-        if name := file_of_tags(source):
-            texts = Texts(texts.train, texts.heldout, texts.test, (*texts.inputs, input_file("tags", name)))
+    source, tag_map = _tags(tags, texts.train.vocabulary, steps)
+    if source is not None and (name := file_of_tags(source)):
+        texts = Texts(texts.train, texts.heldout, texts.test, (*texts.inputs, input_file("tags", name)))
     tag_seconds = time.monotonic() - started
     train = texts.train
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
@@ -146,6 +140,7 @@ def reproduce_texts(
         plan,
         sizes.scale,
         printable(source) if source else None,
+        None if tag_map is None else tag_map.coverage,
         seed,
         thread_count(threads),
         printable(command),
@@ -159,6 +154,25 @@ def reproduce_texts(
         run.spend(reading=reading_seconds, tags=tag_seconds)
         making = Making(texts, tag_map, run, keys_of_parts(plan), threads, seed, steps)
         return _make_rows(request, making, run, steps)
+
+
+def _tags(
+    given: str | None, vocabulary: Vocabulary, steps: RowSteps
+) -> tuple[str, TagMap] | tuple[None, None]:
+    """Give the tags and where they are from; those of English, if nothing is said and they fit the text."""
+    source = given or ("brill" if find_spec("textblob") is not None else None)
+    if source is None:
+        steps.say(
+            "      no tags, so no table 2; to have it: "
+            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
+        )
+        return None, None
+    found = parse_tags(source, vocabulary)
+    steps.say(f"      tags ({source}): {coverage_line(found).strip()}")
+    if given is None and found.coverage < LOW_COVERAGE:
+        steps.say("      so there is no table 2; to have it: --tags FILE, or --tags brill all the same")
+        return None, None
+    return source, found
 
 
 def _make_rows(request: Request, making: Making, folder: WorkFolder, steps: RowSteps) -> Reproduction:
