@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stategram.cli.console import Console, Report, many
-from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_steps
+from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_row_steps
 from stategram.wording import duration
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class _Lines(RowSteps):
         self.left = left
         kept = {row.key for row in done}
         # Reading came first, the report comes last.
-        self.console.steps = 2 + n_steps([row for row in rows if row.key not in kept])
+        self.console.steps = 2 + n_row_steps([row for row in rows if row.key not in kept])
         self.say(_of_plan(rows, done, left))
 
     def finished(self, row: RowResult) -> None:

@@ -27,6 +27,7 @@ from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
 from stategram.storage import (
     OtherVersionError,
+    add_arrays,
     is_left_over,
     left_overs,
     lock,
@@ -131,9 +132,7 @@ def fingerprint(recipe: Recipe, corpus: Corpus, heldout: Corpus, seed: int, file
 def add_texts(digest: Any, texts: Sequence[Corpus]) -> None:
     """Add what tells texts with one vocabulary from all others to a digest."""
     digest.update(texts[0].vocabulary.to_bytes())
-    for text in texts:
-        digest.update(np.ascontiguousarray(text.ids).data)
-        digest.update(np.ascontiguousarray(text.sentence_starts).data)
+    add_arrays(digest, (array for text in texts for array in (text.ids, text.sentence_starts)))
 
 
 def check_run_folder(folder: str | os.PathLike[str]) -> None:

@@ -1,6 +1,6 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
-from stategram.storage.checksum import file_sha256
+from stategram.storage.checksum import add_arrays, file_sha256
 from stategram.storage.folder import (
     Folder,
     OtherVersionError,
@@ -18,6 +18,7 @@ __all__ = [
     "Folder",
     "OtherVersionError",
     "Place",
+    "add_arrays",
     "check_place",
     "file_sha256",
     "holds_only_our_files",

@@ -2,7 +2,7 @@
 
 from stategram.experiments.reproduction.claims import N_CLAIMS
 from stategram.experiments.reproduction.paper_figures import CITATION
-from stategram.experiments.reproduction.plan import RowPlan, n_steps
+from stategram.experiments.reproduction.plan import RowPlan, n_row_steps
 from stategram.experiments.reproduction.reproducing import VOCABULARY_SIZE, reproduce, reproduce_texts
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.experiments.reproduction.sizes import check_scale
@@ -23,7 +23,7 @@ __all__ = [
     "check_folder",
     "check_scale",
     "input_file",
-    "n_steps",
+    "n_row_steps",
     "read_texts",
     "reproduce",
     "reproduce_texts",

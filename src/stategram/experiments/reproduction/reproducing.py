@@ -11,8 +11,6 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Literal
 
-import numpy as np
-
 from stategram.contexts import TagMap, file_of_tags, parse_tags
 from stategram.experiments.reproduction.assembly import Request, assemble
 from stategram.experiments.reproduction.making import Making
@@ -24,6 +22,7 @@ from stategram.experiments.reproduction.texts import Source, Texts, input_file, 
 from stategram.experiments.reproduction.work_folder import WorkFolder, check_folder
 from stategram.experiments.summaries import LOW_COVERAGE, coverage_line
 from stategram.processors import thread_count
+from stategram.storage import add_arrays
 from stategram.text import Vocabulary
 from stategram.wording import printable
 
@@ -203,5 +202,5 @@ def _fingerprint(texts: Texts, tags: TagMap | None, plan: Sequence[RowPlan], see
     texts.add_to(digest)
     if tags is not None:
         digest.update(json.dumps(tags.tags).encode())
-        digest.update(np.ascontiguousarray(tags.labels).data)
+        add_arrays(digest, [tags.labels])
     return digest.hexdigest()
