@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
 from stategram.report.table import Cell, Column, Table, markdown_text, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree

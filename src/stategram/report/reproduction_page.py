@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
