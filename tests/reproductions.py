@@ -275,6 +275,7 @@ def _gallery(key: str) -> ClusterGallery:
         "he she they we nobody everyone".split(),
         "million billion percent miles people".split(),
         ["<script>alert(1)</script>", "<unk>", "&amp;", '"quoted"', "o'clock"],
+        ["שלום", "مدينة", "peace", "www.example.org/" + "a-long-path/" * 9, "Donaudampfschiff" * 6],
     )
     contexts = (
         (
@@ -284,6 +285,10 @@ def _gallery(key: str) -> ClusterGallery:
         (["on monday", "last tuesday", "that friday", "every sunday"], ["night", "morning", ",", "</s>"]),
         (["<s> <s>"], ["the", "he", "in", "it"]),
         (["has been", "had been", "have been", "having been"], "made found used built described".split()),
+        (
+            ["{the|Ciudad|…} {first|intermediate-range|…} " * 3, "{" + "Donaudampfschiff" * 6 + "|…} של"],
+            ["שלום", "city"],
+        ),
     )
     return ClusterGallery(
         key=key,

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from stategram import ClusteredModel, Corpus, cluster, corpus_from_sentences
+from stategram import (
+    BadDataError,
+    ClusteredModel,
+    Corpus,
+    cluster,
+    corpus_from_sentences,
+    load_model,
+)
+from stategram.cli.export_states import export_states
 from stategram.contexts.tags import tag_words
 from stategram.experiments.gallery import gallery
 from stategram.experiments.telling import effective_number, information
@@ -65,8 +75,9 @@ def test_gaps_classes_and_tags(corpus: Corpus) -> None:
     kinds = ["DT" if word in ("the", "a", "this") else "NN" if word in NOUNS else "X" for word in words[3:]]
     tags = tag_words(corpus.vocabulary, [(kind, "lexicon") for kind in kinds])
     model = ClusteredModel.train(cluster(corpus, "t-3,w-1", states=8, categories=8, tags=tags))
-    named = [one.context for s in gallery(model, "", tag_names=tags.tags).states for one in s.examples]
+    named = [one.context for state in gallery(model, "").states for one in state.examples]
     assert any(context.startswith("DT … ") for context in named)
+    model = replace(model, report={})
     unnamed = [one.context for state in gallery(model, "").states for one in state.examples]
     assert any(context.startswith(("{the|a|…} … ", "{a|the|…} … ")) for context in unnamed)
     assert any(context.startswith("<s> … ") for context in unnamed)
@@ -75,6 +86,33 @@ def test_gaps_classes_and_tags(corpus: Corpus) -> None:
     grouped = {one.context for state in gallery(model, "").states for one in state.examples}
     verbs = sorted(VERBS, key=lambda word: -int(corpus.vocabulary.counts[corpus.vocabulary.id(word)]))
     assert any(f"{{{verbs[0]}|{verbs[1]}|…}}" in context for context in grouped)
+
+
+def test_a_model_folder_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) -> None:
+    tags = tag_words(corpus.vocabulary, [("X", "lexicon")] * (len(corpus.vocabulary) - 3))
+    model = ClusteredModel.train(cluster(corpus, "t-2,w-1", states=8, categories=8, tags=tags))
+    model.save(tmp_path / "model")
+    kept = load_model(tmp_path / "model", ClusteredModel)
+    assert tuple(kept.tag_names) == tags.tags == ("<unk>", "<s>", "</s>", "X")
+    assert gallery(kept, "") == gallery(model, "")
+    export_states(kept, str(tmp_path / "states"))
+    head, *rows = (tmp_path / "states").read_text().splitlines()
+    assert head == "state\tevents\tt-2\tw-1"
+    assert {row.split("\t")[2] for row in rows} <= set(tags.tags)
+    with pytest.raises(BadDataError, match="not a clustered model"):
+        replace(model, report={"tags": ["<unk>", "<s>", "</s>"]}).check()
+    assert ClusteredModel.train(cluster(corpus, "w-1", states=4, categories=4, tags=tags)).tag_names == ()
+
+
+@pytest.mark.parametrize(("often", "shown"), [(6, "{we|you|…}"), (4, "{we|…}"), (0, "{we|…}")])
+def test_a_rare_word_does_not_stand_for_its_class(often: int, shown: str) -> None:
+    text = ["we see it"] * 50 + ["you see it"] * often + ["thou see it", "it sees we"]
+    corpus = corpus_from_sentences(text)
+    people = np.array([word in ("we", "you", "thou") for word in corpus.vocabulary.words], np.int64)
+    classes = np.where(people, len(people), np.arange(len(people)))
+    model = ClusteredModel.train(cluster(corpus, "g-1", states=2, categories=20, classes=classes))
+    nodes = [one.context for state in gallery(model, "").states for one in state.examples]
+    assert shown in nodes
 
 
 def test_not_more_clusters_than_asked_for(corpus: Corpus) -> None:

@@ -17,13 +17,14 @@ from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction import N_CLAIMS
 from stategram.experiments.reproduction.paper_figures import paper_row
-from stategram.experiments.reproduction.results import Claim, PaperRow, Reproduction, RowResult
+from stategram.experiments.reproduction.results import Claim, CountBand, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
 from stategram.report.galleries import gallery_html
 from stategram.report.markup import element
+from stategram.report.package_files import style_sheet
 from stategram.report.paper_tables import paper_table
-from stategram.report.reproduction_charts import perplexity_chart, sweeps_chart, weights_chart
+from stategram.report.reproduction_charts import bands_chart, perplexity_chart, sweeps_chart, weights_chart
 from stategram.report.table import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline
 
@@ -207,6 +208,37 @@ def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
     assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
 
 
+def test_bands_of_a_handful_of_events_are_said_but_not_drawn() -> None:
+    few = CountBand(least=5000, most=None, events=99, perplexity=1e7)
+    rows = [
+        msgspec.structs.replace(row, by_count=(*row.by_count, few)) if row.by_count else row
+        for row in sample().rows
+    ]
+    usual, chart = bands_chart(sample()), bands_chart(_change(sample(), rows=tuple(rows)))
+    assert usual is not None
+    assert chart is not None
+    assert chart.panels == usual.panels
+    assert ["5,000+", "99", "10,000,000.0"] in [[cell.text for cell in row[1:]] for row in chart.data.rows]
+    alone = [msgspec.structs.replace(row, by_count=(few,)) for row in rows]
+    assert bands_chart(_change(sample(), rows=tuple(alone))) is None
+
+
+def test_axes_have_labels_enough_and_none_twice() -> None:
+    charts = [bands_chart(sample()), sweeps_chart(sample()), sweeps_chart(_with_sweeps(3))]
+    for chart in charts:
+        assert chart is not None
+        for axis in re.findall(r'<g class="mark-text role-axis-label".*?</g>', chart_svg(chart)):
+            labels = re.findall(r">([^<>]+)</text>", axis)
+            assert len(labels) >= (4 if chart is charts[0] else 3)
+            assert len(set(labels)) == len(labels)
+            assert not any(label.startswith("0.") for label in labels)
+
+
+def _with_sweeps(n: int) -> Reproduction:
+    rows = [msgspec.structs.replace(row, sweeps=row.sweeps[:n]) for row in sample().rows]
+    return _change(sample(), rows=tuple(rows))
+
+
 def _series(spec: dict[str, Any]) -> set[str]:
     return {one["series"] for one in spec["data"]["values"]}
 
@@ -231,6 +263,22 @@ def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
     assert chart is not None
     assert "w-2,w-1, tree" in dict(chart.legend)
     assert "category 5-gram" in dict(chart.legend)
+
+
+def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() -> None:
+    rows = [msgspec.structs.replace(row, parts=row.parts[::-1]) for row in sample().rows]
+    chart = weights_chart(_change(sample(), rows=tuple(rows)))
+    assert chart is not None
+    colours = dict(chart.legend)
+    assert (colours["back-off trigram"], colours["w-2,w-1, flat"]) == ("ngram", "series-1")
+    assert list(colours.values())[:2] == ["ngram", "ngram-2"]
+    assert not any(colour.startswith("ngram") for colour in list(colours.values())[2:])
+    assert len(set(colours.values())) == len(colours)
+    assert set(colours.values()) <= set(re.findall(r"--([\w-]+):", style_sheet()))
+    first = {row[0].text: row[1].text for row in reversed(chart.data.rows)}
+    assert set(first.values()) <= {"back-off trigram", "5-gram"}
+    starts = {one["name"]: one for one in chart.panels[0].wide["data"]["values"] if one["place"] < 2}
+    assert set(starts) == set(first)
 
 
 def test_what_the_paper_says_of_rows_is_below_their_table() -> None:

@@ -148,16 +148,51 @@ def test_it_follows_the_scheme_and_the_button(browser: Browser, report: Path) ->
     assert light.colour("body") != dark.colour("body")
 
 
-def test_a_phone_needs_no_sideways_scrolling(browser: Browser, report: Path) -> None:
-    page = Visit(browser, report, viewport={"width": 390, "height": 844}).page
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+@pytest.mark.parametrize("width", [390, 1200])
+def test_nothing_needs_sideways_scrolling(browser: Browser, report: Path, width: int) -> None:
+    page = Visit(browser, report, viewport={"width": width, "height": 844}).page
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
     beyond = page.evaluate(
-        """[...document.querySelectorAll("main *:not(svg *), header *")]
-           .filter(one => one.checkVisibility() && one.closest("thead") === null)
-           .filter(one => one.getBoundingClientRect().right > 390.5)
-           .map(one => one.outerHTML.slice(0, 80))"""
+        """width => [...document.querySelectorAll("main *:not(svg *), header *")]
+           .filter(one => one.checkVisibility() && one.closest("thead, details .table") === null)
+           .filter(one => one.getBoundingClientRect().right > width + 0.5)
+           .map(one => one.outerHTML.slice(0, 80))""",
+        width,
     )
     assert beyond == []
+
+
+def test_clusters_keep_to_their_columns(browser: Browser, reports: dict[str, Path]) -> None:
+    page = Visit(browser, reports["reproduction"]).page
+    beyond = page.locator(".clusters b").evaluate_all(
+        """words => words.filter(word =>
+             word.getBoundingClientRect().right > word.closest("li").getBoundingClientRect().right + 0.5)
+           .map(word => word.textContent)"""
+    )
+    assert beyond == []
+
+
+def test_figures_beside_words_from_right_to_left(browser: Browser, reports: dict[str, Path]) -> None:
+    page = Visit(browser, reports["reproduction"]).page
+    places = page.locator(".words sub").evaluate_all(
+        """figures => figures.map(figure => {
+             const at = place => {
+               const one = document.createRange();
+               one.setStart(figure.firstChild, place);
+               one.setEnd(figure.firstChild, place + 1);
+               return one.getBoundingClientRect().left;
+             };
+             const word = figure.previousSibling.getBoundingClientRect();
+             return [word.left, at(0), at(figure.textContent.length - 1)];
+           })"""
+    )
+    assert len(places) > 20
+    assert all(place == sorted(place) for place in places)
+
+
+def test_a_phone_has_drawings_of_its_own(browser: Browser, report: Path) -> None:
+    page = Visit(browser, report, viewport={"width": 390, "height": 844}).page
     assert page.locator("svg.wide").first.is_hidden()
     assert page.locator("svg.narrow").first.is_visible()
 

@@ -68,7 +68,8 @@ def export(
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
 
     Or write the classes of its words: the most frequent words first, class by class. Or the states of its
-    contexts, with the events of each context; ~the is the tag or the class of the word "the".
+    contexts, with the events of each context; ~the is the class of the word "the", or its tag if the model
+    has no names of tags.
     """
     check_shared_options(options)
     places = [place for place in (arpa, classes, states) if place]

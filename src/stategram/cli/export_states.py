@@ -23,7 +23,11 @@ def export_states(model: ClusteredModel, place: str) -> str:
     nodes = np.arange(len(last.values), dtype=np.uint32)
     columns: list[NDArray[np.object_]] = []
     for number in range(tree.depth - 1, -1, -1):
-        names = _names(tree.maps[number], model.vocabulary, tree.definition.values[number].kind)
+        kind = tree.definition.values[number].kind
+        if kind == "t" and model.tag_names:
+            names = np.array(model.tag_names, object)
+        else:
+            names = _names(tree.maps[number], model.vocabulary, kind)
         columns.append(names[tree.levels[number].values[nodes]])
         if number > 0:
             nodes = tree.levels[number - 1].parents[nodes]

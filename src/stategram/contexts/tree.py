@@ -65,6 +65,8 @@ class ContextTree:
         How often each word follows each of the contexts: a row for each leaf. See `events_of` for the others.
     word_counts
         The events of each word.
+    tag_names
+        The name of each tag; empty if contexts have none.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class ContextTree:
     levels: tuple[ContextLevel, ...]
     events: CompressedCounts
     word_counts: NDArray[np.int64]
+    tag_names: tuple[str, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -180,6 +183,7 @@ def build_tree(
         (*(ContextLevel(*level) for level in levels), ContextLevel(*leaves[:2], np.empty(0, np.uint32))),
         CompressedCounts(leaves[2].astype(np.int64), *words[:2]),
         corpus.word_counts,
+        tags.tags if tags is not None and definition.needs_tags else (),
     )
 
 

@@ -20,7 +20,9 @@ from stategram.models import ClusteredModel
 
 __all__ = ["gallery"]
 
-_CLUSTERS, _EXAMPLES, _WORDS_OF_A_CLASS = 12, 8, 2
+_CLUSTERS, _EXAMPLES = 12, 8
+# A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
+_OFTEN_ENOUGH = 0.1
 # Words that are rarer than this share of the most likely one are no examples.
 _TOO_RARE = 0.01
 # With so many members that are alike a cluster is as good an example as with more.
@@ -39,7 +41,8 @@ def gallery(
     key
         The name under which the clusters are shown.
     tag_names
-        The names of tags, as in `TagMap`; without them a tag is shown by its words, as a class is.
+        The names of tags, as in `TagMap`; those of the model by default. A model of before they were kept
+        shows a tag by its words, as a class is.
     clusters
         How many states and how many categories to give at most.
 
@@ -57,7 +60,7 @@ def gallery(
     return ClusterGallery(
         key=key,
         categories=_categories(model, told.sum(axis=0), clusters),
-        states=_states(model, told.sum(axis=1), clusters, tag_names),
+        states=_states(model, told.sum(axis=1), clusters, tag_names or model.tag_names),
     )
 
 
@@ -78,7 +81,7 @@ def _categories(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tup
 
 
 def _states(
-    model: ClusteredModel, told: NDArray[np.float64], n: int, tag_names: Sequence[str] | None
+    model: ClusteredModel, told: NDArray[np.float64], n: int, tag_names: Sequence[str]
 ) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
@@ -132,7 +135,7 @@ def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[
     )
 
 
-def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str] | None) -> str:
+def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str]) -> str:
     """Write a context in reading order; an ellipsis stands for positions that are no part of it."""
     at: dict[int, list[str]] = {}
     node = leaf
@@ -146,16 +149,17 @@ def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str] | None) 
     return " ".join(words)
 
 
-def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str] | None) -> str:
+def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str]) -> str:
     if kind == "w":
         return model.vocabulary.word(value)
-    if kind == "t" and tag_names is not None:
+    if kind == "t" and tag_names:
         return tag_names[value]
     words = np.flatnonzero(model.tree.maps[number] == value)
     of_categories = model.counts[-1].sum(axis=0, dtype=np.float64)
     frequency = of_categories[model.categories[words]] * model.word_probs[words]
-    often = words[np.argsort(-frequency, kind="stable")[:_WORDS_OF_A_CLASS]]
-    shown = "|".join(model.vocabulary.word(int(id)) for id in often)
+    first, *others = np.argsort(-frequency, kind="stable")[:2].tolist()
+    often = [first, *(one for one in others if frequency[one] >= _OFTEN_ENOUGH * frequency[first])]
+    shown = "|".join(model.vocabulary.word(int(words[one])) for one in often)
     if len(words) == 1:
         return shown
     return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"

@@ -124,6 +124,7 @@ class ClusteredModel(SharedMethods):
                     {name: value for name, value in asdict(level).items() if name != "seconds"}
                     for level in clustering.levels
                 ],
+                **({"tags": list(tree.tag_names)} if tree.tag_names else {}),
             },
         )
         if heldout is None:
@@ -152,6 +153,12 @@ class ClusteredModel(SharedMethods):
     def parameters(self) -> int:
         """The number of probabilities of categories after states, and of words in categories."""
         return self.n_states * self.n_categories + int(np.count_nonzero(self.word_probs))
+
+    @property
+    def tag_names(self) -> Sequence[str]:
+        """The name of each tag; empty if contexts have none, or if they are not known."""
+        names: Sequence[str] = self.report.get("tags", ())
+        return names
 
     def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
@@ -221,7 +228,7 @@ class ClusteredModel(SharedMethods):
             fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
                 table[:, sums == 0].any() for table in self.counts
             )
-        fine = fine and self.tree.is_sound(n_words, n_states)
+        fine = fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
         if not fine:
             raise BadDataError("not a clustered model: its arrays do not fit together; write it again")
 
@@ -308,6 +315,12 @@ class ClusteredModel(SharedMethods):
     def _levels(self, found: list[Any]) -> Iterable[tuple[NDArray[np.float64], NDArray[np.float64], Any]]:
         known = [np.where(np.arange(N_SIZES) > 0, self.trust[0], 0.0), *self.trust[1:]]
         return zip(known, self._tables, found, strict=True)
+
+    def _tags_have_names(self) -> bool:
+        """Whether all tags have one, if any has."""
+        kinds = [value.kind for value in self.tree.definition.values]
+        numbers = [int(map.max()) for map, kind in zip(self.tree.maps, kinds, strict=True) if kind == "t"]
+        return not self.tag_names or max(numbers, default=-1) < len(self.tag_names)
 
     def _find_one(self, history: str | Sequence[str], sentence_start: bool) -> list[Any]:
         words = history.split() if isinstance(history, str) else list(history)

@@ -38,7 +38,7 @@ def _category(one: CategoryExample) -> Html:
 
 
 def _state(one: StateExample) -> Html:
-    contexts = (join(element("b", example.context), " ") for example in one.examples)
+    contexts = (join(element("b", _alone(example.context)), " ") for example in one.examples)
     return element(
         "li",
         element("p", *contexts, class_="words"),
@@ -48,8 +48,13 @@ def _state(one: StateExample) -> Html:
 
 
 def _words(examples: Iterable[WordExample], style: str = "words") -> Html:
-    words = (join(element("b", one.word, _percent(one.probability)), " ") for one in examples)
+    words = (join(element("b", _alone(one.word), _percent(one.probability)), " ") for one in examples)
     return element("p", *words, class_=style)
+
+
+def _alone(text: str) -> Html:
+    """Keep the direction in which a text is written from what stands beside it."""
+    return element("bdi", text)
 
 
 def _percent(probability: float) -> Html:

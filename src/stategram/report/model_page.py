@@ -32,7 +32,7 @@ from stategram.report.numbers import DASH, change, count, perplexity, share
 from stategram.report.page import facts, page
 from stategram.report.specs import Datum, bars
 from stategram.report.table import Cell, Column, Table, table_html
-from stategram.report.weight_bars import weight_bars
+from stategram.report.weight_bars import Weight, weight_bars
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import many
 
@@ -203,9 +203,12 @@ def _parts(model: Model, test: PerplexityFigures | None) -> Html:
             "“Without it” is the perplexity of a mixture of the other parts.",
         ),
     ).without_empty_columns()
-    weights = [("held-out text", [(n, one["weight"]) for n, one in zip(names, found["parts"], strict=True)])]
+    colours = [_COLOURS[type(part)] for part in model.parts]
+    weights = [
+        ("held-out text", list(map(Weight, names, colours, (one["weight"] for one in found["parts"]))))
+    ]
     if test and test.parts:
-        weights.append(("test text", [(n, one.weight) for n, one in zip(names, test.parts, strict=True)]))
+        weights.append(("test text", list(map(Weight, names, colours, (one.weight for one in test.parts)))))
     charts = (_alone(model, names), weight_bars(weights, _OF_WEIGHTS) if len(names) > 1 else None)
     return join(
         table_html(table), *(chart_html(chart) for chart in charts if chart is not None), _buckets(model)

@@ -11,11 +11,14 @@ from stategram.report.numbers import band, count, nats, perplexity
 from stategram.report.specs import Datum, bars, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
-from stategram.report.weight_bars import weight_bars
+from stategram.report.weight_bars import Weight, weight_bars
+from stategram.wording import many
 
 __all__ = ["bands_chart", "perplexity_chart", "sizes_chart", "sweeps_chart", "weights_chart"]
 
 _KINDS = (("tree", "tree"), ("flat", "flat"), ("n-gram", "ngram"), ("mixture", "mixture"))
+# The perplexity of fewer events is chance more than anything else: it is said, but not drawn.
+_EVENTS_OF_A_POINT = 100
 
 
 def perplexity_chart(found: Reproduction) -> Chart | None:
@@ -73,7 +76,7 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
             f"{count(sweep.moves)} moves",
         }
 
-    pairs = _pairs(found, lambda row: bool(row.sweeps))
+    pairs = _pairs(found, lambda row: any(math.isfinite(sweep.perplexity) for sweep in row.sweeps))
     if not pairs:
         return None
     panels = []
@@ -135,20 +138,17 @@ def bands_chart(found: Reproduction) -> Chart | None:
             f"({count(one.events)} events)",
         }
 
-    pairs = _pairs(found, lambda row: bool(row.by_count))
+    pairs = _pairs(found, lambda row: any(map(_is_sure, row.by_count)))
     # A context that is alone says nothing of where the tree helps.
     pairs = [(title, rows) for title, rows in pairs if len(rows) > 1] or pairs
     if not pairs:
         return None
     panels = []
     for title, rows in pairs:
-        names = list(dict.fromkeys(count(one.least) for row in rows for one in row.by_count))
-        data = [
-            of_band(row, one)
-            for row in rows
-            for one in row.by_count
-            if one.events and math.isfinite(one.perplexity)
-        ]
+        drawn = [(row, one) for row in rows for one in row.by_count if _is_sure(one)]
+        # Bands in their order, even if the first row has no events of one.
+        names = [count(least) for least in sorted({one.least for _, one in drawn})]
+        data = [of_band(row, one) for row, one in drawn]
         panels.append(
             Panel(
                 title,
@@ -166,7 +166,8 @@ def bands_chart(found: Reproduction) -> Chart | None:
         "bands",
         "Where the tree helps",
         "Test perplexity by how often the context of an event was seen in training (logarithmic). Rare "
-        "contexts have the state of their group in a tree; flat, they all share one.",
+        "contexts have the state of their group in a tree; flat, they all share one. Bands of fewer than "
+        f"{many(_EVENTS_OF_A_POINT, 'event')} are only in the data.",
         "Test perplexity by how often the context was seen in training.",
         tuple(panels),
         _legend([row for _, rows in pairs for row in rows]),
@@ -191,6 +192,10 @@ def bands_chart(found: Reproduction) -> Chart | None:
             ),
         ),
     )
+
+
+def _is_sure(one: CountBand) -> bool:
+    return one.events >= _EVENTS_OF_A_POINT and math.isfinite(one.perplexity)
 
 
 def sizes_chart(found: Reproduction) -> Chart | None:
@@ -243,13 +248,29 @@ def weights_chart(found: Reproduction) -> Chart | None:
     """Draw the weights of the parts of each mixture."""
     mixtures = [row for row in _different(found) if row.parts]
     names, titles = _names(mixtures), _names(_different(found))
+    colours = {row.key: dict(_KINDS).get(_kind(row), "mixture") for row in found.rows}
     return weight_bars(
         [
-            (names[row.key], [(titles.get(part.name, part.name), part.weight) for part in row.parts])
+            (
+                names[row.key],
+                [
+                    Weight(
+                        titles.get(part.name, part.name),
+                        colours.get(part.name) or _colour_of_part(part.name),
+                        part.weight,
+                    )
+                    for part in row.parts
+                ],
+            )
             for row in mixtures
         ],
         "The weight of each part, on average over the test events.",
     )
+
+
+def _colour_of_part(name: str) -> str:
+    """Give the colour of a part of a recipe, which is no row of its own, by what it is called."""
+    return "tree" if "clustered" in name else "flat" if "categor" in name else "ngram"
 
 
 def _kind(row: RowResult) -> str:

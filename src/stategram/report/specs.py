@@ -16,6 +16,8 @@ Datum = Mapping[str, str | float | int]
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 _WIDE, _NARROW, _PANEL = 880, 350, 300
 _LONGEST_NAME = 300
+# An axis has about so many at least, and place for so many.
+_TICKS, _MOST_TICKS = 4, 9
 # The fonts of a reader may be wider than those with which a chart is drawn.
 _WIDEST_LETTER = 6.8
 
@@ -127,13 +129,20 @@ def lines(
     x: dict[str, Any] = {
         "field": "x",
         "title": x_title,
-        "axis": {"grid": False, "labelAngle": 0, "labelOverlap": "greedy", "tickCount": 5, "format": ",d"},
+        "axis": {
+            "grid": False,
+            "labelAngle": 0,
+            "labelOverlap": "greedy",
+            "format": ",d",
+        },
         "type": "quantitative",
         "scale": {"type": "log", "base": 2, "nice": False} if log_x else {"zero": False, "nice": False},
     }
-    if log_x:
-        x["axis"]["values"] = sorted({one["x"] for one in data})
-    if names is not None:
+    if names is None:
+        # Numbers of sweeps and of clusters: there is nothing between whole ones.
+        whole = sorted({int(one["x"]) for one in data})
+        x["axis"]["values"] = whole if log_x else _at_equal_distances(whole[0], whole[-1], least_step=1.0)
+    else:
         x = {
             "field": "x",
             "title": x_title,
@@ -150,8 +159,10 @@ def lines(
     }
     if log_y:
         values = [float(one["y"]) for one in data]
-        y["scale"] = {"type": "log", "domain": [min(values) / 1.1, max(values) * 1.1], "nice": False}
-        y["axis"]["values"] = _round_numbers(min(values), max(values))
+        domain = [min(values) / 1.1, max(values) * 1.1]
+        y["scale"] = {"type": "log", "domain": domain, "nice": False}
+        # Every other one would be left out if there were more than `tickCount`.
+        y["axis"] |= {"values": _round_numbers(*domain), "tickCount": 2 * _MOST_TICKS}
     colour = {"field": "series", "type": "nominal", "scale": colours(legend), "legend": None}
     marks: list[dict[str, Any]] = []
     for name, _ in reversed(legend):
@@ -180,11 +191,36 @@ def lines(
 
 
 def _round_numbers(least: float, most: float) -> list[float]:
-    """Give the numbers 1, 2, 5, 10, 20, ... of a range.
+    """Give the numbers 1, 2, 5, 10, 20, ... of a range, or others if these are too few.
 
     >>> _round_numbers(3, 110)
     [5.0, 10.0, 20.0, 50.0, 100.0]
+    >>> _round_numbers(200, 1250)
+    [200.0, 400.0, 600.0, 800.0, 1000.0]
     """
     powers = range(math.floor(math.log10(least)), math.ceil(math.log10(most)) + 1)
-    numbers = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
-    return [number for number in numbers if least <= number <= most]
+    numbers = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    found = [number for number in numbers if least <= number <= most]
+    if len(found) < _TICKS:
+        found = _at_equal_distances(least, most)
+    apart = (most / least) ** (1 / _MOST_TICKS)
+    kept = found[:1]
+    for number in found[1:]:
+        kept += [number] if number >= kept[-1] * apart else []
+    return kept
+
+
+def _at_equal_distances(least: float, most: float, *, least_step: float = 0.0) -> list[float]:
+    """Give multiples of 1, 2 or 5 times a power of ten.
+
+    >>> _at_equal_distances(1, 4, least_step=1.0), _at_equal_distances(1, 44, least_step=1.0)
+    ([1.0, 2.0, 3.0, 4.0], [10.0, 20.0, 30.0, 40.0])
+    """
+    power = math.floor(math.log10(max(most - least, 1e-9)))
+    steps = [digit * 10.0**exponent for exponent in (power, power - 1) for digit in (5, 2, 1)]
+    found: list[float] = []
+    for step in [step for step in steps if step > least_step] + [least_step] * (least_step > 0):
+        found = [round(n * step, 9) for n in range(math.ceil(least / step), math.floor(most / step) + 1)]
+        if len(found) >= _TICKS:
+            break
+    return found
