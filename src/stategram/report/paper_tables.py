@@ -51,7 +51,7 @@ def claims_table(found: Reproduction) -> Table:
         (Column("Claim"), Column("Paper"), Column("Here"), Column("Holds")),
         tuple(
             (
-                Cell(claim.claim),
+                Cell(claim.claim, f"Judged here: {claim.rule}." if claim.rule else ""),
                 Cell(claim.paper or DASH),
                 Cell(claim.found or DASH),
                 Cell(claim.holds, style=f"holds {claim.holds}"),

@@ -10,7 +10,7 @@ from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
-from stategram.report.numbers import DASH, count
+from stategram.report.numbers import DASH, count, share
 from stategram.report.page import facts, page
 from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
@@ -142,10 +142,18 @@ def _rounded(ratio: float) -> str:
     return f"{float(f'{ratio:.2g}'):,.0f}"
 
 
+def _tags(found: Reproduction) -> str:
+    if found.tags is None:
+        return "none"
+    if found.tag_coverage is None:
+        return found.tags
+    return f"{found.tags}; {share(found.tag_coverage)} of the words of the training text are in it"
+
+
 def _repeat(found: Reproduction) -> Html:
     said = [
         ("Scale", found.scale),
-        ("Tags", found.tags or "none"),
+        ("Tags", _tags(found)),
         ("Seed", str(found.seed)),
         ("Threads", str(found.threads)),
         *((name, version) for name, version in found.versions.items()),
