@@ -10,6 +10,7 @@ from stategram.experiments.cluster_examples import (
     WordExample,
 )
 from stategram.experiments.reproduction.results import (
+    FORMAT,
     Claim,
     CountBand,
     Figures,
@@ -90,6 +91,9 @@ def sample() -> Reproduction:
                 (2400, base + 6),
             )
         ),
+        complete=True,
+        format=FORMAT,
+        tag_coverage=0.93,
         galleries=(_gallery("w-2,w-1 tree"), _gallery("g-2,g-1 tree")),
         texts=(
             TextFigures(use="train", sentences=78_274, words=2_051_910, events=2_130_184, unknown=30_112),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 _NOUNS = "cat dog house tree river king queen ship bird stone road horse child garden".split()
 _NAMES = "anna peter maria john".split()
@@ -26,3 +27,10 @@ def sentences(n: int, *, seed: int) -> list[str]:
         return " ".join([noun(), draw.choice(_VERBS), noun(), *end])
 
     return [sentence() for _ in range(n)]
+
+
+def write_texts(folder: Path) -> Path:
+    """Write the texts ``train``, ``held`` and ``test``; give their folder."""
+    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
+        (folder / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
+    return folder

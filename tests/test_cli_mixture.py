@@ -10,6 +10,7 @@ import pytest
 
 from command_line import TRAIN, run
 from stategram import CategoryNgramModel, Mixture, NgramModel
+from stategram.cli.train_recipe import _as_table
 
 CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 
@@ -38,6 +39,15 @@ def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None
     figures = json.loads(out)
     assert (status, figures["unknown"], len(figures["parts"])) == (0, 1, 2)
     assert set(figures["parts"][0]) == {"name", "perplexity", "weight"}
+
+
+def test_a_part_without_which_all_is_lost() -> None:
+    models = [NgramModel.train(TRAIN.splitlines(), order) for order in (1, 2)]
+    one, both = (Mixture.fit(parts, ["the dog ran", "a cat sat"]) for parts in (models[:1], models))
+    first, second = both.report["parts"]
+    needed = replace(both, report={**both.report, "parts": [{**first, "without": None}, second]})
+    assert [line.split()[2] for line in _as_table(needed).splitlines()[1:2]] == ["infinite"]
+    assert [line.split()[2] for line in _as_table(one).splitlines()[1:2]] == ["-"]
 
 
 @pytest.mark.parametrize("name", ["mixture", "categories"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -132,3 +134,26 @@ def test_what_is_wrong_is_said_before_any_work(
         'stategram: error: a report needs vl-convert to draw its charts: pip install "stategram[report]"\n'
     )
     assert not (place / "nothing.html").exists()
+
+
+def test_only_a_report_is_replaced_unasked(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    mine = place / "model.html"
+    mine.write_text("<p>years of work")
+    status, _, err = run("report", place / "model", capfd=capfd)
+    assert status == 2
+    assert "no report of stategram; give -o OUT" in " ".join(err.split())
+    assert mine.read_text() == "<p>years of work"
+    assert run("report", place / "model", "-o", mine, capfd=capfd)[0] == 0
+    assert run("report", place / "model", capfd=capfd)[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_names_that_are_not_utf8(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text, model = (place / os.fsdecode(name) for name in (b"text \xe9", b"model \xe9"))
+    text.write_bytes((place / "text").read_bytes())
+    assert run("train", text, "-o", model, capfd=capfd)[0] == 0
+    status, _, err = run("report", model, "--test", text, capfd=capfd)
+    assert status == 0, err
+    page = (place / os.fsdecode(b"model \xe9.html")).read_text(encoding="utf-8")
+    assert "model \N{REPLACEMENT CHARACTER}" in page
+    assert page.count("text \N{REPLACEMENT CHARACTER}") >= 2

@@ -15,16 +15,17 @@ import msgspec
 import pytest
 
 from command_line import run
+from reproductions import sample
 from stategram import Reproduction
-from story import sentences
+from stategram.cli.reproduce_summary import summary
+from stategram.report import report_html
+from story import sentences, write_texts
 
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
-        (tmp_path / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return write_texts(tmp_path)
 
 
 def _texts() -> list[str]:
@@ -35,7 +36,7 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     status, out, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert status == 0, err
     for number in range(1, 6):
-        assert f"Table {number}: " in out
+        assert f"Table {number}. " in out
     assert re.search(r"clustered w-2,w-1, tree +\d+ +\d+ +[\d.]+ +[-+][\d.]+% ", out)
     assert "What the paper says" in out
     assert "scale quick: " in err
@@ -51,6 +52,15 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     assert "nothing is computed again" in err
 
 
+def test_memory_is_said_in_one_unit_if_it_is_known() -> None:
+    found = sample()
+    assert summary(found).endswith("\n36 min 57 s in all, 3.2 GB at most.")
+    assert "<dt>Most memory</dt><dd>3.2 GB</dd>" in report_html(found)
+    unknown = msgspec.structs.replace(found, peak_bytes=0)
+    assert summary(unknown).endswith("\n36 min 57 s in all.")
+    assert "Most memory" not in report_html(unknown)
+
+
 def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = ["reproduce", *_texts(), "-o", "out", "--json", "-q", "--scale", "0.005", "--vocab", "30"]
     status, out, err = run(*given, capfd=capfd)
@@ -58,6 +68,20 @@ def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert json.loads(out) == json.loads((place / "out" / "tables.json").read_bytes())
     assert json.loads(out)["scale"] == "0.005"
     assert json.loads(out)["vocabulary"] == 30
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are UTF-8 there")
+def test_a_name_that_is_not_utf8(
+    place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (place / name).write_text("\n".join(sentences(10, seed=1)))
+    given = ["reproduce", "--train", name, "--heldout", "held", "--test", "test", "-o", os.fsdecode(b"\xe9")]
+    monkeypatch.setattr(sys, "argv", ["stategram", *given])
+    status, out, err = run(*given, "--json", capfd=capfd)
+    assert status == 0, err
+    assert json.loads(out)["inputs"][0]["name"] == "caf\N{REPLACEMENT CHARACTER}"
+    assert "--train 'caf\N{REPLACEMENT CHARACTER}'" in json.loads(out)["command"]
 
 
 def test_the_demo_has_its_own_texts(
@@ -125,7 +149,7 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
     assert "37 of 37 rows" in text
-    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ s", text)
+    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ m?s", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -298,6 +298,8 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
     (place / "part-1").rename(place / "part-1.0123456789abcdef.replaced")
     (place / "part-1.0123456789abcdef.partial").mkdir()
     (place / "classes-5-fast.tsv.0123456789abcdef.partial").write_text("a")
+    for mine in ("thesis.partial", "old.replaced"):
+        (place / mine).write_text("years of work")
     said: list[str] = []
 
     class Said(Steps):
@@ -306,7 +308,13 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
 
     train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
     assert any("kept: NgramModel" in message for message in said)
-    assert sorted(file.name for file in place.iterdir()) == ["part-1", "run.json", "run.lock"]
+    assert sorted(file.name for file in place.iterdir()) == [
+        "old.replaced",
+        "part-1",
+        "run.json",
+        "run.lock",
+        "thesis.partial",
+    ]
 
 
 def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
@@ -330,6 +338,26 @@ def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path
     assert [str(arrays) in notes[0], "part-2" in notes[1], "classes-5" in notes[2]] == [True] * 3
     assert sum("kept: NgramModel" in message for message in said) == 1
     np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
+
+
+def test_what_another_version_has_written_is_kept(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+    place = tmp_path / "run"
+    recipe = Recipe(part=[NgramPart(order=2)])
+    train_recipe(*texts, recipe, checkpoint=place)
+    (place / "part-1" / "manifest.json").write_text('{"format_version": 99}')
+    files = sorted(file.name for file in (place / "part-1").iterdir())
+    with pytest.raises(BadDataError, match="format version 99"):
+        train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    assert sorted(file.name for file in (place / "part-1").iterdir()) == files
+
+
+def test_the_number_of_steps_is_found_without_reading_parts(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = Recipe(part=[CategoryNgramPart(classes=5, order=2)])
+    train_recipe(*texts, recipe, checkpoint=tmp_path / "run")
+    monkeypatch.setattr("stategram.storage.folder.file_sha256", lambda *_: pytest.fail("reads a file"))
+    assert n_steps(recipe, texts[0], tmp_path / "run") == 2
 
 
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:

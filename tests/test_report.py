@@ -15,6 +15,8 @@ import pytest
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
+from stategram.experiments.reproduction import N_CLAIMS
+from stategram.experiments.reproduction.paper_figures import paper_row
 from stategram.experiments.reproduction.results import Claim, CountBand, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg
@@ -112,11 +114,15 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
-        "The paper holds here: the context tree lowers perplexity by up to 11.9%, interpolation lowers "
-        "that of n-gram models by up to 11.4%."
+        "All 2 claims that could be tested (of 6) hold here: the context tree lowers perplexity by up to "
+        "11.9%, interpolation lowers that of n-gram models by up to 11.4%."
     )
-    assert held("no", "no").startswith("The paper does not hold here: ")
-    assert held("yes", "partly", "no").startswith("The paper holds here in part (1 of 3 claims): ")
+    assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold here: ")
+    assert held("yes").startswith("The 1 claim that could be tested (of 6) holds here: ")
+    assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds here: ")
+    assert held("yes", "partly", "no").startswith(
+        "Of the 3 claims that could be tested (of 6), 1 holds here in full: "
+    )
     assert held().startswith("No claim of the paper has been tested here yet")
     worse = _row(change=0.01)
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
@@ -131,6 +137,9 @@ def test_figures_that_the_paper_does_not_give() -> None:
     table = paper_table(found, 2)
     column = [one.title for one in table.columns].index("Paper's change")
     assert [row[column].text for row in table.rows] == ["–"] * 6 + ["−7.0%"]
+    largest = paper_table(_change(found, rows=(_row(paper=paper_row("w-2,w-1 tree")),)), 1)
+    column = [one.title for one in largest.columns].index("Paper's change")
+    assert largest.rows[0][column].text == "up to −12%"
     without = _row(paper=PaperRow(perplexity=None, change=None))
     assert "Paper" not in [one.title for one in paper_table(_change(found, rows=(without,)), 1).columns]
 
@@ -252,11 +261,18 @@ def _series(spec: dict[str, Any]) -> set[str]:
 
 
 def test_times_are_compared_only_for_as_many_clusters() -> None:
-    assert "times as long" in page_of_sample()
-    fewer = tuple(row for row in sample().rows if row.asked != (row.states, row.categories))
-    page = report_html(_change(sample(), rows=fewer))
-    assert "about 3 days" in page
-    assert "times as long" not in page
+    assert "about 3 days" in page_of_sample()
+    assert "times as long" not in page_of_sample()
+    tree = next(row for row in sample().rows if row.key == "w-2,w-1 tree")
+    as_many = _change(sample(), rows=(msgspec.structs.replace(tree, asked=(tree.states, tree.categories)),))
+    assert "times as long, a sweep " in report_html(as_many)
+
+
+def test_the_times_of_1996_are_of_one_row() -> None:
+    others = tuple(row for row in sample().rows if row.key != "w-2,w-1 tree")
+    page = report_html(_change(sample(), rows=others))
+    assert "h a sweep<" not in page
+    assert ">1996<" not in page
 
 
 def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
@@ -303,6 +319,7 @@ def test_markdown_has_all_tables() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len(rows) == len(sample().rows) + len(sample().claims) + 2 * 6
     assert "Absolute perplexities cannot" in text
+    assert "<unk>" not in text
     assert r"\<unk\>" in text
     table = Table("a|b", (Column("x", figures=True),), ((Cell("1 | *2*\n3", "`n`"),),))
     assert table_markdown(table) == "## a\\|b\n\n| x |\n| ---: |\n| 1 \\| \\*2\\* 3 (\\`n\\`) |\n"

@@ -205,8 +205,8 @@ def test_a_file_the_manifest_does_not_name(folder: Path) -> None:
 
 
 def test_what_another_run_writes_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda _: "0123")
-    theirs = folder.with_name("folder.0123.partial")
+    monkeypatch.setattr("secrets.token_hex", lambda _: "0123456789abcdef")
+    theirs = folder.with_name("folder.0123456789abcdef.partial")
     theirs.mkdir()
     (theirs / "precious").touch()
     with pytest.raises(StategramError, match="File exists"):
@@ -217,7 +217,13 @@ def test_what_another_run_writes_is_left_alone(folder: Path, monkeypatch: pytest
 
 
 def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
-    for name in ("folder.partial", "folder.my.partial", "other.12.partial", "folder.12.partial.txt"):
+    for name in (
+        "folder.partial",
+        "folder.my.partial",
+        "other.12.partial",
+        "folder.12.partial.txt",
+        "folder.12.partial",
+    ):
         folder.with_name(name).mkdir()
     assert left_overs(folder) == []
 
@@ -274,7 +280,7 @@ def test_what_is_not_whole_is_not_recovered(
 
 def test_of_several_the_latest_is_recovered(folder: Path) -> None:
     for at, (name, text) in enumerate([("0c", "a b c d"), ("0a", "a b c"), ("0b", "a b")]):
-        left = folder.with_name(f"folder.{name}.replaced")
+        left = folder.with_name(f"folder.{name * 8}.replaced")
         corpus_from_sentences([text]).save(left)
         os.utime(left / "manifest.json", (at % 2, at % 2))
     folder.rename(folder.with_name("away"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import cache
 from typing import Any
 
@@ -14,11 +13,10 @@ from hypothesis import strategies as st
 from naive.exchange import Pairs, two_sided_criterion
 from naive.leave_one_out import leave_one_out_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
-from stategram import Corpus, UsageError, corpus_from_sentences
-from stategram.clustering import Clustering, ClusteringSettings, WordClasses, by_size, cluster, exchange
-from stategram.clustering.number_of_clusters import smallest_nearly_best, try_numbers
+from stategram import Corpus
+from stategram.clustering import Clustering, ClusteringSettings, cluster, exchange
 from stategram.clustering.tree_clustering import _plan
-from stategram.contexts import ContextTree, parse_tags
+from stategram.contexts import ContextTree
 from test_context_tree import classes_of, tags_of
 from test_smoothing import Text, long_text, make_corpus, texts
 
@@ -312,94 +310,3 @@ def test_the_planted_classes_are_found(context: str, criterion: str) -> None:
         ]
         assert all(len(one) == 1 for one in names)
         assert len(set.union(*names)) == N_PLANTED
-
-
-def test_tags_and_classes_as_they_come() -> None:
-    sentences = planted_text()
-    corpus = corpus_from_sentences(sentences)
-    classes = WordClasses(n_classes=6).fit(corpus)
-    of_words = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
-    found = cluster(corpus, "g-1", classes=classes)
-    assert bytes_of(found) == bytes_of(cluster(corpus, "g-1", classes=of_words))
-    tags = parse_tags("brill", corpus.vocabulary)
-    assert bytes_of(cluster(corpus, "t-1", tags="brill")) == bytes_of(cluster(corpus, "t-1", tags=tags))
-
-
-def test_numbers_by_the_size_of_the_text() -> None:
-    corpus = text()
-    found = cluster(corpus, "w-1", max_sweeps=1)
-    assert found.n_states == by_size("size", corpus.n_events)
-    half = cluster(corpus, "w-1", states="0.5 size", categories=7, max_sweeps=1)
-    assert (half.n_states, half.n_categories) == (by_size("0.5 size", corpus.n_events), 7)
-    assert repr(half) == f"Clustering(w-1, {half.n_states} states, 7 categories)"
-    assert cluster(["a b c d"], "w-1").n_categories == 2
-
-
-def test_numbers_of_clusters_are_chosen() -> None:
-    sentences = planted_text()
-    found = cluster(sentences, "w-1", states="auto", categories="auto", max_sweeps=2)
-    # Six classes and the sentence boundary: of 5, 10, 25, ... the next that is large enough.
-    assert (found.n_states, found.n_categories) == (10, 10)
-    one = cluster(sentences, "w-1", states="auto", categories=9, max_sweeps=2)
-    assert (one.n_states, one.n_categories) == (10, 9)
-    other = cluster(sentences, "w-1", states=9, categories="auto", max_sweeps=2)
-    assert (other.n_states, other.n_categories) == (9, 10)
-    with pytest.raises(UsageError, match="too short to choose"):
-        cluster(["a b c"], "w-1", states="auto", categories=2)
-
-
-@pytest.mark.parametrize(
-    ("start", "perplexities", "tried", "chosen"),
-    [
-        (100, {100: 100.0, 200: 99.0, 350: 98.0, 500: 98.5}, [100, 200, 350, 500], 350),
-        (100, {100: 100.0, 200: 99.7, 350: 99.6, 500: 99.8}, [100, 200, 350, 500], 100),
-        (100, {100: 100.0, 200: 101.0, 50: 100.3, 25: 100.4, 10: 102.0}, [100, 200, 50, 25, 10], 25),
-        (100, {100: 100.0, 200: 101.0, 50: 101.0}, [100, 200, 50], 100),
-        (1, {5: 100.0, 10: 101.0}, [5, 10], 5),
-        (3000, {3000: 100.0, 4000: 90.0}, [3000, 4000], 4000),
-    ],
-)
-def test_of_nearly_equal_numbers_the_smallest_is_taken(
-    start: float, perplexities: dict[int, float], tried: list[int], chosen: int
-) -> None:
-    found = try_numbers(start, perplexities.__getitem__)
-    assert list(found) == tried
-    assert smallest_nearly_best(found) == chosen
-
-
-def test_classes_of_a_file_are_values_of_contexts() -> None:
-    corpus = corpus_from_sentences(["a b c", "b a c", "c a b"] * 3)
-    found = cluster(corpus, "g-1", states=3, categories=3, classes={"a": "x", "b": "x"})
-    numbers = found.tree.maps[0].tolist()
-    of = Counter(numbers)
-    assert numbers[corpus.vocabulary.id("a")] == numbers[corpus.vocabulary.id("b")]
-    # Words that the file lacks share one; the boundaries are alone.
-    assert numbers[corpus.vocabulary.id("c")] == numbers[0]
-    assert of[numbers[1]] == of[numbers[2]] == 1
-    shifted = np.array(numbers) * 1000 - 500
-    again = cluster(corpus, "g-1", states=3, categories=3, classes=shifted)
-    assert bytes_of(again)[-1] == bytes_of(found)[-1]
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"states": 0}, "states is 0; it must be at least 1"),
-        ({"categories": "many"}, "categories is 'many'"),
-        ({"preset": "slow"}, "no preset 'slow': there are paper, fast"),
-        ({"criterion": "map"}, "no criterion 'map': there are ml, leave-one-out"),
-        ({"min_count": 0}, "min_count is 0"),
-        ({"tolerance": 1.0}, "tolerance is 1.0"),
-        ({"max_sweeps": 0}, "max_sweeps is 0"),
-        ({"anneal": -1}, "anneal is -1"),
-        ({"candidates": -1}, "candidates is -1"),
-        ({"seed": -1}, "seed is -1"),
-        ({"resume": True}, "needs the folder of a checkpoint"),
-        ({"classes": np.zeros(3)}, "not a number for each .* give WordClasses, or a dict"),
-        ({"tags": ["NN"]}, "tags are a list; give a TagMap, 'brill' or the name of a file"),
-        ({"states": "many"}, "at least 1, 'size' or 'auto'"),
-    ],
-)
-def test_what_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        cluster(["a b", "b c"], "w-1", **options)

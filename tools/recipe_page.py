@@ -14,8 +14,7 @@ from typing import Any
 import msgspec
 
 from stategram.clustering import PRESETS
-from stategram.experiments import RECIPES, Recipe
-from stategram.experiments.recipe_parts import MEANINGS, PARTS, ClusteredPart, MixturePart
+from stategram.experiments import MEANINGS, PARTS, RECIPES, ClusteredPart, MixturePart, Recipe
 
 PAGE = Path(__file__).parent.parent / "docs" / "recipes.md"
 INTRODUCTION = """# Recipes

@@ -1,8 +1,12 @@
-"""How numbers are said."""
+"""How numbers, times, sizes and names are said."""
 
 from __future__ import annotations
 
-__all__ = ["many"]
+import re
+
+__all__ = ["duration", "many", "printable", "size"]
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def many(n: int, one: str, more: str | None = None) -> str:
@@ -12,3 +16,45 @@ def many(n: int, one: str, more: str | None = None) -> str:
     ('1 word', '2,000 classes')
     """
     return f"{n:,} {one if n == 1 else more or one + 's'}"
+
+
+def printable(name: str) -> str:
+    r"""Give a name that can be written as UTF-8; what cannot, a byte of the name of a file, becomes U+FFFD.
+
+    >>> printable("caf\udce9") == "caf\N{REPLACEMENT CHARACTER}"
+    True
+    """
+    return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", name)
+
+
+def duration(seconds: float) -> str:
+    """Give a time.
+
+    >>> duration(0.034), duration(3.42), duration(34.2), duration(200), duration(7500), duration(260_000)
+    ('34 ms', '3.4 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
+    """
+    if seconds < 0.95:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    minutes = round(seconds / 60)
+    if minutes < 48 * 60:
+        return f"{minutes // 60} h {minutes % 60:02} min"
+    return f"{seconds / 86400:.1f} days"
+
+
+def size(n_bytes: int) -> str:
+    """Give a number of bytes.
+
+    >>> size(999), size(1_500_000), size(12_000_000_000)
+    ('999 bytes', '1.5 MB', '12.0 GB')
+    """
+    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if n_bytes >= unit:
+            return f"{n_bytes / unit:.1f} {name}"
+    return many(n_bytes, "byte")

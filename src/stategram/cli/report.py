@@ -14,7 +14,7 @@ from stategram.cli.reading import read_model, read_test
 from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
-from stategram.report import FileRead, check_report_extra, model_html
+from stategram.report import FileRead, check_report_extra, is_report, model_html
 from stategram.storage import check_place, open_folder, write_whole
 
 __all__ = ["report"]
@@ -62,6 +62,8 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
             raise click.UsageError(f"the output {place} is an input too; choose another name")
     check_output_apart(place, model_name)
     check_place(place)
+    if output is None and Path(place).is_file() and not is_report(Path(place)):
+        raise click.UsageError(f"{place} is there already and is no report of stategram; give -o OUT")
     check_report_extra()
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
     model = read_model(model_name, options, console)

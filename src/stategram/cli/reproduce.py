@@ -58,7 +58,8 @@ Examples:
     "--scale",
     metavar="SCALE",
     help="paper: as many clusters as in the paper (2000, 500, 1000 classes); quick: by the size of the text; "
-    "or a number, such as 0.1, times the paper's.  [default: paper above 10 million words, else quick]",
+    "or a number, such as 0.1, times the paper's. With fewer clusters than the paper the recipe of table 5 "
+    "is fast, not best.  [default: paper above 10 million words, else quick]",
 )
 @click.option(
     "--tags",

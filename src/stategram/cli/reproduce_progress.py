@@ -8,28 +8,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from stategram.cli.console import Console, Report, many
-from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_steps
+from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_row_steps
+from stategram.wording import duration
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["progress_of", "say_seconds"]
+__all__ = ["progress_of"]
 
 _ROWS_SHOWN = 12
-
-
-def say_seconds(seconds: float) -> str:
-    """Give a time in words.
-
-    >>> say_seconds(3.21), say_seconds(75), say_seconds(3720)
-    ('3.2 s', '1 min 15 s', '1 h 02 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s" if seconds < 10 else f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02} s"
-    return f"{minutes // 60} h {minutes % 60:02} min"
 
 
 @contextmanager
@@ -62,15 +49,15 @@ class _Lines(RowSteps):
         self.left = left
         kept = {row.key for row in done}
         # Reading came first, the report comes last.
-        self.console.steps = 2 + n_steps([row for row in rows if row.key not in kept])
+        self.console.steps = 2 + n_row_steps([row for row in rows if row.key not in kept])
         self.say(_of_plan(rows, done, left))
 
     def finished(self, row: RowResult) -> None:
         assert self.left is not None
         left = self.left.seconds()
         self.say(
-            f"      perplexity {row.test.perplexity:,.1f}, {say_seconds(row.seconds)}"
-            + (f"; about {say_seconds(left)} left" if left > 0 else "")
+            f"      perplexity {row.test.perplexity:,.1f}, {duration(row.seconds)}"
+            + (f"; about {duration(left)} left" if left > 0 else "")
         )
 
 
@@ -78,9 +65,9 @@ def _of_plan(rows: Sequence[RowPlan], done: Sequence[RowResult], left: TimeLeft)
     if done:
         return (
             f"      going on: {len(done)} of {many(len(rows), 'row')} are done already, "
-            f"about {say_seconds(left.seconds())} left"
+            f"about {duration(left.seconds())} left"
         )
-    return f"      {many(len(rows), 'row')}, about {say_seconds(left.seconds())}"
+    return f"      {many(len(rows), 'row')}, about {duration(left.seconds())}"
 
 
 class _LiveTable(RowSteps):
@@ -135,7 +122,7 @@ class _LiveTable(RowSteps):
             if len(self.done) > _ROWS_SHOWN:
                 table.add_row(f"... {many(len(self.done) - _ROWS_SHOWN, 'row')} above", "", "")
             for row in self.done[-_ROWS_SHOWN:]:
-                table.add_row(row.title, f"{row.test.perplexity:,.1f}", say_seconds(row.seconds))
+                table.add_row(row.title, f"{row.test.perplexity:,.1f}", duration(row.seconds))
             parts.append(table)
         title, share, words = self.now
         if title:
@@ -145,6 +132,6 @@ class _LiveTable(RowSteps):
         if self.left is not None:
             under_way = next((row.key for row in self.rows if row.title == title), None)
             left = self.left.seconds(under_way, share)
-            time_left = f", about {say_seconds(left)} left" if left > 0 else ""
+            time_left = f", about {duration(left)} left" if left > 0 else ""
             parts.append(Text(f"{len(self.done)} of {many(len(self.rows), 'row')}{time_left}"))
         return Group(*parts)

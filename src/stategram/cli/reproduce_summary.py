@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stategram.cli.reproduce_progress import say_seconds
 from stategram.experiments.reproduction import Reproduction, RowResult
+from stategram.report import TABLE_TITLES
+from stategram.wording import duration, size
 
 __all__ = ["summary"]
 
-_TITLES = {
-    1: "Table 1: words as contexts, and n-gram models",
-    2: "Table 2: tags as contexts",
-    3: "Table 3: learned classes as contexts",
-    4: "Table 4: interpolation with n-gram models",
-    5: "Table 5: beyond the paper",
-}
 _WIDTH = 50
 
 
@@ -30,7 +24,7 @@ def _lines(found: Reproduction) -> Iterator[str]:
         f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which count); "
         f"vocabulary of {found.vocabulary:,} words."
     )
-    for number, title in _TITLES.items():
+    for number, title in TABLE_TITLES.items():
         rows = [row for row in found.rows if row.table == number]
         if not rows:
             continue
@@ -49,7 +43,8 @@ def _lines(found: Reproduction) -> Iterator[str]:
             yield f"  {claim.holds + ':':7} {claim.claim}"
             yield f"          paper: {claim.paper}; here: {claim.found}"
     yield ""
-    yield f"{say_seconds(found.seconds)} in all, {found.peak_bytes / 2**30:.1f} GB at most."
+    memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
+    yield f"{duration(found.seconds)} in all{memory}."
 
 
 def _row(row: RowResult) -> str:
@@ -58,5 +53,5 @@ def _row(row: RowResult) -> str:
     change = "" if row.change is None else f"{round(row.change, 3) + 0.0:+.1%}"
     return (
         f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
-        f"{change:>7} {say_seconds(row.seconds):>12}"
+        f"{change:>7} {duration(row.seconds):>12}"
     )

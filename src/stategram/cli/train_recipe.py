@@ -124,7 +124,10 @@ def _as_table(mixture: Mixture) -> str:
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
         name = part["name"] + (" (ended early)" if _ended_early(model) else "")
-        without = "-" if part["without"] is None else f"{part['without'] - found['perplexity']:+,.2f}"
+        without = "-"
+        if len(mixture.parts) > 1:
+            lost = part["without"]
+            without = "infinite" if lost is None else f"{lost - found['perplexity']:+,.2f}"
         lines.append(f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {name}")
     lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
     chosen = found["buckets"]["kind"]

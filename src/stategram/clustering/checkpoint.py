@@ -20,7 +20,7 @@ from stategram.clustering.number_of_clusters import ClusterNumbers
 from stategram.clustering.tree_clustering import Position, TreeClustering
 from stategram.contexts import ContextDefinition, ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import open_folder, recover_folder, write_folder, write_whole
+from stategram.storage import add_arrays, open_folder, recover_folder, write_folder, write_whole
 from stategram.text import Corpus
 
 __all__ = ["Checkpoint", "search_fingerprint"]
@@ -151,10 +151,8 @@ def search_fingerprint(
 ) -> str:
     """Give what tells a search for numbers of clusters from all others; `values` are tags and classes."""
     digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
-    for array in (corpus.ids, corpus.sentence_starts, *values):
-        if array is not None:
-            digest.update(len(array).to_bytes(8, "little"))
-            digest.update(np.ascontiguousarray(array).data)
+    arrays = (corpus.ids, corpus.sentence_starts, *values)
+    add_arrays(digest, (array for array in arrays if array is not None))
     return digest.hexdigest()
 
 
@@ -163,6 +161,4 @@ def _add_tree(digest: Any, tree: ContextTree) -> None:
     arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
     for level in tree.levels:
         arrays += [level.values, level.first_child]
-    for array in arrays:
-        digest.update(len(array).to_bytes(8, "little"))
-        digest.update(np.ascontiguousarray(array).data)
+    add_arrays(digest, arrays)

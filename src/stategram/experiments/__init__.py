@@ -1,6 +1,10 @@
 """Recipes, and the texts they are tried on."""
 
+from stategram.experiments.cluster_examples import CategoryExample, ClusterGallery, StateExample, WordExample
+from stategram.experiments.gallery import gallery
 from stategram.experiments.recipe_parts import (
+    MEANINGS,
+    PARTS,
     CategoryNgramPart,
     ClusteredPart,
     MixturePart,
@@ -13,16 +17,23 @@ from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
 from stategram.experiments.training import n_steps, train_recipe
 
 __all__ = [
+    "MEANINGS",
+    "PARTS",
     "RECIPES",
+    "CategoryExample",
     "CategoryNgramPart",
+    "ClusterGallery",
     "ClusteredPart",
     "MixturePart",
     "NgramPart",
     "Recipe",
     "Report",
+    "StateExample",
     "Steps",
     "Stop",
+    "WordExample",
     "check_run_folder",
+    "gallery",
     "n_steps",
     "read_recipe",
     "recipe_files",

@@ -56,19 +56,19 @@ def gallery(
     (['a', 'the'], ['cat', 'dog'])
 
     """
+    told = information(model.counts[-1])
     return ClusterGallery(
         key=key,
-        categories=_categories(model, clusters),
-        states=_states(model, clusters, tag_names or model.tag_names),
+        categories=_categories(model, told.sum(axis=0), clusters),
+        states=_states(model, told.sum(axis=1), clusters, tag_names or model.tag_names),
     )
 
 
-def _categories(model: ClusteredModel, n: int) -> tuple[CategoryExample, ...]:
+def _categories(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tuple[CategoryExample, ...]:
     table = model.counts[-1]
     events = table.sum(axis=0, dtype=np.int64)
     words = effective_number(model.categories, model.word_probs, len(events))
-    told = information(table).sum(axis=0) / np.maximum(events, 1)
-    score = told * np.minimum(words / _ENOUGH_WORDS, 1.0)
+    score = told / np.maximum(events, 1) * np.minimum(words / _ENOUGH_WORDS, 1.0)
     return tuple(
         CategoryExample(
             number=number,
@@ -80,13 +80,15 @@ def _categories(model: ClusteredModel, n: int) -> tuple[CategoryExample, ...]:
     )
 
 
-def _states(model: ClusteredModel, n: int, tag_names: Sequence[str]) -> tuple[StateExample, ...]:
+def _states(
+    model: ClusteredModel, told: NDArray[np.float64], n: int, tag_names: Sequence[str]
+) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
     contexts = effective_number(leaves.states, leaves.counts, len(events))
     following = effective_number(*_cells(table), len(events))
-    told = information(table).sum(axis=1) / np.maximum(events, 1)
-    score = told * np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
+    several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
+    score = told / np.maximum(events, 1) * several
     found = []
     for number in _best(score, events, contexts, n):
         nodes = np.flatnonzero(leaves.states == number)

@@ -25,7 +25,17 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.recipe_parts import Recipe
 from stategram.formats import read_classes, write_classes
 from stategram.models import Model, load_model
-from stategram.storage import left_overs, lock, open_folder, recover_folder, write_whole
+from stategram.storage import (
+    OtherVersionError,
+    add_arrays,
+    is_left_over,
+    left_overs,
+    lock,
+    open_folder,
+    recover_folder,
+    remove_all,
+    write_whole,
+)
 from stategram.text import Corpus
 
 __all__ = ["RunFolder", "add_texts", "check_run_folder", "fingerprint"]
@@ -67,19 +77,24 @@ class RunFolder:
         return self.path / f"part-{number}"
 
     def is_finished(self, number: int) -> bool:
-        """Whether a part is done, and whole."""
+        """Whether a part is done; its files are not read."""
         try:
-            open_folder(self.part(number), kind="model")
+            open_folder(self.part(number), kind="model", verify=False)
         except BadDataError:
             return False
         return True
 
     def finished(self, number: int) -> Model | None:
-        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed."""
+        """Give a part that is done, None if it is not; what is damaged, its clustering too, is removed.
+
+        What another version of stategram has written is not damaged: OtherVersionError.
+        """
         place = self.part(number)
         try:
             done = place.exists() and open_folder(place, kind=None).manifest["kind"] == "model"
             return load_model(place, verify=False) if done else None
+        except OtherVersionError:
+            raise
         except BadDataError as error:
             self.say(f"note: part {number} is trained again: {error}")
             shutil.rmtree(place)
@@ -117,9 +132,7 @@ def fingerprint(recipe: Recipe, corpus: Corpus, heldout: Corpus, seed: int, file
 def add_texts(digest: Any, texts: Sequence[Corpus]) -> None:
     """Add what tells texts with one vocabulary from all others to a digest."""
     digest.update(texts[0].vocabulary.to_bytes())
-    for text in texts:
-        digest.update(np.ascontiguousarray(text.ids).data)
-        digest.update(np.ascontiguousarray(text.sentence_starts).data)
+    add_arrays(digest, (array for text in texts for array in (text.ids, text.sentence_starts)))
 
 
 def check_run_folder(folder: str | os.PathLike[str]) -> None:
@@ -155,11 +168,7 @@ def _clear(path: Path) -> None:
     """Remove what runs that were killed have left, but for what they were about to replace."""
     for left in path.glob("part-*.replaced"):
         recover_folder(path / left.name.split(".")[0])
-    for left in (*path.glob("*.partial"), *path.glob("*.replaced")):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
+    remove_all([left for left in path.iterdir() if is_left_over(left)])
 
 
 def _read(path: Path) -> object:

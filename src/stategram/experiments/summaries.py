@@ -5,10 +5,10 @@ from __future__ import annotations
 from stategram.clustering import Clustering, LevelResult
 from stategram.contexts import TagMap
 
-__all__ = ["coverage_line", "level_line", "trials_line"]
+__all__ = ["LOW_COVERAGE", "coverage_line", "level_line", "trials_line"]
 
 # Where tags fit a text, the words that they lack are rare ones.
-_LOW_COVERAGE = 0.5
+LOW_COVERAGE = 0.5
 
 
 def coverage_line(tags: TagMap) -> str:
@@ -16,7 +16,7 @@ def coverage_line(tags: TagMap) -> str:
     words = sum(share.words for share in tags.source.values())
     found = tags.source["lexicon"].words
     line = f"      {found:,} of {words:,} words found, {tags.coverage:.1%} of the text"
-    if tags.coverage >= _LOW_COVERAGE:
+    if tags.coverage >= LOW_COVERAGE:
         return line
     return (
         f"{line}\n      note: few; check that tags and text are of the same language, case and tokenisation"

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.models.held_out import HeldOut, Settings
-from stategram.models.mixture_report import fit_and_report
+from stategram.models.mixture_fitting import fit
 from stategram.processors import thread_count
 
 __all__ = ["fit_weights", "interpolate"]
@@ -32,12 +32,12 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     rows = np.stack(log_probs)
     possible = rows.max(axis=0) > -np.inf
     rows = rows[:, possible]
-    names, alone = [str(number) for number in range(len(rows))], rows.sum(axis=1).tolist()
-    # With all of the text on one side of the middle there is nothing to be chosen.
-    fitted, _ = fit_and_report(
-        HeldOut.of(rows, [{}]), 0, "none", names, alone, Settings.usual(thread_count(threads))
-    )
-    weights: NDArray[np.float64] = fitted.gate.tables[0][0]
+    heldout, settings = HeldOut.of(rows, [{}]), Settings.usual(thread_count(threads))
+    fitted = fit(heldout, "none", (), 0.0, settings)
+    weights, alone = fitted.global_weights, rows.sum(axis=1)
+    # The iterations may end before the mixture is as good as its best part.
+    if alone.max() > fitted.log_likelihood + settings.tolerance * heldout.events:
+        weights = (np.arange(len(rows)) == alone.argmax()).astype(np.float64)
     return weights
 
 

@@ -3,12 +3,15 @@
 from stategram.report.chart import check_report_extra
 from stategram.report.inputs import FileRead
 from stategram.report.model_page import model_html
-from stategram.report.paper_tables import tables_markdown
+from stategram.report.page import is_report
+from stategram.report.paper_tables import TABLE_TITLES, tables_markdown
 from stategram.report.reproduction_page import report_html, write_report
 
 __all__ = [
+    "TABLE_TITLES",
     "FileRead",
     "check_report_extra",
+    "is_report",
     "model_html",
     "report_html",
     "tables_markdown",

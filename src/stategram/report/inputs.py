@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from stategram.report.numbers import DASH, size
+from stategram.report.numbers import DASH
 from stategram.report.table import Cell, Column, Table
+from stategram.wording import size
 
 __all__ = ["FileRead", "inputs_table"]
 

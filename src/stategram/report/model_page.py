@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from stategram.evaluation import PerplexityFigures
-from stategram.experiments.gallery import gallery
+from stategram.experiments import gallery
 from stategram.models import (
     CategoryNgramModel,
     ClusteredModel,
@@ -205,8 +205,7 @@ def _parts(model: Model, test: PerplexityFigures | None) -> Html:
                 Cell(name),
                 Cell(_perplexity(one["perplexity"])),
                 Cell(share(one["weight"])),
-                Cell(perplexity(one["without"])),
-                Cell(change(one["without"] / found["perplexity"] - 1 if one["without"] else None)),
+                *_without(one["without"], found["perplexity"], alone=len(names) == 1),
                 Cell(count(part.parameters)),
             )
             for name, part, one in zip(names, model.parts, found["parts"], strict=True)
@@ -227,6 +226,13 @@ def _parts(model: Model, test: PerplexityFigures | None) -> Html:
     return join(
         table_html(table), *(chart_html(chart) for chart in charts if chart is not None), _buckets(model)
     )
+
+
+def _without(value: float | None, whole: float, *, alone: bool) -> tuple[Cell, Cell]:
+    """Say what is left without a part, and what is lost: all if no other part can predict some event."""
+    if alone:
+        return Cell(), Cell()
+    return Cell(_perplexity(value)), Cell("infinite" if value is None else change(value / whole - 1))
 
 
 def _perplexity(value: float | None) -> str:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stategram.wording import many
-
-__all__ = ["DASH", "TIMES", "band", "change", "count", "duration", "nats", "perplexity", "share", "size"]
+__all__ = ["DASH", "TIMES", "band", "change", "count", "nats", "perplexity", "share"]
 
 DASH = "\N{EN DASH}"
 """Stands for a figure that is not there."""
@@ -27,14 +25,16 @@ def perplexity(value: float | None) -> str:
     return f"{value:,.1f}" if math.isfinite(value) else "infinite"
 
 
-def change(value: float | None) -> str:
-    """Give a relative difference.
+def change(value: float | None, *, up_to: bool = False) -> str:
+    """Give a relative difference; `up_to`: the largest there is, in whole percents.
 
-    >>> change(-0.118), change(0.02), change(-0.0001), change(None)
-    ('−11.8%', '+2.0%', '0.0%', '–')
+    >>> change(-0.118), change(0.02), change(-0.0001), change(None), change(-0.12, up_to=True)
+    ('−11.8%', '+2.0%', '0.0%', '–', 'up to −12%')
     """
     if value is None or not math.isfinite(value):
         return DASH
+    if up_to:
+        return f"up to {_MINUS if value < 0 else '+'}{abs(value):,.0%}"
     said = f"{abs(value):,.1%}"
     return said if said == "0.0%" else f"{_MINUS if value < 0 else '+'}{said}"
 
@@ -64,39 +64,6 @@ def count(value: int | None) -> str:
     ('12,345', '–')
     """
     return DASH if value is None else f"{value:,}"
-
-
-def duration(seconds: float) -> str:
-    """Give a time.
-
-    >>> duration(0.034), duration(3.42), duration(34.2), duration(200), duration(7500), duration(260_000)
-    ('34 ms', '3.4 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
-    """
-    if seconds < 0.95:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    minutes = round(seconds / 60)
-    if minutes < 48 * 60:
-        return f"{minutes // 60} h {minutes % 60:02} min"
-    return f"{seconds / 86400:.1f} days"
-
-
-def size(n_bytes: int) -> str:
-    """Give a number of bytes.
-
-    >>> size(999), size(1_500_000), size(12_000_000_000)
-    ('999 bytes', '1.5 MB', '12.0 GB')
-    """
-    for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if n_bytes >= unit:
-            return f"{n_bytes / unit:.1f} {name}"
-    return many(n_bytes, "byte")
 
 
 def band(least: int, most: int | None) -> str:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Iterable
+from pathlib import Path
 
 import stategram
 from stategram.report.markup import Html, element, join
 from stategram.report.package_files import script, style_sheet
+from stategram.wording import printable
 
-__all__ = ["facts", "fold", "page", "section"]
+__all__ = ["facts", "fold", "is_report", "page", "section"]
+
+_GENERATOR = b'name="generator" content="stategram '
+# It stands in the first lines, before the style sheet.
+_HEAD_BYTES = 4096
 
 
 def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[str, str, Html]]) -> str:
-    """Give a page.
+    """Give a page, which can be written as UTF-8 whatever the names of files in it.
 
     Parameters
     ----------
@@ -57,7 +63,13 @@ def page(title: str, kind: str, lede: Iterable[Html], sections: Iterable[tuple[s
         element("footer", element("p", f"Written by stategram {stategram.__version__}.")),
         element("script", Html(theme)),
     )
-    return f"<!doctype html>\n{element('html', head, body, lang='en')}\n"
+    return printable(f"<!doctype html>\n{element('html', head, body, lang='en')}\n")
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a page that `page` gave."""
+    with path.open("rb") as file:
+        return _GENERATOR in file.read(_HEAD_BYTES)
 
 
 def section(key: str, heading: str, content: Html) -> Html:

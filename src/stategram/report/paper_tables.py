@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
-from stategram.report.table import Cell, Column, Table, table_markdown
+from stategram.report.table import Cell, Column, Table, markdown_text, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.wording import many
 
-__all__ = ["COMPARABLE", "EVENTS", "claims_table", "paper_table", "paper_tables", "tables_markdown"]
+__all__ = [
+    "COMPARABLE",
+    "EVENTS",
+    "TABLE_TITLES",
+    "claims_table",
+    "paper_table",
+    "paper_tables",
+    "tables_markdown",
+]
 
-TITLES = {
+TABLE_TITLES = {
     1: "Table 1. Contexts of words",
     2: "Table 2. Contexts of part-of-speech tags",
     3: "Table 3. Contexts of learned word classes",
@@ -31,9 +39,9 @@ EVENTS = (
 
 def tables_markdown(found: Reproduction) -> str:
     """Give the verdict, the claims and all tables as Markdown."""
-    first = [f"# {headline(found)}", *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
+    first = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
     tables = ([claims_table(found)] if found.claims else []) + paper_tables(found)
-    return "\n\n".join(first) + "\n\n" + "\n".join(map(table_markdown, tables))
+    return "# " + "\n\n".join(map(markdown_text, first)) + "\n\n" + "\n".join(map(table_markdown, tables))
 
 
 def claims_table(found: Reproduction) -> Table:
@@ -43,7 +51,7 @@ def claims_table(found: Reproduction) -> Table:
         (Column("Claim"), Column("Paper"), Column("Here"), Column("Holds")),
         tuple(
             (
-                Cell(claim.claim),
+                Cell(claim.claim, f"Judged here: {claim.rule}." if claim.rule else ""),
                 Cell(claim.paper or DASH),
                 Cell(claim.found or DASH),
                 Cell(claim.holds, style=f"holds {claim.holds}"),
@@ -77,7 +85,7 @@ def paper_table(found: Reproduction, number: int) -> Table:
     # The events are said below the table, and in it only if they differ.
     differ = len({(row.test.events, row.test.unknown) for row in rows}) > 1
     return Table(
-        TITLES.get(number, f"Table {number}"),
+        TABLE_TITLES.get(number, f"Table {number}"),
         columns,
         tuple(_row(row, found, events=differ) for row in rows),
         _notes(rows),
@@ -97,7 +105,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ..
         Cell(perplexity(row.test.perplexity_known)),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
         Cell(perplexity(paper.perplexity if paper else None)),
-        Cell(change(paper.change if paper else None)),
+        Cell(change(paper.change, up_to=paper.up_to) if paper else DASH),
         Cell(perplexity(row.heldout_perplexity)),
         Cell(count(row.parameters)),
         Cell(count(row.test.events) if events else DASH),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, Sweep
+from stategram.experiments.reproduction import CountBand, Reproduction, RowResult, Sweep
 from stategram.report.chart import Chart, Panel
 from stategram.report.numbers import band, count, nats, perplexity
 from stategram.report.specs import Datum, bars, lines

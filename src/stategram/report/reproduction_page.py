@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.chart import Chart, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
-from stategram.report.numbers import DASH, count, duration, size
+from stategram.report.numbers import DASH, count, share
 from stategram.report.page import facts, fold, page
 from stategram.report.paper_tables import COMPARABLE, EVENTS, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
@@ -24,7 +24,7 @@ from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.terms import terms_html
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.storage import write_whole
-from stategram.wording import many
+from stategram.wording import duration, many, size
 
 __all__ = ["report_html", "write_report"]
 
@@ -110,8 +110,8 @@ def _times(found: Reproduction) -> Html:
         (
             "Without what rows share"
             + "".join(f"; {name}: {duration(seconds)}" for name, seconds in found.shared_seconds.items())
-            + ". In 1996 a sweep took about 5 hours and the tree trigram about 3 days, on a workstation of "
-            "that year and another text: an impression, not a comparison of methods.",
+            + ". In 1996 a sweep of the tree trigram took about 5 hours, all of it about 3 days, on a "
+            "workstation of that year and another text: an impression, not a comparison of methods.",
         ),
     )
     rows = many(len(table.rows), "row")
@@ -124,36 +124,48 @@ def _times(found: Reproduction) -> Html:
 def _time(row: RowResult) -> tuple[Cell, ...]:
     sweeps = len(row.sweeps)
     a_sweep = row.seconds / sweeps if sweeps else None
-    then = Cell()
-    if is_tree(row) and row.context == _TREE_OF_1996 and row.table == 1:
-        then = Cell("about 3 days", _times_as_long(_SECONDS_OF_THE_TREE_1996, row.seconds, row))
-    elif a_sweep and row.table == 1:
-        then = Cell("about 5 h a sweep", _times_as_long(_SECONDS_OF_A_SWEEP_1996, a_sweep, row))
     return (
         Cell(row.title),
         Cell(duration(row.seconds)),
         Cell(count(sweeps) if sweeps else DASH),
         Cell(duration(a_sweep) if a_sweep is not None else DASH),
-        then,
+        _of_1996(row, a_sweep),
     )
 
 
-def _times_as_long(then: float, now: float, row: RowResult) -> str:
-    """Compare times of as many clusters."""
-    as_many = (row.states, row.categories) == row.asked
-    return f"{float(f'{then / now:.2g}'):,.0f} times as long" if as_many and now > 0 else ""
+def _of_1996(row: RowResult, a_sweep: float | None) -> Cell:
+    """Give the time of the one row of which it is known; it is compared with that of as many clusters."""
+    if not is_tree(row) or row.context != _TREE_OF_1996 or row.table != 1:
+        return Cell()
+    note = ""
+    if a_sweep and (row.states, row.categories) == row.asked:
+        whole, one = _SECONDS_OF_THE_TREE_1996 / row.seconds, _SECONDS_OF_A_SWEEP_1996 / a_sweep
+        note = f"{_rounded(whole)} times as long, a sweep {_rounded(one)} times"
+    return Cell("about 3 days, 5 h a sweep", note)
+
+
+def _rounded(ratio: float) -> str:
+    return f"{float(f'{ratio:.2g}'):,.0f}"
+
+
+def _tags(found: Reproduction) -> str:
+    if found.tags is None:
+        return "none"
+    if found.tag_coverage is None:
+        return found.tags
+    return f"{found.tags}; {share(found.tag_coverage)} of the words of the training text are in it"
 
 
 def _repeat(found: Reproduction) -> Html:
     said = [
         ("Scale", found.scale),
-        ("Tags", found.tags or "none"),
+        ("Tags", _tags(found)),
         ("Seed", str(found.seed)),
         ("Threads", str(found.threads)),
         *((name, version) for name, version in found.versions.items()),
         ("Machine", found.machine),
         ("Time in all", duration(found.seconds)),
-        ("Most memory", size(found.peak_bytes)),
+        *([("Most memory", size(found.peak_bytes))] if found.peak_bytes else []),
     ]
     texts = Table(
         "Texts",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from stategram.report.markup import Html, element, join
 from stategram.report.numbers import DASH
 
-__all__ = ["Cell", "Column", "Table", "table_html", "table_markdown"]
+__all__ = ["Cell", "Column", "Table", "markdown_text", "table_html", "table_markdown"]
 
 _OF_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -103,20 +103,24 @@ def _style(column: Column) -> str | None:
 
 def table_markdown(table: Table) -> str:
     """Write a table, its title as a heading, its notes below."""
-    lines = [f"## {_escaped(table.title)}", ""]
+    lines = [f"## {markdown_text(table.title)}", ""]
     lines += _line([column.title for column in table.columns])
     lines.append("|" + "|".join(" ---: " if column.figures else " --- " for column in table.columns) + "|")
     for row in table.rows:
         lines += _line([f"{cell.text} ({cell.note})" if cell.note else cell.text for cell in row])
     for note in table.notes:
-        lines += ["", _escaped(note)]
+        lines += ["", markdown_text(note)]
     return "\n".join(lines) + "\n"
 
 
 def _line(cells: list[str]) -> list[str]:
-    return ["| " + " | ".join(map(_escaped, cells)) + " |"]
+    return ["| " + " | ".join(map(markdown_text, cells)) + " |"]
 
 
-def _escaped(text: str) -> str:
-    """Take from characters what they mean in Markdown."""
+def markdown_text(text: str) -> str:
+    r"""Take from characters what they mean in Markdown.
+
+    >>> print(markdown_text("<unk> is *one* word"))
+    \<unk\> is \*one\* word
+    """
     return _OF_MARKDOWN.sub(r"\\\1", " ".join(text.split()))

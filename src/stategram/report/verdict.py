@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction import N_CLAIMS, Reproduction, RowResult
 from stategram.report.numbers import share
 from stategram.wording import many
 
@@ -52,11 +52,13 @@ def _verdict(found: Reproduction) -> str:
     held = [claim.holds for claim in found.claims]
     if not held:
         return "No claim of the paper has been tested here yet"
+    tested = many(len(held), "claim")
+    tested += " of the paper" if len(held) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
     if all(one == "yes" for one in held):
-        return "The paper holds here"
+        return f"All {tested} hold here" if len(held) > 1 else f"The {tested} holds here"
     if all(one == "no" for one in held):
-        return "The paper does not hold here"
-    return f"The paper holds here in part ({held.count('yes')} of {many(len(held), 'claim')})"
+        return f"Of the {tested}, none holds here"
+    return f"Of the {tested}, {many(held.count('yes'), 'holds', 'hold')} here in full"
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:

@@ -1,8 +1,9 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
-from stategram.storage.checksum import file_sha256
+from stategram.storage.checksum import add_arrays, file_sha256
 from stategram.storage.folder import (
     Folder,
+    OtherVersionError,
     holds_only_our_files,
     is_our_name,
     open_folder,
@@ -10,21 +11,25 @@ from stategram.storage.folder import (
     write_folder,
 )
 from stategram.storage.lock import lock
-from stategram.storage.partial import left_overs
+from stategram.storage.partial import is_left_over, left_overs, remove_all
 from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
 __all__ = [
     "Folder",
+    "OtherVersionError",
     "Place",
+    "add_arrays",
     "check_place",
     "file_sha256",
     "holds_only_our_files",
+    "is_left_over",
     "is_our_name",
     "left_overs",
     "lock",
     "open_folder",
     "open_whole",
     "recover_folder",
+    "remove_all",
     "write_folder",
     "write_whole",
 ]

@@ -28,12 +28,24 @@ from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
 from stategram.storage.partial import left_overs, partial_of
 
-__all__ = ["Folder", "holds_only_our_files", "is_our_name", "open_folder", "recover_folder", "write_folder"]
+__all__ = [
+    "Folder",
+    "OtherVersionError",
+    "holds_only_our_files",
+    "is_our_name",
+    "open_folder",
+    "recover_folder",
+    "write_folder",
+]
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 # Names of files besides arrays; those of parts begin with 0-, 1-0-, ....
 _OTHER_FILES = re.compile(r"manifest\.json|(\d+-)*vocabulary\.txt")
+
+
+class OtherVersionError(BadDataError):
+    """A folder is of another version of the format: not damaged, but not to be read by this stategram."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +172,8 @@ def recover_folder(path: str | os.PathLike[str]) -> None:
 def _is_whole(path: Path) -> bool:
     try:
         open_folder(path, kind=None)
+    except OtherVersionError:
+        return True  # for all that can be known of it
     except StategramError:
         return False
     return True
@@ -230,20 +244,17 @@ def open_folder(
     try:
         data = (path / MANIFEST).read_bytes()
         manifest = json.loads(data)
-        files = dict(manifest["files"])
-        found_kind, found_version = manifest["kind"], manifest["format_version"]
+        _check_version(path, manifest["format_version"])
+        files, found_kind = dict(manifest["files"]), manifest["kind"]
     except FileNotFoundError as error:
         wanted = f"a {kind} folder" if kind else "a folder"
         raise BadDataError(f"{path}: no {MANIFEST} in it; expected {wanted} of stategram") from error
     except OSError as error:
         raise StategramError(f"cannot open {path}: {error.strerror or error}") from error
+    except OtherVersionError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise BadDataError(f"{path / MANIFEST}: damaged; write the folder again") from error
-    if found_version != FORMAT_VERSION:
-        raise BadDataError(
-            f"{path / MANIFEST}: format version {found_version}, this stategram reads {FORMAT_VERSION}; "
-            "write the folder again or use another version of stategram"
-        )
     if _manifest_bytes(manifest) != data:
         raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
     if kind is not None and found_kind != kind:
@@ -254,6 +265,14 @@ def open_folder(
     if verify:
         _verify(path, files, progress)
     return Folder(path, manifest, files)
+
+
+def _check_version(path: Path, found: object) -> None:
+    if found != FORMAT_VERSION:
+        raise OtherVersionError(
+            f"{path / MANIFEST}: format version {found}, this stategram reads {FORMAT_VERSION}; "
+            "write the folder again or use another version of stategram"
+        )
 
 
 def _verify(path: Path, files: Mapping[str, str], progress: Callable[[int, int], None] | None) -> None:

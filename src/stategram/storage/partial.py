@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import secrets
+import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["left_overs", "partial_of"]
+__all__ = ["is_left_over", "left_overs", "partial_of", "remove_all"]
+
+_LEFT_OVER = re.compile(r"(.+)\.[0-9a-f]{16}\.(partial|replaced)")
 
 
 def partial_of(path: Path) -> Path:
@@ -16,5 +20,26 @@ def partial_of(path: Path) -> Path:
 
 def left_overs(path: Path) -> list[Path]:
     """Give what runs that were killed have left of `path`, or what others are writing right now."""
-    left = re.compile(re.escape(path.name) + r"\.[0-9a-f]+\.(partial|replaced)")
-    return sorted(other for other in path.parent.iterdir() if left.fullmatch(other.name))
+    return sorted(
+        other
+        for other in path.parent.iterdir()
+        if (found := _LEFT_OVER.fullmatch(other.name)) and found[1] == path.name
+    )
+
+
+def is_left_over(path: Path) -> bool:
+    """Whether a name is one that `partial_of` gives, or that of a folder which is about to be replaced.
+
+    >>> is_left_over(Path("part-1.0123456789abcdef.partial")), is_left_over(Path("thesis.partial"))
+    (True, False)
+    """
+    return _LEFT_OVER.fullmatch(path.name) is not None
+
+
+def remove_all(paths: Iterable[Path]) -> None:
+    """Remove files and folders, if they are there."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

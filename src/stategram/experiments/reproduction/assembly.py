@@ -10,7 +10,7 @@ import msgspec
 from stategram.counts import peak_memory
 from stategram.experiments.reproduction.claims import claims_of
 from stategram.experiments.reproduction.plan import WORDS_TREE, RowPlan
-from stategram.experiments.reproduction.results import Reproduction, RowResult, SizeTrial
+from stategram.experiments.reproduction.results import FORMAT, Reproduction, RowResult, SizeTrial
 from stategram.experiments.reproduction.surroundings import machine, versions
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import WorkFolder
@@ -27,6 +27,7 @@ class Request:
     plan: Sequence[RowPlan]
     scale: str
     tags: str | None
+    tag_coverage: float | None
     seed: int
     threads: int
     command: str
@@ -55,6 +56,8 @@ def assemble(request: Request, found: Mapping[str, RowResult], folder: WorkFolde
         peak_bytes=max(folder.peak_bytes(), peak_memory()),
         shared_seconds=spent,
         complete=len(rows) == len(request.plan),
+        format=FORMAT,
+        tag_coverage=request.tag_coverage,
     )
 
 

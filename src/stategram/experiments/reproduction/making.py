@@ -16,7 +16,7 @@ from stategram.clustering import PRESETS, WordClasses, class_labels, cluster_tre
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree
 from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.gallery import gallery
-from stategram.experiments.recipe_parts import NgramPart
+from stategram.experiments.recipe_parts import NgramPart, Recipe
 from stategram.experiments.recipes import RECIPES
 from stategram.experiments.reproduction.measures import (
     bands_of,
@@ -128,7 +128,7 @@ class Making:
             )
             scores = self._scores(model)
             if plan.key == BEST_NGRAM:
-                self._keep_for_recipe(model)
+                self._keep_for_recipe(plan, model)
         return self._row(plan, "ngram", scores, started, model.parameters), scores
 
     def _clustered(self, plan: ClusteredPlan) -> tuple[RowResult, Scores, ClusterGallery | None]:
@@ -271,11 +271,12 @@ class Making:
             self.folder.keep_classes(labels)
         return labels
 
-    def _keep_for_recipe(self, model: NgramModel) -> None:
-        """Keep the n-gram model that recipes begin with."""
-        part = resolve(RECIPES["best"], self.texts.train).part[0]
-        assert isinstance(part, NgramPart)
-        replace(model, recipe=msgspec.to_builtins(part)).save(self.folder.ngram)
+    def _keep_for_recipe(self, plan: NgramPlan, model: NgramModel) -> None:
+        """Keep an n-gram model for recipes that have a part like it."""
+        recipe = {"order": plan.order, "smoothing": plan.smoothing, "min_counts": plan.min_counts}
+        part = msgspec.convert({"model": "ngram", **recipe}, NgramPart)
+        (found,) = resolve(Recipe(name=plan.key, part=[part]), self.texts.train).part
+        replace(model, recipe=msgspec.to_builtins(found)).save(self.folder.ngram)
 
     def _kept_for_recipe(self) -> list[Model]:
         return [load_model(self.folder.ngram)] if self.folder.ngram.is_dir() else []

@@ -18,7 +18,7 @@ __all__ = [
     "RowPlan",
     "in_running_order",
     "keys_of_parts",
-    "n_steps",
+    "n_row_steps",
     "plan_rows",
 ]
 
@@ -120,7 +120,7 @@ def keys_of_parts(rows: Sequence[RowPlan]) -> frozenset[str]:
     return frozenset(key for row in rows if isinstance(row, MixturePlan) for key in row.parts)
 
 
-def n_steps(rows: Sequence[RowPlan]) -> int:
+def n_row_steps(rows: Sequence[RowPlan]) -> int:
     """Give the number of steps of these rows: one for each, for each context, and for the classes of some."""
     clustered = [row for row in rows if isinstance(row, ClusteredPlan)]
     contexts = {row.context for row in clustered}

@@ -11,8 +11,6 @@ from dataclasses import asdict
 from importlib.util import find_spec
 from typing import Literal
 
-import numpy as np
-
 from stategram.contexts import TagMap, file_of_tags, parse_tags
 from stategram.experiments.reproduction.assembly import Request, assemble
 from stategram.experiments.reproduction.making import Making
@@ -22,7 +20,11 @@ from stategram.experiments.reproduction.sizes import sizes_for
 from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.reproduction.work_folder import WorkFolder, check_folder
+from stategram.experiments.summaries import LOW_COVERAGE, coverage_line
 from stategram.processors import thread_count
+from stategram.storage import add_arrays
+from stategram.text import Vocabulary
+from stategram.wording import printable
 
 __all__ = ["VOCABULARY_SIZE", "reproduce", "reproduce_texts"]
 
@@ -124,23 +126,24 @@ def reproduce_texts(
     """Do what `reproduce` does with texts that are read already."""
     steps = steps or RowSteps()
     started = time.monotonic()
-    source = tags or ("brill" if find_spec("textblob") is not None else None)
-    tag_map = None
-    if source is None:
-        steps.say(
-            "      no tags, so no table 2; to have it: "
-            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
-        )
-    else:
-        tag_map = parse_tags(source, texts.train.vocabulary)
-        if name := file_of_tags(source):
-            texts = Texts(texts.train, texts.heldout, texts.test, (*texts.inputs, input_file("tags", name)))
+    source, tag_map = _tags(tags, texts.train.vocabulary, steps)
+    if source is not None and (name := file_of_tags(source)):
+        texts = Texts(texts.train, texts.heldout, texts.test, (*texts.inputs, input_file("tags", name)))
     tag_seconds = time.monotonic() - started
     train = texts.train
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
     steps.say(f"      {sizes}")
     plan = plan_rows(sizes, tags=tag_map is not None)
-    request = Request(texts, plan, sizes.scale, source, seed, thread_count(threads), command)
+    request = Request(
+        texts,
+        plan,
+        sizes.scale,
+        printable(source) if source else None,
+        None if tag_map is None else tag_map.coverage,
+        seed,
+        thread_count(threads),
+        printable(command),
+    )
     with WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed)) as run:
         kept = run.tables()
         if kept is not None and kept.complete:
@@ -150,6 +153,25 @@ def reproduce_texts(
         run.spend(reading=reading_seconds, tags=tag_seconds)
         making = Making(texts, tag_map, run, keys_of_parts(plan), threads, seed, steps)
         return _make_rows(request, making, run, steps)
+
+
+def _tags(
+    given: str | None, vocabulary: Vocabulary, steps: RowSteps
+) -> tuple[str, TagMap] | tuple[None, None]:
+    """Give the tags and where they are from; those of English, if nothing is said and they fit the text."""
+    source = given or ("brill" if find_spec("textblob") is not None else None)
+    if source is None:
+        steps.say(
+            "      no tags, so no table 2; to have it: "
+            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
+        )
+        return None, None
+    found = parse_tags(source, vocabulary)
+    steps.say(f"      tags ({source}): {coverage_line(found).strip()}")
+    if given is None and found.coverage < LOW_COVERAGE:
+        steps.say("      so there is no table 2; to have it: --tags FILE, or --tags brill all the same")
+        return None, None
+    return source, found
 
 
 def _make_rows(request: Request, making: Making, folder: WorkFolder, steps: RowSteps) -> Reproduction:
@@ -180,5 +202,5 @@ def _fingerprint(texts: Texts, tags: TagMap | None, plan: Sequence[RowPlan], see
     texts.add_to(digest)
     if tags is not None:
         digest.update(json.dumps(tags.tags).encode())
-        digest.update(np.ascontiguousarray(tags.labels).data)
+        add_arrays(digest, [tags.labels])
     return digest.hexdigest()

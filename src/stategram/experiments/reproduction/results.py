@@ -68,6 +68,8 @@ class PaperRow(Data, frozen=True):
     perplexity: float | None = None
     change: float | None = None
     """The relative difference of perplexity to the row it is compared with, such as -0.12."""
+    up_to: bool = False
+    """Whether that is the largest difference of several rows, and what it is for this one is not known."""
     note: str = ""
 
 
@@ -127,12 +129,13 @@ class RowResult(Data, frozen=True):
 
 
 class Claim(Data, frozen=True):
-    """A claim of the paper, what was found here, and whether it holds: yes, no, or partly."""
+    """A claim of the paper, what was found here, whether it holds (yes, no, or partly), and by which rule."""
 
     claim: str
     paper: str
     found: str
     holds: str
+    rule: str = ""
 
 
 class SizeTrial(Data, frozen=True):
@@ -177,6 +180,8 @@ class Reproduction(Data, frozen=True):
         What it was found on; the number of words of the vocabulary.
     scale, tags, seed, threads
         How it was asked for.
+    tag_coverage
+        The share of the words of the training text whose tag is from the lexicon or file.
     command, versions, machine
         What to repeat it with: the command line, versions of programs by name, a few words on the machine.
     seconds, peak_bytes
@@ -205,5 +210,6 @@ class Reproduction(Data, frozen=True):
     seconds: float
     peak_bytes: int
     shared_seconds: dict[str, float]
-    complete: bool = True
-    format: int = FORMAT
+    complete: bool
+    format: int
+    tag_coverage: float | None = None

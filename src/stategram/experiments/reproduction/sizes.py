@@ -31,7 +31,7 @@ class Sizes:
     @property
     def is_quick(self) -> bool:
         """Whether what takes longest is replaced by something shorter."""
-        return self.scale == "quick"
+        return self.scale == "quick" or self.large < LARGE
 
     def __str__(self) -> str:
         if (self.large, self.small, self.classes) == (LARGE, SMALL, CLASSES):

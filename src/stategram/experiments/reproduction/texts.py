@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +14,8 @@ from stategram.errors import BadDataError, UsageError
 from stategram.experiments.reproduction.results import InputFile, TextFigures
 from stategram.experiments.run_folder import add_texts
 from stategram.storage import file_sha256
-from stategram.text import Corpus, check_known_words, corpus_from_sentences, read_corpus
+from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of, read_corpus
+from stategram.wording import printable
 
 __all__ = ["Source", "Texts", "input_file", "read_texts", "texts_of_sentences"]
 
@@ -42,6 +44,13 @@ class Texts:
                 check_known_words(corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
+        for two in combinations(self._by_use(), 2):
+            for (use, corpus), (other, whole) in permutations(two):
+                if is_piece_of(corpus, whole):
+                    raise UsageError(
+                        f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
+                        "nothing; give texts that have nothing in common"
+                    )
 
     def figures(self) -> tuple[TextFigures, ...]:
         """Give the size of each."""
@@ -75,7 +84,7 @@ def read_texts(
 ) -> Texts:
     """Read three texts; the last two with the words of the first.
 
-    The options are those of `read_corpus`. UsageError if two texts have a file in common, by name or content.
+    The options are those of `read_corpus`. UsageError if one text is in another.
     """
     inputs: list[InputFile] = []
     for use, source in zip(_USES, (train, heldout, test), strict=True):
@@ -121,7 +130,7 @@ def input_file(use: str, name: str) -> InputFile:
         )
     if not path.exists():
         raise BadDataError(f"{_IN_WORDS.get(use, use)}: {name}: no such file; check the name")
-    return InputFile(use=use, name=name, bytes=path.stat().st_size, sha256=file_sha256(path))
+    return InputFile(use=use, name=printable(name), bytes=path.stat().st_size, sha256=file_sha256(path))
 
 
 def _names(use: str, source: Any) -> list[str]:

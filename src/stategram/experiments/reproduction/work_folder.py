@@ -31,7 +31,15 @@ from stategram.counts import peak_memory
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction.results import Reproduction, RowResult
-from stategram.storage import left_overs, lock, open_folder, write_folder, write_whole
+from stategram.storage import (
+    is_left_over,
+    left_overs,
+    lock,
+    open_folder,
+    remove_all,
+    write_folder,
+    write_whole,
+)
 
 __all__ = ["Scores", "WorkFolder", "check_folder"]
 
@@ -229,11 +237,8 @@ def _is_fresh(path: Path) -> bool:
 
 def _clear(path: Path) -> None:
     """Remove what runs that were killed have left half-written."""
-    for left in (*left_overs(path / _TABLES), *(path / "work").rglob("*.partial")):
-        if left.is_dir():
-            shutil.rmtree(left, ignore_errors=True)
-        else:
-            left.unlink(missing_ok=True)
+    half_written = [left for left in (path / "work").rglob("*.partial") if is_left_over(left)]
+    remove_all([*left_overs(path / _TABLES), *half_written])
 
 
 def _run_file(path: Path) -> Path:
