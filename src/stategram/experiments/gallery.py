@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,9 +28,7 @@ _TOO_RARE = 0.01
 _ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
 
 
-def gallery(
-    model: ClusteredModel, key: str, *, tag_names: Sequence[str] | None = None, clusters: int = _CLUSTERS
-) -> ClusterGallery:
+def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> ClusterGallery:
     """Choose clusters that are telling: distinctive, and of several members that are about as frequent.
 
     Parameters
@@ -40,9 +37,6 @@ def gallery(
         The model.
     key
         The name under which the clusters are shown.
-    tag_names
-        The names of tags, as in `TagMap`; those of the model by default. A model of before they were kept
-        shows a tag by its words, as a class is.
     clusters
         How many states and how many categories to give at most.
 
@@ -60,7 +54,7 @@ def gallery(
     return ClusterGallery(
         key=key,
         categories=_categories(model, told.sum(axis=0), clusters),
-        states=_states(model, told.sum(axis=1), clusters, tag_names or model.tag_names),
+        states=_states(model, told.sum(axis=1), clusters),
     )
 
 
@@ -80,9 +74,7 @@ def _categories(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tup
     )
 
 
-def _states(
-    model: ClusteredModel, told: NDArray[np.float64], n: int, tag_names: Sequence[str]
-) -> tuple[StateExample, ...]:
+def _states(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
     contexts = effective_number(leaves.states, leaves.counts, len(events))
@@ -100,9 +92,7 @@ def _states(
                 contexts=len(nodes),
                 events=int(events[number]),
                 examples=tuple(
-                    ContextExample(
-                        context=_context(model, int(node), tag_names), count=int(leaves.counts[node])
-                    )
+                    ContextExample(context=_context(model, int(node)), count=int(leaves.counts[node]))
                     for node in often
                 ),
                 next_words=_likely(model, after[model.categories] * model.word_probs),
@@ -135,13 +125,13 @@ def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[
     )
 
 
-def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str]) -> str:
+def _context(model: ClusteredModel, leaf: int) -> str:
     """Write a context in reading order; an ellipsis stands for positions that are no part of it."""
     at: dict[int, list[str]] = {}
     node = leaf
     for number in range(model.tree.depth - 1, -1, -1):
         value = model.tree.definition.values[number]
-        shown = _value(model, number, int(model.tree.levels[number].values[node]), value.kind, tag_names)
+        shown = _value(model, number, int(model.tree.levels[number].values[node]), value.kind)
         at.setdefault(value.distance, []).append(shown)
         if number:
             node = int(model.tree.levels[number - 1].parents[node])
@@ -149,11 +139,11 @@ def _context(model: ClusteredModel, leaf: int, tag_names: Sequence[str]) -> str:
     return " ".join(words)
 
 
-def _value(model: ClusteredModel, number: int, value: int, kind: str, tag_names: Sequence[str]) -> str:
+def _value(model: ClusteredModel, number: int, value: int, kind: str) -> str:
     if kind == "w":
         return model.vocabulary.word(value)
-    if kind == "t" and tag_names:
-        return tag_names[value]
+    if kind == "t" and model.tag_names:
+        return model.tag_names[value]
     words = np.flatnonzero(model.tree.maps[number] == value)
     of_categories = model.counts[-1].sum(axis=0, dtype=np.float64)
     frequency = of_categories[model.categories[words]] * model.word_probs[words]

@@ -174,8 +174,7 @@ class Making:
         )
         if plan.key not in self.mixed:
             return row, scores, None
-        tag_names = None if self.tags is None else self.tags.tags
-        return row, scores, gallery(model, plan.key, tag_names=tag_names)
+        return row, scores, gallery(model, plan.key)
 
     def _mixture(self, plan: MixturePlan) -> tuple[RowResult, Scores]:
         self._contexts = None
