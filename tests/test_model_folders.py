@@ -109,6 +109,7 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
     length = {"names": ["length"], "part": 0, "edges": 3}
     for buckets, message in (
         ([{"names": ["length"], "part": 0, "edges": []}], "its buckets make no sense"),
+        ([{"names": ["length"], "part": 0, "edges": 10**12}], "its buckets make no sense"),
         ([{"names": ["length", "backoff"], "part": 0, "edges": [[2, 1]]}], "its buckets make no sense"),
         ([gate["buckets"][0], {**gate["buckets"][1], "part": 7}], "part 8 does not know"),
         ([gate["buckets"][0], {**gate["buckets"][1], "names": ["colour"]}], "does not know"),

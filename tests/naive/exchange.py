@@ -39,7 +39,10 @@ def tied_criterion(pairs: Pairs, words: Iterable[int], labels: Sequence[int]) ->
     return sum(map(f, cells.values())) - 2 * sum(map(f, margins.values()))
 
 
-def two_sided_criterion(pairs: Pairs, states: Sequence[int], categories: Sequence[int]) -> float:
+def two_sided_counts(
+    pairs: Pairs, states: Sequence[int], categories: Sequence[int]
+) -> tuple[Counter[tuple[int, int]], Counter[int], Counter[int]]:
+    """Give N(s,g), N(s) and N(g)."""
     cells: Counter[tuple[int, int]] = Counter()
     of_states: Counter[int] = Counter()
     of_categories: Counter[int] = Counter()
@@ -47,6 +50,11 @@ def two_sided_criterion(pairs: Pairs, states: Sequence[int], categories: Sequenc
         cells[states[context], categories[word]] += n
         of_states[states[context]] += n
         of_categories[categories[word]] += n
+    return cells, of_states, of_categories
+
+
+def two_sided_criterion(pairs: Pairs, states: Sequence[int], categories: Sequence[int]) -> float:
+    cells, of_states, of_categories = two_sided_counts(pairs, states, categories)
     return sum(map(f, cells.values())) - sum(map(f, of_states.values())) - sum(map(f, of_categories.values()))
 
 

@@ -12,11 +12,10 @@ A sweep moves elements by the F_LO whose b, n+ and n0 are those of the counts be
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from naive.exchange import Pairs, moved
+from naive.exchange import Pairs, moved, two_sided_counts
 
 
 def log(x: float) -> float:
@@ -37,29 +36,16 @@ class Frozen:
         return log(self.b * (self.filled - 1) / (self.empty + 1))
 
 
-def _counts(
-    pairs: Pairs, states: Sequence[int], categories: Sequence[int]
-) -> tuple[Counter[tuple[int, int]], Counter[int], Counter[int]]:
-    cells: Counter[tuple[int, int]] = Counter()
-    of_states: Counter[int] = Counter()
-    of_categories: Counter[int] = Counter()
-    for (context, word), n in pairs.items():
-        cells[states[context], categories[word]] += n
-        of_states[states[context]] += n
-        of_categories[categories[word]] += n
-    return cells, of_states, of_categories
-
-
 def freeze(pairs: Pairs, states: Sequence[int], categories: Sequence[int]) -> Frozen:
     """Give b, n+ and n0."""
-    cells, of_states, of_categories = _counts(pairs, states, categories)
+    cells, of_states, of_categories = two_sided_counts(pairs, states, categories)
     n1, n2 = (sum(n == r for n in cells.values()) for r in (1, 2))
     b = n1 / (n1 + 2 * n2) if n1 else 0.0
     return Frozen(b, len(cells), len(of_states) * len(of_categories) - len(cells))
 
 
 def frozen_criterion(pairs: Pairs, states: Sequence[int], categories: Sequence[int], frozen: Frozen) -> float:
-    cells, of_states, of_categories = _counts(pairs, states, categories)
+    cells, of_states, of_categories = two_sided_counts(pairs, states, categories)
     return (
         sum(n * log(n - 1 - frozen.b) if n > 1 else frozen.single for n in cells.values())
         - sum(n * log(n - 1) for n in of_states.values())

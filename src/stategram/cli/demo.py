@@ -59,5 +59,7 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
         "  stategram classes text.txt -k 500 > classes.tsv\n"
         "  stategram classes text.txt -k 500 --evaluate test.txt\n"
         "  stategram train text.txt -o model && stategram eval model test.txt\n"
-        "  stategram --help"
+        "  stategram --help\n"
+        "\nClustered models of these addresses, with a report to look at (needs stategram[report,tags]):\n"
+        "  stategram reproduce --demo -o demo"
     )

@@ -196,18 +196,20 @@ class _Training:
         return model
 
     @contextmanager
-    def timed(self, title: str) -> Iterator[Report]:
+    def _seconds(self) -> Iterator[None]:
         started = time.monotonic()
-        with self.steps.step(title) as report:
-            yield report
+        yield
         self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     @contextmanager
+    def timed(self, title: str) -> Iterator[Report]:
+        with self._seconds(), self.steps.step(title) as report:
+            yield report
+
+    @contextmanager
     def _clustering(self, title: str) -> Iterator[tuple[Report, NoticedStop]]:
-        started = time.monotonic()
-        with self.steps.clustering(title) as (report, stop):
+        with self._seconds(), self.steps.clustering(title) as (report, stop):
             yield report, NoticedStop(stop)
-        self.steps.say(f"      {time.monotonic() - started:,.1f} s")
 
     def _ngram(self, number: int, part: NgramPart) -> Model:
         with self.timed(f"part {number}: {_title(part)}") as report:

@@ -17,6 +17,8 @@ __all__ = ["Buckets"]
 
 _MOST_QUANTILES = 16
 _EVENTS_A_BUCKET = 50
+# Features are float32: greater whole numbers would not be told apart.
+_MOST_VALUES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Buckets:
     def from_json(cls, found: Mapping[str, Any]) -> Buckets:
         """Take what `to_json` gave; TypeError or ValueError if it did not."""
         given = found["edges"]
+        if isinstance(given, int) and not 0 < given <= _MOST_VALUES:
+            raise ValueError("its buckets make no sense")
         edges = ((),) * given if isinstance(given, int) else tuple(tuple(map(float, one)) for one in given)
         buckets = cls(tuple(map(str, found["names"])), int(found["part"]), edges)
         if len(buckets.names) > 2 or not edges or any(list(one) != sorted(one) for one in edges):

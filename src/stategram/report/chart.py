@@ -8,6 +8,7 @@ the browser when the pointer rests on it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -16,9 +17,10 @@ from xml.etree import ElementTree
 from stategram.errors import StategramError
 from stategram.report.markup import Html, element, join
 from stategram.report.package_files import style_sheet
+from stategram.report.specs import Datum, bars
 from stategram.report.table import Table, table_html
 
-__all__ = ["Chart", "Panel", "chart_html", "chart_svg", "check_report_extra"]
+__all__ = ["Chart", "Panel", "bar_panel", "chart_html", "chart_svg", "check_report_extra"]
 
 _SVG = "http://www.w3.org/2000/svg"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
@@ -52,6 +54,14 @@ class Panel:
     title: str
     wide: dict[str, Any]
     narrow: dict[str, Any] | None = None
+
+
+def bar_panel(
+    data: Sequence[Datum], legend: Sequence[tuple[str, str]], title: str, *, percent: bool = False
+) -> Panel:
+    """Draw bars (see `bars`) for wide and for narrow screens."""
+    wide, narrow = (bars(data, legend, title, percent=percent, narrow=one) for one in (False, True))
+    return Panel("", wide, narrow)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from stategram.models import (
     model_name,
     part_names,
 )
-from stategram.report.chart import Chart, Panel, chart_html, check_report_extra
+from stategram.report.chart import Chart, bar_panel, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
 from stategram.report.inputs import FileRead, inputs_table
 from stategram.report.markup import Html, element, join
@@ -30,7 +30,7 @@ from stategram.report.model_parts import (
 )
 from stategram.report.numbers import DASH, change, count, perplexity, share
 from stategram.report.page import facts, fold, page
-from stategram.report.specs import Datum, bars
+from stategram.report.specs import Datum
 from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.terms import terms_html
 from stategram.report.weight_bars import Weight, weight_bars
@@ -267,13 +267,7 @@ def _alone(model: Mixture, names: list[str]) -> Chart:
         "On the held-out text, each part alone and all of them mixed; lower is better.",
         f"Bars of the held-out perplexity of {many(len(rows), 'model')}, from {perplexity(rows[0][2])} to "
         f"{perplexity(rows[-1][2])}.",
-        (
-            Panel(
-                "",
-                bars(data, legend, "held-out perplexity"),
-                bars(data, legend, "held-out perplexity", narrow=True),
-            ),
-        ),
+        (bar_panel(data, legend, "held-out perplexity"),),
         legend,
         Table(
             "Perplexity of the parts",

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Sequence
 
 from stategram.experiments.reproduction import CountBand, Reproduction, RowResult, Sweep
-from stategram.report.chart import Chart, Panel
+from stategram.report.chart import Chart, Panel, bar_panel
 from stategram.report.numbers import band, count, nats, perplexity
-from stategram.report.specs import Datum, bars, lines
+from stategram.report.specs import Datum, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
 from stategram.report.weight_bars import Weight, weight_bars
@@ -47,13 +47,7 @@ def perplexity_chart(found: Reproduction) -> Chart | None:
         "On the test text, <unk> counted as a word; lower is better.",
         f"Bars of the test perplexity of {len(rows)} models, from {best.title} with "
         f"{perplexity(best.test.perplexity)} to {worst.title} with {perplexity(worst.test.perplexity)}.",
-        (
-            Panel(
-                "",
-                bars(data, legend, "test perplexity"),
-                bars(data, legend, "test perplexity", narrow=True),
-            ),
-        ),
+        (bar_panel(data, legend, "test perplexity"),),
         legend,
         Table(
             "Perplexity by model",

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from typing import NamedTuple
 
-from stategram.report.chart import Chart, Panel
+from stategram.report.chart import Chart, bar_panel
 from stategram.report.numbers import share
-from stategram.report.specs import Datum, bars
+from stategram.report.specs import Datum
 from stategram.report.table import Cell, Column, Table
 
 __all__ = ["Weight", "weight_bars"]
@@ -53,13 +53,7 @@ def weight_bars(mixtures: Sequence[tuple[str, Sequence[Weight]]], text: str) -> 
         "Weights",
         text,
         f"Stacked bars of the weights of {len(names)} parts.",
-        (
-            Panel(
-                "",
-                bars(data, legend, "weight", percent=True),
-                bars(data, legend, "weight", percent=True, narrow=True),
-            ),
-        ),
+        (bar_panel(data, legend, "weight", percent=True),),
         legend,
         Table(
             "Weights",
