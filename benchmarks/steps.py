@@ -49,24 +49,26 @@ def read(text: str) -> None:
 
 def encode(text: str, vocabulary_size: str, threads: str) -> None:
     """Read and encode a text."""
+    from stategram import use_resources
     from stategram.text import read_corpus
 
     timer = _Timer()
-    with timer.part("encode"):
-        read_corpus(text, vocabulary_size=int(vocabulary_size), threads=int(threads))
+    with use_resources(threads=int(threads)), timer.part("encode"):
+        read_corpus(text, vocabulary_size=int(vocabulary_size))
     _answer(timer.parts)
 
 
 def count(text: str, vocabulary_size: str, threads: str) -> None:
     """Read and encode a text, and count its bigrams."""
+    from stategram import use_resources
     from stategram.counts import count_bigrams
     from stategram.text import read_corpus
 
     timer = _Timer()
-    with timer.part("encode"):
-        corpus = read_corpus(text, vocabulary_size=int(vocabulary_size), threads=int(threads))
-    with timer.part("bigrams"):
-        count_bigrams(corpus, threads=int(threads))
+    with use_resources(threads=int(threads)), timer.part("encode"):
+        corpus = read_corpus(text, vocabulary_size=int(vocabulary_size))
+    with use_resources(threads=int(threads)), timer.part("bigrams"):
+        count_bigrams(corpus)
     _answer(timer.parts)
 
 
@@ -108,14 +110,14 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
     import tempfile
     from statistics import median
 
-    from stategram import NgramModel, kenlm, read_corpus, write_arpa
+    from stategram import NgramModel, kenlm, read_corpus, use_resources, write_arpa
 
     model = NgramModel.train(read_corpus(train), int(order))
     corpus = read_corpus(test, vocabulary=model.vocabulary)
     sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
     ways: dict[str, Callable[[], object]] = {
-        "stategram log_probs": lambda: model.log_probs(corpus, threads=1),
-        "stategram log_probs, 2 threads": lambda: model.log_probs(corpus, threads=2),
+        "stategram log_probs": lambda: use_resources(threads=1)(model.log_probs)(corpus),
+        "stategram log_probs, 2 threads": lambda: use_resources(threads=2)(model.log_probs)(corpus),
     }
     with tempfile.TemporaryDirectory() as folder:
         model.save(f"{folder}/model")
@@ -152,15 +154,23 @@ def cluster_contexts(
     threads: str,
 ) -> None:
     """Cluster the contexts and the words of a text, and measure the model on another one."""
-    from stategram import ClusteredModel, ContextDefinition, build_tree, cluster, evaluate, read_corpus
+    from stategram import (
+        ClusteredModel,
+        ContextDefinition,
+        build_tree,
+        cluster,
+        evaluate,
+        read_corpus,
+        use_resources,
+    )
 
     timer = _Timer()
-    corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None, threads=int(threads))
-    with timer.part("tree"):
-        contexts = build_tree(corpus, ContextDefinition.parse(context), threads=int(threads))
+    corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None)
+    with use_resources(threads=int(threads)), timer.part("tree"):
+        contexts = build_tree(corpus, ContextDefinition.parse(context))
     size = len(contexts.levels[-1])
     del contexts
-    with timer.part("all"):
+    with use_resources(threads=int(threads)), timer.part("all"):
         found = cluster(
             corpus,
             context,
@@ -168,7 +178,6 @@ def cluster_contexts(
             categories=int(clusters),
             tree=tree == "1",
             candidates=int(candidates),
-            threads=int(threads),
         )
     # The tree is built there once more.
     timer.parts["cluster"] = {

@@ -351,7 +351,7 @@ def test_models_are_written_and_read(tmp_path: Path) -> None:
     model = read_arpa(io.BytesIO(KENLM.encode()))
     assert model.score("a") == pytest.approx(-0.30103 - 0.39794, abs=1e-6)
     write_arpa(path, model)
-    again = read_arpa(path, threads=2)
+    again = read_arpa(path)
     assert again.vocabulary == model.vocabulary
     assert again.score("a \u00e9 nobody") == pytest.approx(model.score("a \u00e9 nobody"), abs=1e-5)
     assert again.report["ngrams"] == [5, 3]

@@ -14,6 +14,7 @@ import naive.category_ngram as naive
 import naive.ngram_models as ngrams
 from stategram import CategoryNgramModel, WordClasses, corpus_from_sentences, load_model
 from stategram.errors import BadDataError, UsageError
+from stategram.resources import use_resources
 from stategram.text import BEGIN
 from test_smoothing import Text, long_text, make_corpus, texts
 from test_sums_to_one import histories
@@ -31,7 +32,7 @@ def test_the_model_is_its_twin(text: Text, order: int, data: st.DataObject) -> N
     )
     corpus = make_corpus(sentences, n_words)
     given_labels = np.array([-1 if label is None else label for label in labels])
-    model = CategoryNgramModel.train(corpus, given_labels, order, threads=1)
+    model = CategoryNgramModel.train(corpus, given_labels, order)
     categories = naive.symbols(labels)
     assert model.symbols.tolist() == categories
     probs = naive.word_probs(sentences, categories)
@@ -64,9 +65,11 @@ def test_of_word_classes(smoothing: str) -> None:
     for history in histories(corpus, 4):
         assert abs(model.distribution(history).sum() - 1) < 1e-6
     mapping = dict(zip(classes.words_, classes.labels_.tolist(), strict=True))
-    again = CategoryNgramModel.train(corpus, mapping, 4, smoothing=smoothing, threads=1)
-    log_probs = model.log_probs(corpus)
-    assert again.log_probs(corpus, threads=2).tobytes() == log_probs.tobytes()
+    with use_resources(threads=1):
+        again = CategoryNgramModel.train(corpus, mapping, 4, smoothing=smoothing)
+        log_probs = model.log_probs(corpus)
+    with use_resources(threads=2):
+        assert again.log_probs(corpus).tobytes() == log_probs.tobytes()
     assert repr(model) == "CategoryNgramModel(order 4, 7 categories)"
     model.check()
 

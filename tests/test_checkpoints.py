@@ -29,6 +29,7 @@ from stategram.clustering import (
 )
 from stategram.clustering.monitor import Monitor
 from stategram.clustering.number_of_clusters import choose_numbers
+from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from test_tree_clustering import CRITERIA, bytes_of, figures_of, text
 
@@ -99,9 +100,9 @@ def test_cut_off_again_and_again(tmp_path: Path) -> None:
     whole = cluster(text(), "w-2,w-1", **OPTIONS)
     randomly = random.Random(2)
     for _ in range(6):
-        with pytest.raises(PowerCut):
+        with pytest.raises(PowerCut), use_resources(threads=2):
             # Enough for a few sweeps: something is gained each time.
-            run(tmp_path / "c", resume=True, threads=2, progress=Cut(randomly.randrange(1, 9)))
+            run(tmp_path / "c", resume=True, progress=Cut(randomly.randrange(1, 9)))
     found = run(tmp_path / "c", resume=True)
     assert bytes_of(found) == bytes_of(whole)
     assert figures_of(found) == figures_of(whole)
@@ -191,7 +192,7 @@ def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: P
     shifted[len(shifted) // 2] += 1
     other = replace(whole.tree, levels=(replace(first, first_child=shifted), leaves))
     for tree, fits in ((whole.tree, True), (other, False)):
-        begun = TreeClustering(tree, whole.settings, 1, Monitor())
+        begun = TreeClustering(tree, whole.settings, Monitor())
         if fits:
             Checkpoint(tmp_path / "c").restore(begun)
         else:

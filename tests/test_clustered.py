@@ -23,7 +23,7 @@ def corpus() -> Corpus:
 def model(corpus: Corpus) -> ClusteredModel:
     tree = build_tree(corpus, ContextDefinition.parse("w-2,w-1"))
     settings = ClusteringSettings(states=6, categories=4, min_count=2)
-    return ClusteredModel.train(TreeClustering(tree, settings, 1, Monitor()).run(), corpus)
+    return ClusteredModel.train(TreeClustering(tree, settings, Monitor()).run(), corpus)
 
 
 def test_probabilities_sum_to_one(model: ClusteredModel) -> None:

@@ -22,6 +22,7 @@ from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageErr
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree
+from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
 from test_context_tree import classes_of, context_of, nodes_of, sentences_of, tags_of
@@ -35,7 +36,7 @@ def clustering_of(corpus: Corpus, context: str = "w-2,w-1", **options: Any) -> C
     return cluster(
         corpus,
         context,
-        **{"states": 6, "categories": 5, "threads": 1, **options},
+        **{"states": 6, "categories": 5, **options},
         tags=tags_of(corpus),
         classes=classes_of(corpus),
     )
@@ -57,7 +58,7 @@ def twin_of(model: ClusteredModel, found: Clustering, corpus: Corpus) -> naive.N
 
 
 def assert_like_the_twin(model: ClusteredModel, twin: naive.NaiveClusteredModel, asked: Corpus) -> None:
-    log_probs = model.log_probs(asked, threads=2)
+    log_probs = model.log_probs(asked)
     expected = [
         twin.prob(sentence, place, word)
         for sentence in sentences_of(asked)
@@ -136,9 +137,12 @@ def test_of_a_longer_text(corpora: tuple[Corpus, Corpus], found: Clustering) -> 
                 assert abs(distribution.sum() - 1) < 1e-9
     assert learned.log_probs(heldout).sum() > plain.log_probs(heldout).sum()
     assert (learned.trust != plain.trust).any()
-    one = ClusteredModel.train(found, heldout, threads=1)
-    assert one.trust.tobytes() == ClusteredModel.train(found, heldout, threads=3).trust.tobytes()
-    assert one.log_probs(heldout, threads=1).tobytes() == one.log_probs(heldout, threads=3).tobytes()
+    with use_resources(threads=1):
+        one = ClusteredModel.train(found, heldout)
+        log_probs = one.log_probs(heldout)
+    with use_resources(threads=3):
+        assert one.trust.tobytes() == ClusteredModel.train(found, heldout).trust.tobytes()
+        assert one.log_probs(heldout).tobytes() == log_probs.tobytes()
 
 
 def test_states_tell_more_than_words_alone(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
@@ -389,6 +393,6 @@ def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], foun
     model = ClusteredModel.train(found)
     for text, second in itertools.product(corpora, np.linspace(0, 1, 20)):
         trust = np.stack([np.ones(N_SIZES), np.full(N_SIZES, second)])
-        learned = replace(model, trust=trust)._trusting(text, 1)
+        learned = replace(model, trust=trust)._trusting(text)
         assert learned.trust.max() == 1
         learned.check()

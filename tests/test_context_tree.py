@@ -15,6 +15,7 @@ from stategram import Corpus, UsageError, corpus_from_sentences
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, tree
 from stategram.contexts.tags import tag_words
 from stategram.contexts.tree import ContextLevel
+from stategram.resources import use_resources
 from stategram.text import BEGIN
 from test_smoothing import Text, long_text, make_corpus, texts
 
@@ -40,13 +41,10 @@ def classes_of(corpus: Corpus) -> NDArray[np.uint32]:
 
 
 def tree_of(corpus: Corpus, context: str, threads: int | None = 1) -> ContextTree:
-    return build_tree(
-        corpus,
-        ContextDefinition.parse(context),
-        tags=tags_of(corpus),
-        classes=classes_of(corpus),
-        threads=threads,
-    )
+    with use_resources(threads=threads):
+        return build_tree(
+            corpus, ContextDefinition.parse(context), tags=tags_of(corpus), classes=classes_of(corpus)
+        )
 
 
 def sentences_of(corpus: Corpus) -> list[list[int]]:
@@ -78,7 +76,7 @@ def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:
         zip(found.levels, nodes_of(found), expected, strict=True), 1
     ):
         assert len(level) == len(nodes)
-        offsets, words, counts = (array.tolist() for array in found.events_of(number, threads=2))
+        offsets, words, counts = (array.tolist() for array in found.events_of(number))
         after = {
             node: dict(zip(words[begin:end], counts[begin:end], strict=True))
             for node, begin, end in zip(nodes, offsets, offsets[1:], strict=False)
@@ -127,7 +125,8 @@ def test_contexts_are_found_at_their_deepest_known_ancestor(
     nodes = nodes_of(found)
     twin = context_of(found)
     known = [set(level) for level in nodes]
-    at, levels = found.find(asked, threads=threads)
+    with use_resources(threads=threads):
+        at, levels = found.find(asked)
     expected = [
         naive.find_context([dict.fromkeys(level) for level in known], twin.values(sentence, place))
         for sentence in sentences_of(asked)

@@ -22,6 +22,7 @@ from stategram import (
 from stategram.errors import BadDataError, UsageError
 from stategram.models import Gate
 from stategram.models.buckets import Buckets
+from stategram.resources import use_resources
 from stategram.text import BEGIN
 from test_smoothing import Text, long_text, make_corpus, texts
 from test_sums_to_one import histories
@@ -58,7 +59,7 @@ def test_every_distribution_sums_to_one(text: Text, other: Text, buckets: str) -
     corpus, heldout = make_corpus(text[0], n_words), make_corpus(other[0], n_words)
     heldout = replace(heldout, vocabulary=corpus.vocabulary)
     assume(heldout.n_unknown < heldout.n_events - heldout.n_sentences)
-    mixture = Mixture.fit(parts_of(corpus), heldout, buckets=buckets, threads=1)
+    mixture = Mixture.fit(parts_of(corpus), heldout, buckets=buckets)
     for history in [*histories(corpus, 3)[::5], *histories(heldout, 3)[::5]]:
         for sentence_start in (True, False):
             distribution = mixture.distribution(history, sentence_start=sentence_start)
@@ -97,11 +98,12 @@ def test_probabilities_are_weighted_sums(
 
 def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
-    one, *others = (Mixture.fit(parts, heldout, threads=threads) for threads in (1, 2, 4))
+    one, *others = (use_resources(threads=threads)(Mixture.fit)(parts, heldout) for threads in (1, 2, 4))
+    expected = use_resources(threads=1)(one.log_probs)(heldout).tobytes()
     for other in others:
         assert [table.tobytes() for table in other.gate.tables] == [t.tobytes() for t in one.gate.tables]
         assert (other.gate.buckets, other.report) == (one.gate.buckets, one.report)
-        assert other.log_probs(heldout, threads=2).tobytes() == one.log_probs(heldout, threads=1).tobytes()
+        assert use_resources(threads=2)(other.log_probs)(heldout).tobytes() == expected
 
 
 def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:

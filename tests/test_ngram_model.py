@@ -160,7 +160,7 @@ def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
 
 def test_events_equal_the_twin(model: NgramModel) -> None:
     corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
-    events = model.events(corpus, threads=2)
+    events = model.events(corpus)
     twin = [
         event
         for i in range(corpus.n_sentences)
@@ -206,7 +206,7 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
 
 def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
     corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
-    features = model.bucket_features(corpus, threads=2)
+    features = model.bucket_features(corpus)
     twin = ngrams()
     for i in range(corpus.n_sentences):
         words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]

@@ -73,9 +73,9 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
     scored: list[tuple[int, int]] = []
     log_probs = NgramModel.log_probs
 
-    def counted(self: NgramModel, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def counted(self: NgramModel, corpus: Corpus) -> NDArray[np.float64]:
         scored.append((self.order, corpus.n_events))
-        return log_probs(self, corpus, threads=threads)
+        return log_probs(self, corpus)
 
     expected = mixture.log_probs(test)
     alone = [evaluate(model, test).perplexity for model in models]
@@ -109,7 +109,7 @@ def test_any_model_can_be_evaluated() -> None:
     class Uniform:
         vocabulary = Vocabulary.from_words(["a", "b"])
 
-        def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+        def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
             return np.full(corpus.n_events, -math.log(4.0))
 
     figures = evaluate(Uniform(), corpus_from_sentences(["a b c"]))
@@ -155,10 +155,10 @@ def test_the_text_is_let_go_before_the_estimates() -> None:
     waiting = [corpus_from_sentences(TRAIN)]
     watch = weakref.ref(waiting[0])
 
-    def tell(share: float, words: str) -> None:
-        alive.append((share, watch() is not None))
+    def progress(fraction: float, _message: str) -> None:
+        alive.append((fraction, watch() is not None))
 
-    NgramModel.train(waiting.pop(), 3, tell=tell)
+    NgramModel.train(waiting.pop(), 3, progress=progress)
     assert not alive[-1][1]
 
 

@@ -176,7 +176,6 @@ def test_given_vocabulary(tmp_path: Path) -> None:
     [
         ({"vocabulary_size": 0}, "vocabulary_size is 0"),
         ({"min_count": 0}, "min_count is 0"),
-        ({"threads": 0}, "threads is 0"),
         ({"digits": "a b"}, "digits is 'a b'"),
         ({"digits": "<s>"}, "digits is '<s>'"),
         ({"encoding_errors": "ignore"}, "encoding_errors is 'ignore'"),
@@ -227,7 +226,7 @@ def test_a_line_of_100_megabytes(tmp_path: Path) -> None:
             out.write(b"ab cde f " * 111_112)
         out.write(b"\nend\n")
     assert file.stat().st_size > 100_000_000
-    corpus = read_corpus(file, threads=2)
+    corpus = read_corpus(file)
     assert corpus.n_sentences == 2
     assert corpus.n_events == 3 * 111_112 * 100 + 1 + 2
     assert len(corpus.vocabulary) == 3 + 4

@@ -33,6 +33,7 @@ from stategram.clustering import by_size
 from stategram.contexts import parse_tags
 from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
+from stategram.resources import use_resources
 from stategram.storage import lock
 from stategram.text import is_piece_of
 from story import sentences
@@ -46,14 +47,16 @@ def texts() -> tuple[Corpus, Corpus]:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None:
-    mixture = train_recipe(*texts, name, threads=1)
+    with use_resources(threads=1):
+        mixture = train_recipe(*texts, name)
     assert len(mixture.parts) == len(resolve(RECIPES[name], texts[0]).part)
     alone = [part["perplexity"] for part in mixture.report["parts"]]
     assert mixture.report["perplexity"] <= min(alone) * (1 + 1e-6)
     assert abs(mixture.distribution("the cat").sum() - 1) < 1e-6  # logarithms of n-grams have 24 bits
     assert mixture.recipe["name"] == name
     assert mixture.recipe["seed"] == 0
-    again = train_recipe(*texts, name, threads=2)
+    with use_resources(threads=2):
+        again = train_recipe(*texts, name)
     np.testing.assert_array_equal(again.log_probs(texts[1]), mixture.log_probs(texts[1]))
 
 

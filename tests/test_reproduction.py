@@ -56,7 +56,7 @@ def whole(place: Path) -> Reproduction:
 
 
 def _reproduce(place: Path, folder: Path, **more: Any) -> Reproduction:
-    given = {"vocabulary_size": 35, "threads": 1, **more}
+    given = {"vocabulary_size": 35, **more}
     return reproduce(place / "train", place / "held", place / "test", folder, **given)
 
 
@@ -226,7 +226,7 @@ def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
     assert not (tmp_path / "out" / "work" / "recipe" / "part-1").exists()
     assert (tmp_path / "out" / "work" / "recipe" / "part-2").exists()
     last = _Kill()
-    found = _reproduce(place, tmp_path / "out", steps=last, threads=2)
+    found = _reproduce(place, tmp_path / "out", steps=last)
     assert found.complete
     assert last.kept == ROWS - 1
     assert _without_seconds(found.rows) == _without_seconds(whole.rows)
@@ -240,7 +240,7 @@ def test_what_a_killed_process_leaves_can_be_gone_on_with(
 ) -> None:
     code = (
         "import sys, stategram; "
-        f"stategram.reproduce(*sys.argv[1:4], {str(tmp_path / 'out')!r}, vocabulary_size=35, threads=1)"
+        f"stategram.reproduce(*sys.argv[1:4], {str(tmp_path / 'out')!r}, vocabulary_size=35)"
     )
     texts = [str(place / name) for name in ("train", "held", "test")]
     process = subprocess.Popen([sys.executable, "-c", code, *texts])

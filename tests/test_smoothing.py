@@ -18,6 +18,7 @@ from stategram.models.assembly import assemble
 from stategram.models.pruning import prune
 from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
 from stategram.models.trie import NgramTrie
+from stategram.resources import use_resources
 from stategram.text import Corpus, Vocabulary
 
 TWINS: dict[str, Callable[..., naive.NaiveNgramModel]] = {
@@ -78,20 +79,22 @@ def ngrams_of(trie: NgramTrie) -> tuple[dict[naive.Ngram, float], dict[naive.Ngr
 def make(
     text: Text, order: int, smoothing: str, min_counts: list[int], threads: int = 1, **room: object
 ) -> tuple[Estimates, NgramTrie]:
-    workspace = Workspace(**room)  # type: ignore[arg-type]
-    counts = count_ngrams(make_corpus(*text), order, workspace=workspace, threads=threads)
-    estimates = estimate(counts, smoothing, min_counts, workspace=workspace, threads=threads)
-    return estimates, assemble(estimates, workspace=workspace, threads=threads)
+    with use_resources(threads=threads, **room):  # type: ignore[arg-type]
+        workspace = Workspace()
+        counts = count_ngrams(make_corpus(*text), order, workspace=workspace)
+        estimates = estimate(counts, smoothing, min_counts, workspace=workspace)
+        return estimates, assemble(estimates, workspace=workspace)
 
 
 def make_pruned(
     text: Text, order: int, smoothing: str, min_counts: list[int], threshold: float, threads: int = 1
 ) -> NgramTrie:
-    workspace = Workspace()
-    counts = count_ngrams(make_corpus(*text), order, workspace=workspace, threads=threads)
-    estimates = estimate(counts, smoothing, min_counts, workspace=workspace, threads=threads)
-    prune(estimates, threshold, workspace=workspace, threads=threads)
-    return assemble(estimates, workspace=workspace, threads=threads)
+    with use_resources(threads=threads):
+        workspace = Workspace()
+        counts = count_ngrams(make_corpus(*text), order, workspace=workspace)
+        estimates = estimate(counts, smoothing, min_counts, workspace=workspace)
+        prune(estimates, threshold, workspace=workspace)
+        return assemble(estimates, workspace=workspace)
 
 
 def assert_same(trie: NgramTrie, expected: naive.NaiveNgramModel, *, of_rounded: bool = False) -> None:

@@ -53,9 +53,7 @@ def assert_sums(model: NgramModel, corpus: Corpus) -> None:
 def test_of_small_texts(text: Text, order: int, smoothing: str, prune: float, data: st.DataObject) -> None:
     above = data.draw(st.lists(st.integers(1, 3), min_size=order - 1, max_size=order - 1))
     corpus = make_corpus(*text)
-    model = NgramModel.train(
-        corpus, order, smoothing=smoothing, min_counts=[1, *sorted(above)], prune=prune, threads=1
-    )
+    model = NgramModel.train(corpus, order, smoothing=smoothing, min_counts=[1, *sorted(above)], prune=prune)
     assert_sums(model, corpus)
     model.check()
 
@@ -85,9 +83,7 @@ def test_to_nine_digits_before_they_are_rounded(smoothing: str, monkeypatch: pyt
     counts = count_ngrams(corpus, order, workspace=workspace)
     levels: list[Any] = list(counts.levels)
     monkeypatch.setattr(_core, "log10_floats", keep)
-    estimates = estimate(
-        counts, smoothing, usual_min_counts(smoothing, order), workspace=workspace, threads=1
-    )
+    estimates = estimate(counts, smoothing, usual_min_counts(smoothing, order), workspace=workspace)
     lower = exact[2]
     assert abs(lower.sum() - 1.0) < 1e-9
     for k in range(2, order + 1):

@@ -17,6 +17,7 @@ from stategram import Corpus
 from stategram.clustering import Clustering, ClusteringSettings, cluster, exchange
 from stategram.clustering.tree_clustering import _plan
 from stategram.contexts import ContextTree
+from stategram.resources import use_resources
 from test_context_tree import classes_of, tags_of
 from test_smoothing import Text, long_text, make_corpus, texts
 
@@ -80,7 +81,7 @@ def test_the_same_bytes_on_any_number_of_threads(
     # Else so few clusters have no shortlists.
     monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 1)
     one, *others = (
-        cluster(
+        use_resources(threads=threads)(cluster)(
             text(),
             "w-2,w-1",
             states=20,
@@ -89,7 +90,6 @@ def test_the_same_bytes_on_any_number_of_threads(
             anneal=anneal,
             candidates=candidates,
             tree=tree,
-            threads=threads,
             seed=3,
         )
         for threads in (1, 2, 4)
@@ -199,7 +199,6 @@ def test_of_small_texts(
         anneal=anneal,
         tags=tags_of(corpus),
         classes=classes_of(corpus),
-        threads=1,
     )
     assert_complete(found)
     # The terms of the criterion cancel; each is at most n log n.
@@ -245,7 +244,7 @@ def test_nodes_that_do_not_move_have_the_state_of_their_parent() -> None:
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_extremes(sentences: list[str], options: dict[str, Any], tree: bool, criterion: str) -> None:
     sizes = {"context": "w-2,w-1", "states": 3, "categories": 3, **options}
-    found = cluster(sentences, **sizes, tree=tree, criterion=criterion, anneal=2, threads=2)
+    found = cluster(sentences, **sizes, tree=tree, criterion=criterion, anneal=2)
     assert_complete(found)
     assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9, abs=1e-9)
 

@@ -14,6 +14,7 @@ from planted import BOUNDARY, N_PLANTED, SMALL, WORDS_A_CLASS, criterion_of, pla
 from stategram.clustering import CRITERIA, WordClasses
 from stategram.errors import UsageError
 from stategram.evaluation import average_mutual_information
+from stategram.resources import use_resources
 from stategram.text import corpus_from_sentences
 
 
@@ -121,7 +122,8 @@ def test_states_are_given_with_their_contexts() -> None:
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_result_does_not_depend_on_the_number_of_threads(criterion: str) -> None:
     one, two, three = (
-        WordClasses(9, criterion=criterion, threads=threads).fit(planted_text()) for threads in (1, 2, 3)
+        use_resources(threads=threads)(WordClasses(9, criterion=criterion).fit)(planted_text())
+        for threads in (1, 2, 3)
     )
     assert one.labels_.tolist() == two.labels_.tolist() == three.labels_.tolist()
     assert one.criterion_ == two.criterion_ == three.criterion_

@@ -133,7 +133,6 @@ def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPat
         ({"n_states": 4}, "two-sided"),
         ({"time_limit": 0}, "time_limit is 0"),
         ({"time_limit": math.nan}, "time_limit is nan"),
-        ({"threads": 0}, "threads is 0"),
         ({"random_state": -1}, "random_state is -1"),
     ],
 )

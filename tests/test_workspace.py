@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO
 
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from stategram.counts import Workspace, parse_size
+from stategram.counts import Workspace
 from stategram.counts.workspace import memory_in_use
 from stategram.errors import StategramError, UsageError
+from stategram.resources import Resources, parse_size, use_resources
 
 
 @pytest.mark.parametrize("size", ["", "G", "-1G", "2X", "0", "1e9", "2 3G", "nan", 400 * "9" + "G"])
@@ -23,7 +25,7 @@ def test_sizes_that_are_none(size: str) -> None:
 
 
 def test_files_have_no_names_and_arrays_outlive_the_workspace(tmp_path: Path) -> None:
-    workspace = Workspace(tmp=tmp_path)
+    workspace = use_resources(tmp=tmp_path)(Workspace)()
     workspace.spill(1000)
     array = workspace.empty(1000, np.uint32)
     array[:] = np.arange(1000)
@@ -39,7 +41,7 @@ def test_files_have_no_names_and_arrays_outlive_the_workspace(tmp_path: Path) ->
 
 
 def test_what_was_in_memory_when_files_began_is_not_lost(tmp_path: Path) -> None:
-    workspace = Workspace(tmp=tmp_path)
+    workspace = use_resources(tmp=tmp_path)(Workspace)()
     growing = workspace.growing(np.uint8)
     growing.append(np.array([1, 2], np.uint8))
     workspace.spill(0)
@@ -53,7 +55,7 @@ def test_what_was_in_memory_when_files_began_is_not_lost(tmp_path: Path) -> None
 def test_a_full_disk_is_said_with_needed_and_free_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workspace = Workspace(tmp=tmp_path)
+    workspace = use_resources(tmp=tmp_path)(Workspace)()
     with pytest.raises(StategramError, match=rf"{tmp_path}: .* needed, .* free; .* --tmp"):
         workspace.spill(2**60)
 
@@ -73,7 +75,7 @@ def test_room_is_taken_at_once_where_the_system_has_no_call_for_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    workspace = Workspace(tmp=tmp_path)
+    workspace = use_resources(tmp=tmp_path)(Workspace)()
     workspace.spill(0)
     blocks = []
 
@@ -98,5 +100,32 @@ def test_without_proc_the_peak_stands_for_the_memory_in_use(monkeypatch: pytest.
 
 
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
-    with pytest.raises(StategramError, match="name another folder as --tmp"):
-        Workspace(tmp=tmp_path / "none")
+    with (
+        use_resources(tmp=tmp_path / "none"),
+        pytest.raises(StategramError, match="name another folder as --tmp"),
+    ):
+        Workspace()
+
+
+@pytest.mark.parametrize("threads", [0, 513])
+def test_numbers_of_threads_that_make_no_sense(threads: int) -> None:
+    with (
+        pytest.raises(UsageError, match=f"threads is {threads}; it must be 1 to 512"),
+        use_resources(threads=threads),
+    ):
+        pass
+
+
+def test_inner_resources_keep_what_outer_ones_gave() -> None:
+    with use_resources(threads=1, memory="2G"):
+        with use_resources(threads=3) as inner:
+            assert (inner.threads, inner.memory) == (3, 2**31)
+            assert Resources.current() is inner
+        assert Resources.current().threads == 1
+    assert Resources.current().memory is None
+
+
+def test_tasks_come_back_in_their_order() -> None:
+    with ThreadPoolExecutor(2) as executor, use_resources(executor=executor):
+        assert list(Resources.current().map(lambda x: 2 * x, range(9))) == list(range(0, 18, 2))
+    assert list(Resources.current().map(lambda x: 2 * x, range(3))) == [0, 2, 4]

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from stategram.experiments.reproduction import Reproduction, RowResult, reproduce
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
+    from stategram.resources import Resources, use_resources
     from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
 
 __version__ = "0.1.0"
@@ -132,6 +133,7 @@ _HOMES = {
         "NgramModel",
         "load_model",
     ),
+    "stategram.resources": ("Resources", "use_resources"),
     "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -168,6 +170,7 @@ __all__ = [
     "ReadingReport",
     "Recipe",
     "Reproduction",
+    "Resources",
     "RowResult",
     "StategramError",
     "SweepRecord",
@@ -196,6 +199,7 @@ __all__ = [
     "tags_from_conllu",
     "tags_from_file",
     "train_recipe",
+    "use_resources",
     "write_arpa",
     "write_classes",
 ]

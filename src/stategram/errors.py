@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-__all__ = ["BadDataError", "StategramError", "UsageError"]
-
 
 class StategramError(Exception):
     """The root of all errors that stategram raises on purpose."""

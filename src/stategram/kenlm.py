@@ -29,17 +29,6 @@ from typing import ClassVar
 from stategram.errors import StategramError
 from stategram.models import NgramModel, load_model
 
-__all__ = [
-    "ARPALoadComplain",
-    "Config",
-    "FullScoreReturn",
-    "LanguageModel",
-    "LoadMethod",
-    "Model",
-    "State",
-]
-
-
 _ZERO = -99.0  # what ARPA files have for log10(0)
 
 # White space for str, but not for bytes.

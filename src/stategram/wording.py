@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["duration", "many", "printable", "size"]
-
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 

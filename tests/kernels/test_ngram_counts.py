@@ -16,6 +16,7 @@ from stategram import _core
 from stategram.counts import NgramCounts, Workspace, count_ngrams, trie_numbers
 from stategram.counts import ngrams as counting
 from stategram.errors import UsageError
+from stategram.resources import use_resources
 from stategram.text import BEGIN, Corpus, Vocabulary
 
 Sentences = list[list[int]]
@@ -59,7 +60,7 @@ def everything(counts: NgramCounts) -> list[bytes]:
 @given(texts(), st.integers(1, 9), st.integers(1, 3))
 def test_counts_are_those_of_the_twin(text: tuple[Sentences, int], order: int, threads: int) -> None:
     sentences, n_words = text
-    counts = count_ngrams(make_corpus(sentences, n_words), order, threads=threads)
+    counts = use_resources(threads=threads)(count_ngrams)(make_corpus(sentences, n_words), order)
     raw = raw_counts(sentences, order)
     adjusted = adjusted_counts(raw)
     for length in range(1, order + 1):
@@ -120,7 +121,7 @@ def zipf_corpus(n_words: int, n_events: int = 60_000) -> Corpus:
 def test_keys_of_every_width(n_words: int, order: int) -> None:
     """Words of 3, 8, 16 and 17 bits; keys of one, two and three limbs; parts that split a first word."""
     corpus = zipf_corpus(n_words)
-    counts = count_ngrams(corpus, order, threads=1)
+    counts = use_resources(threads=1)(count_ngrams)(corpus, order)
     padded = np.insert(corpus.ids, corpus.sentence_starts[:-1], BEGIN).tolist()
     expected: Counter[tuple[int, ...]] = Counter()
     for begin in range(len(padded) - order + 1):
@@ -129,18 +130,18 @@ def test_keys_of_every_width(n_words: int, order: int) -> None:
             expected[ngram] += 1
     assert as_dicts(counts, order)[0] == expected
     for threads in (2, 3):
-        assert everything(count_ngrams(corpus, order, threads=threads)) == everything(counts)
+        assert everything(use_resources(threads=threads)(count_ngrams)(corpus, order)) == everything(counts)
 
 
 @pytest.mark.parametrize("places", [1, 1000, 20_000])
 def test_ranges_and_files_change_nothing(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = zipf_corpus(500)
-    expected = everything(count_ngrams(corpus, 4, threads=2))
+    expected = everything(use_resources(threads=2)(count_ngrams)(corpus, 4))
     monkeypatch.setattr(counting, "_MOST_PLACES", places)
-    assert everything(count_ngrams(corpus, 4, threads=2)) == expected
+    assert everything(use_resources(threads=2)(count_ngrams)(corpus, 4)) == expected
     workspace = Workspace()
     workspace.spill(0)
-    assert everything(count_ngrams(corpus, 4, workspace=workspace, threads=2)) == expected
+    assert everything(use_resources(threads=2)(count_ngrams)(corpus, 4, workspace=workspace)) == expected
 
 
 def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical(
@@ -157,7 +158,7 @@ def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical(
     monkeypatch.setattr(counting, "_MOST_PLACES", 1000)
     monkeypatch.setattr(counting, "_LEAST_PLACES", 1)
     monkeypatch.setattr(counting, "memory_in_use", lambda: 0)
-    workspace = Workspace(memory=1_000_000)
+    workspace = use_resources(memory=1_000_000)(Workspace)()
     assert everything(count_ngrams(corpus, 3, workspace=workspace)) == expected
     assert workspace.spilling
 

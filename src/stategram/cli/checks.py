@@ -11,8 +11,6 @@ from click.core import ParameterSource
 
 from stategram.errors import StategramError
 
-__all__ = ["check_inputs", "check_output_apart", "check_shared_options", "is_same_file", "once", "was_given"]
-
 
 def check_shared_options(options: dict[str, Any]) -> None:
     """Raise a usage error for shared options that contradict each other."""

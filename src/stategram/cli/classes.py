@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from stategram.cli.classes_options import check_options
-from stategram.cli.console import Console, many
+from stategram.cli.console import Console
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
@@ -20,8 +20,7 @@ from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.text import Corpus, read_corpus
-
-__all__ = ["classes"]
+from stategram.wording import many
 
 
 @click.command(
@@ -136,7 +135,6 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         min_count=options["min_count"],
         init=init,
         fixed=fixed,
-        threads=options["threads"],
         random_state=options["seed"],
     )
     _fit(estimator, corpus, console)
@@ -222,10 +220,9 @@ def _evaluate(
             lowercase=options["lowercase"],
             digits=options["digits"],
             encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
         )
         of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
-        bigrams = count_bigrams(corpus, threads=options["threads"])
+        bigrams = count_bigrams(corpus)
         return class_bigram_perplexity(bigrams.successors, of_id, test.ids)
 
 

@@ -10,8 +10,6 @@ import click
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.storage import check_place
 
-__all__ = ["check_options"]
-
 
 def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
     """Raise a usage error for options that contradict each other, and for outputs that cannot be written."""

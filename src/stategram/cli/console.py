@@ -9,10 +9,6 @@ from contextlib import contextmanager
 
 import click
 
-from stategram.wording import many
-
-__all__ = ["Console", "Report", "many"]
-
 Report = Callable[[float, str], None]
 """Takes the share of the work that is done and a few words on it."""
 

@@ -12,8 +12,6 @@ from stategram.clustering import CLUSTERING_CRITERIA, PRESETS, is_size
 from stategram.contexts import ContextDefinition
 from stategram.experiments import ClusteredPart, NgramPart, Recipe
 
-__all__ = ["CONTEXT_OPTIONS", "check_without_context", "context_options", "context_recipe"]
-
 _MOST_DIGITS = 9
 
 F = TypeVar("F", bound=Callable[..., Any])

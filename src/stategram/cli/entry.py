@@ -13,8 +13,6 @@ import stategram
 from stategram.cli import INTERRUPTED
 from stategram.errors import StategramError
 
-__all__ = ["cli", "run"]
-
 # A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",

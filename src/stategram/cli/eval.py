@@ -9,12 +9,11 @@ import click
 import msgspec
 
 from stategram.cli.checks import check_inputs, check_shared_options
-from stategram.cli.console import Console, many
+from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
-
-__all__ = ["eval"]
+from stategram.wording import many
 
 
 @click.command(
@@ -45,7 +44,7 @@ def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
     model = read_model(model_name, options, console)
     corpus = read_test(model, tests, options, console)
     with console.step("evaluating"):
-        figures = evaluate(model, corpus, threads=options["threads"])
+        figures = evaluate(model, corpus)
     if figures.above_one:
         console.say(
             f"      note: {many(figures.above_one, 'event has', 'events have')} a probability above 1: "

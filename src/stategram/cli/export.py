@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from stategram.cli.checks import check_output_apart, check_shared_options, was_given
-from stategram.cli.console import Console, many
+from stategram.cli.console import Console
 from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes
 from stategram.cli.export_part import chosen_part
 from stategram.cli.export_states import export_states
@@ -17,8 +17,7 @@ from stategram.errors import BadDataError
 from stategram.formats import write_arpa
 from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel
 from stategram.storage import check_place
-
-__all__ = ["export"]
+from stategram.wording import many
 
 _LEAST_ORDER_OF_KENLM = 2
 _USUAL_ORDER_OF_KENLM = 6
@@ -114,7 +113,6 @@ def _export_arpa(model: Model, model_name: str, arpa: str, options: dict[str, An
         write_arpa(
             arpa,
             model,
-            threads=options["threads"],
             progress=lambda done, total: report(done / total, f"{done:,} of {total:,} n-grams"),
         )
     console.say(f"      {many(sum(model.trie.sizes), 'n-gram')}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.cli.console import many
 from stategram.formats import write_classes
 from stategram.models import CategoryNgramModel, ClusteredModel
 from stategram.text import BEGIN, END, UNKNOWN
-
-__all__ = ["EXPORTED_FORMATS", "export_classes"]
+from stategram.wording import many
 
 # Bit paths need the bigrams of classes, which models do not keep.
 EXPORTED_FORMATS = ("tsv", "srilm", "json")

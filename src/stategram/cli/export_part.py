@@ -9,8 +9,6 @@ import click
 from stategram.errors import BadDataError
 from stategram.models import Mixture, Model
 
-__all__ = ["chosen_part"]
-
 _M = TypeVar("_M")
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.cli.console import many
 from stategram.models import ClusteredModel
 from stategram.storage import write_whole
 from stategram.text import Vocabulary
-
-__all__ = ["export_states"]
+from stategram.wording import many
 
 
 def export_states(model: ClusteredModel, place: str) -> str:

@@ -6,8 +6,6 @@ from typing import Any
 
 import click
 
-__all__ = ["GroupedCommand"]
-
 
 class GroupedCommand(click.Command):
     """A command with many options: each group has a title; those without a group come first."""

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-__all__ = ["finish_on_interrupt"]
-
 
 @contextmanager
 def finish_on_interrupt(say: Callable[[str], None], what: str = "clusters") -> Iterator[Callable[[], bool]]:

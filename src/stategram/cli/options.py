@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
-__all__ = [
-    "common_options",
-    "guess_option",
-    "model_options",
-    "no_verify_option",
-    "quiet_option",
-    "text_options",
-    "threads_option",
-    "word_options",
-    "work_options",
-]
+from stategram.resources import use_resources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -129,10 +120,16 @@ def _seed(command: F) -> F:
 
 
 def threads_option(command: F) -> F:
-    """Add the number of threads."""
+    """Add the number of threads; with it, --memory and --tmp, the command runs within these resources."""
+
+    @functools.wraps(command)
+    def limited(*arguments: Any, threads: int | None, **options: Any) -> Any:
+        with use_resources(threads=threads, memory=options.pop("memory", None), tmp=options.pop("tmp", None)):
+            return command(*arguments, **options)
+
     return click.option(
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
         help="Threads; all processors by default. The result is always the same.",
-    )(command)
+    )(cast("F", limited))

@@ -17,8 +17,6 @@ from stategram.errors import BadDataError
 from stategram.models import Model, NgramModel
 from stategram.text import BEGIN, UNKNOWN, read_all
 
-__all__ = ["predict"]
-
 
 @dataclass(frozen=True)
 class _NextWord:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.console import Console, Report, many
+from stategram.cli.console import Console, Report
 from stategram.formats import open_model
 from stategram.models import Model, NgramModel
 from stategram.text import (
@@ -22,18 +22,7 @@ from stategram.text import (
     Vocabulary,
     read_corpus,
 )
-
-__all__ = [
-    "bytes_done",
-    "describe",
-    "read_heldout",
-    "read_model",
-    "read_test",
-    "read_text",
-    "say_what_was_met",
-    "takes_time",
-    "treatment_of",
-]
+from stategram.wording import many
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
@@ -77,7 +66,6 @@ def _read(
         lowercase=options["lowercase"],
         digits=options["digits"],
         encoding_errors=options["encoding_errors"],
-        threads=options["threads"],
         progress=bytes_done(report),
     )
 
@@ -104,7 +92,6 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
         model = open_model(
             name,
             verify=not options.get("no_verify"),
-            threads=options.get("threads"),
             progress=bytes_done(report),
         )
     if not options.get("quiet") and isinstance(model, NgramModel):  # even where the steps are not shown
@@ -156,7 +143,6 @@ def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], conso
             lowercase=treatment.lowercase,
             digits=treatment.digits,
             encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
             progress=bytes_done(report),
         )
     say_what_was_met(corpus, console)

@@ -17,8 +17,6 @@ from stategram.models import Model
 from stategram.report import FileRead, check_report_extra, is_report, model_html
 from stategram.storage import check_place, open_folder, write_whole
 
-__all__ = ["report"]
-
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
 
@@ -104,4 +102,4 @@ def _test(
 ) -> PerplexityFigures:
     corpus = read_test(model, tests, options, console)
     with console.step("evaluating"):
-        return evaluate(model, corpus, threads=options["threads"])
+        return evaluate(model, corpus)

@@ -34,8 +34,6 @@ from stategram.experiments.sotu import load_sotu
 from stategram.report import check_report_extra, write_report
 from stategram.text import Vocabulary
 
-__all__ = ["reproduce"]
-
 _TEXT_OPTIONS = ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors")
 
 
@@ -132,7 +130,6 @@ def _reproduce(options: dict[str, Any], console: Console) -> Reproduction:
             options["output"],
             scale=options["scale"] or ("quick" if options["demo"] else None),
             tags=options["tags"],
-            threads=options["threads"],
             seed=options["seed"],
             steps=steps,
             command=shlex.join(["stategram", *sys.argv[1:]]),
@@ -141,14 +138,13 @@ def _reproduce(options: dict[str, Any], console: Console) -> Reproduction:
 
 
 def _texts(options: dict[str, Any], report: Report) -> Texts:
-    size, threads = options["vocab"] or VOCABULARY_SIZE, options["threads"]
+    size = options["vocab"] or VOCABULARY_SIZE
     if options["demo"]:
         found = load_sotu()
         return texts_of_sentences(
             (found.train, found.heldout, found.test),
             vocabulary_size=size,
             name="State of the Union addresses (package sotu)",
-            threads=threads,
         )
     vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
     return read_texts(
@@ -160,7 +156,6 @@ def _texts(options: dict[str, Any], report: Report) -> Texts:
         lowercase=options["lowercase"],
         digits=options["digits"],
         encoding_errors=options["encoding_errors"],
-        threads=threads,
         progress=bytes_done(report),
     )
 

@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stategram.cli.console import Console, Report, many
+from stategram.cli.console import Console, Report
 from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_row_steps
-from stategram.wording import duration
+from stategram.wording import duration, many
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["progress_of"]
 
 _ROWS_SHOWN = 12
 

@@ -8,8 +8,6 @@ from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report import TABLE_TITLES
 from stategram.wording import duration, size
 
-__all__ = ["summary"]
-
 _WIDTH = 50
 
 

@@ -16,11 +16,9 @@ from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import bytes_done, read_model, treatment_of
 from stategram.models import EventScores, Model, NgramModel
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.storage import check_place, open_whole
 from stategram.text import UNKNOWN, Corpus, LineBlock, read_line_blocks
-
-__all__ = ["score"]
 
 _WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
 _SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
@@ -75,7 +73,6 @@ def score(model_name: str, text: str, **options: Any) -> None:
             text,
             treatment,
             encoding_errors=options["encoding_errors"],
-            threads=options["threads"],
             progress=bytes_done(report),
         )
         try:
@@ -92,17 +89,17 @@ def score(model_name: str, text: str, **options: Any) -> None:
             raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _scores(model: Model, corpus: Corpus, threads: int | None) -> EventScores:
+def _scores(model: Model, corpus: Corpus) -> EventScores:
     if isinstance(model, NgramModel):
-        return model.events(corpus, threads=threads)
+        return model.events(corpus)
     corpus = corpus.in_vocabulary(model.vocabulary)
-    log10_probs = model.log_probs(corpus, threads=threads) / np.log(10.0)
+    log10_probs = model.log_probs(corpus) / np.log(10.0)
     return EventScores(log10_probs, np.zeros(corpus.n_events, np.uint8), corpus.ids == UNKNOWN)
 
 
 def _lines(model: Model, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
     for block in blocks:
-        scores = _scores(model, block.corpus, options["threads"])
+        scores = _scores(model, block.corpus)
         yield _core.score_lines(
             block.corpus.ids,
             block.corpus.sentence_starts,
@@ -113,5 +110,5 @@ def _lines(model: Model, blocks: Iterator[LineBlock], options: dict[str, Any]) -
             scores.orders,
             scores.unknown.view(np.uint8),
             options["sentences"],
-            thread_count(options["threads"]),
+            Resources.current().threads,
         )

@@ -8,14 +8,13 @@ import click
 import numpy as np
 
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
-from stategram.cli.console import Console, many
+from stategram.cli.console import Console
 from stategram.cli.options import guess_option, text_options, work_options
 from stategram.cli.reading import read_text
 from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
 from stategram.storage import check_place, write_whole
 from stategram.text import SPECIAL_WORDS, Vocabulary
-
-__all__ = ["tags"]
+from stategram.wording import many
 
 _FROM = {"lexicon": "from the lexicon or file", "rule": "by a rule", "fallback": "by default"}
 _EXAMPLES = 5

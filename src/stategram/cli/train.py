@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from stategram.cli.checks import once
-from stategram.cli.console import Console, many
+from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.grouped_help import GroupedCommand
 from stategram.cli.options import common_options, guess_option, text_options
@@ -19,9 +19,7 @@ from stategram.cli.train_recipe import train_by_recipe
 from stategram.cli.train_record import inputs_of, recipe_of
 from stategram.models import SMOOTHINGS, NgramModel
 from stategram.storage import left_overs
-
-__all__ = ["train"]
-
+from stategram.wording import many
 
 # What is in none of these is of the run.
 _GROUPS = {
@@ -172,10 +170,7 @@ def _train(
             smoothing=options["smoothing"],
             min_counts=min_counts,
             prune=options["prune"],
-            memory=options["memory"],
-            tmp=options["tmp"],
-            threads=options["threads"],
-            tell=report,
+            progress=report,
         )
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"

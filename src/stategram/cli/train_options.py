@@ -13,7 +13,7 @@ import click
 from stategram.cli.checks import check_inputs, check_shared_options, is_same_file, was_given
 from stategram.cli.context_options import check_without_context, context_recipe
 from stategram.contexts import check_tags
-from stategram.counts import Workspace, parse_size
+from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
 from stategram.experiments import (
     RECIPES,
@@ -27,8 +27,6 @@ from stategram.experiments import (
 from stategram.formats import read_classes
 from stategram.models import check_min_counts
 from stategram.storage import holds_only_our_files
-
-__all__ = ["check_options", "min_counts_of"]
 
 _MOST_DIGITS = 9
 _LONGEST_SHOWN = 40
@@ -69,7 +67,7 @@ def check_options(texts: tuple[str, ...], options: dict[str, Any]) -> Recipe | N
         _check_heldout(texts, options["heldout"])
     check_inputs(inputs)
     _check_output(options["output"], inputs, options["force"])
-    Workspace(parse_size(options["memory"]) if options["memory"] else None, options["tmp"])
+    Workspace()  # which refuses a folder of temporary files that cannot be written
     if options["checkpoint"]:
         _check_checkpoint(options)
     if recipe is not None:

@@ -16,8 +16,6 @@ from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, tr
 from stategram.models import ClusteredModel, Mixture, Model
 from stategram.text import Corpus
 
-__all__ = ["train_by_recipe"]
-
 
 def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, Any]) -> None:
     """Read the texts, train, say what the parts are worth, write the model."""
@@ -34,9 +32,6 @@ def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, A
             recipe,
             checkpoint=checkpoint,
             resume=options["resume"],
-            memory=options["memory"],
-            tmp=options["tmp"],
-            threads=options["threads"],
             seed=options["seed"],
             steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
         )

@@ -10,8 +10,6 @@ from stategram.cli.console import Report
 from stategram.models import NgramModel
 from stategram.storage import file_sha256
 
-__all__ = ["inputs_of", "recipe_of", "text_recipe"]
-
 
 def recipe_of(model: NgramModel, options: dict[str, Any]) -> dict[str, Any]:
     """Give the options that shaped a model, defaults filled in."""

@@ -16,8 +16,6 @@ from stategram.evaluation import HistorySum, history_sums
 from stategram.models import Mixture, Model
 from stategram.storage import open_folder
 
-__all__ = ["verify"]
-
 _TOLERANCE = 1e-6  # logarithms of 24 bits
 _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
@@ -57,7 +55,7 @@ def verify(model_name: str, samples: int, **options: Any) -> None:
         click.echo(f"OK  {model_name}: an ARPA file")
     with console.step("checking the structure"):
         try:
-            model.check(threads=options["threads"])
+            model.check()
         except BadDataError as error:
             raise BadDataError(f"{model_name}: {error}") from error
     click.echo(f"OK  structure: {describe(model)}")

@@ -23,8 +23,6 @@ from stategram.errors import BadDataError, UsageError
 from stategram.storage import add_arrays, open_folder, recover_folder, write_folder, write_whole
 from stategram.text import Corpus
 
-__all__ = ["Checkpoint", "search_fingerprint"]
-
 _KIND = "clustering checkpoint"
 
 

@@ -18,10 +18,7 @@ from stategram.clustering.tree_clustering import Clustering, ClusteringSettings,
 from stategram.clustering.word_classes import WordClasses
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
 from stategram.errors import UsageError
-from stategram.processors import thread_count
 from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
-
-__all__ = ["CLUSTERING_CRITERIA", "PRESETS", "class_labels", "cluster", "cluster_tree"]
 
 CLUSTERING_CRITERIA = ("ml", "leave-one-out")
 
@@ -53,7 +50,6 @@ def cluster(
     classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
-    threads: int | None = None,
     seed: int = 0,
     progress: Callable[[Progress], object] | None = None,
     stop: Callable[[], bool] | None = None,
@@ -97,8 +93,6 @@ def cluster(
         chosen are kept in a file beside it.
     resume
         Whether to go on from the checkpoint; the result is that of an uninterrupted run.
-    threads
-        All processors by default. The result is always the same.
     seed
         Of the annealing.
     progress, stop
@@ -141,7 +135,6 @@ def cluster(
     elif not isinstance(tags, TagMap | None):
         raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
     labels = None if classes is None else class_labels(classes, corpus.vocabulary)
-    n_threads = thread_count(threads)
     keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to go on from")
@@ -159,7 +152,6 @@ def cluster(
             tags=tags,
             classes=labels,
             settings=settings,
-            threads=n_threads,
             progress=progress,
             stop=stop,
         )
@@ -169,11 +161,10 @@ def cluster(
     settings = replace(settings, states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
     found = cluster_tree(
-        build_tree(corpus, definition, tags=tags, classes=labels, threads=n_threads),
+        build_tree(corpus, definition, tags=tags, classes=labels),
         settings,
         checkpoint=keeper,
         resume=resume,
-        threads=n_threads,
         progress=progress,
         stop=stop,
     )
@@ -186,14 +177,13 @@ def cluster_tree(
     *,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
-    threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> Clustering:
     """Do what `cluster` does with contexts that are counted already, and no more categories than words."""
     _check(settings)
     check_memory(settings.states, settings.categories)
-    run = TreeClustering(tree, settings, thread_count(threads), Monitor(progress, stop))
+    run = TreeClustering(tree, settings, Monitor(progress, stop))
     if checkpoint is None:
         if resume:
             raise UsageError("resume needs the folder of a checkpoint to go on from")

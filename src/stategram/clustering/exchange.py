@@ -17,17 +17,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import BigramCounts, CompressedCounts
-
-__all__ = [
-    "Clusters",
-    "Exchange",
-    "Side",
-    "event_exchange",
-    "predictive_exchange",
-    "shortlist_length",
-    "tied_exchange",
-    "two_sided_exchange",
-]
+from stategram.resources import Resources
 
 # A part of a sweep holds whole batches, so that the result does not depend on where the sweep was cut.
 _BATCH = _core.SWEEP_BATCH
@@ -140,7 +130,7 @@ class Exchange:
         return moves
 
 
-def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> Exchange:
+def tied_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
     """Cluster words by the class bigram p(G(w)|G(w-1)) p(w|G(w)): one map for both sides."""
     kernel = _core.TiedExchange(
         *bigrams.successors,
@@ -148,7 +138,7 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> 
         classes.labels,
         classes.n_all,
         classes.n,
-        threads,
+        Resources.current().threads,
         shortlist_length(classes.n),
     )
     work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
@@ -156,7 +146,7 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> 
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
 
 
-def predictive_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: int) -> Exchange:
+def predictive_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
     """Cluster words by p(G(w)|w-1) p(w|G(w)): every word is a state of its own."""
     identity = np.arange(len(bigrams.word_counts), dtype=np.uint32)
     still = Clusters(identity, len(identity), identity[:0])
@@ -167,22 +157,19 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters, *, threads: in
         classes,
         states_move=False,
         candidates=0,
-        threads=threads,
     )
     work = _rows(bigrams.predecessors, len(identity))
     words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep_words, kernel.categories)
     return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
 
 
-def two_sided_exchange(
-    bigrams: BigramCounts, states: Clusters, categories: Clusters, *, threads: int
-) -> Exchange:
+def two_sided_exchange(bigrams: BigramCounts, states: Clusters, categories: Clusters) -> Exchange:
     """Cluster words as they are predicted and words as contexts by p(G(w)|S(w-1)) p(w|G(w))."""
-    return _two_sided(bigrams.successors, bigrams.predecessors, states, categories, _SHORTLIST, threads)
+    return _two_sided(bigrams.successors, bigrams.predecessors, states, categories, _SHORTLIST)
 
 
 def event_exchange(
-    events: CompressedCounts, states: Clusters, categories: Clusters, *, candidates: int, threads: int
+    events: CompressedCounts, states: Clusters, categories: Clusters, *, candidates: int
 ) -> Exchange:
     """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)).
 
@@ -194,12 +181,10 @@ def event_exchange(
         The clusters of contexts and of words.
     candidates
         The length of an element's shortlist.
-    threads
-        The number of threads.
 
     """
     by_word = CompressedCounts(*_core.transpose_counts(*events, len(categories.labels)))
-    return _two_sided(events, by_word, states, categories, candidates, threads)
+    return _two_sided(events, by_word, states, categories, candidates)
 
 
 def _two_sided(
@@ -208,10 +193,9 @@ def _two_sided(
     states: Clusters,
     categories: Clusters,
     candidates: int,
-    threads: int,
 ) -> Exchange:
     kernel = _two_sided_kernel(
-        by_context, by_word, states, categories, states_move=True, candidates=candidates, threads=threads
+        by_context, by_word, states, categories, states_move=True, candidates=candidates
     )
     word_counts, context_counts = _row_sums(by_word), _row_sums(by_context)
     words = Side(
@@ -240,7 +224,6 @@ def _two_sided_kernel(
     *,
     states_move: bool,
     candidates: int,
-    threads: int,
 ) -> _core.TwoSidedExchange:
     return _core.TwoSidedExchange(
         *by_context,
@@ -252,7 +235,7 @@ def _two_sided_kernel(
         categories.n_all,
         categories.n,
         states_move,
-        threads,
+        Resources.current().threads,
         # The sparse rows of still states are slow to look a single cluster up in.
         shortlist_length(min(states.n, categories.n), candidates) if states_move else 0,
     )

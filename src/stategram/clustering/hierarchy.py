@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from stategram import _core
 from stategram.errors import UsageError
 
-__all__ = ["ClassHierarchy", "build_hierarchy"]
-
 
 @dataclass(frozen=True, eq=False)
 class ClassHierarchy:

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from stategram.clustering.exchange import Clusters
 from stategram.text import Vocabulary
 
-__all__ = ["frequent_first", "given_labels", "number_classes"]
-
 UNPLACED = -1
 
 

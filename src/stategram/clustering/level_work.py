@@ -12,11 +12,10 @@ from stategram import _core
 from stategram.clustering.exchange import Clusters, event_exchange
 from stategram.clustering.initial import frequent_first
 from stategram.counts import CompressedCounts
+from stategram.resources import Resources
 
 if TYPE_CHECKING:
     from stategram.clustering.tree_clustering import TreeClustering
-
-__all__ = ["EarlyEnd", "LevelResult", "LevelWork"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,6 @@ class LevelWork:
             self._state_clusters(states),
             self._category_clusters(),
             candidates=settings.candidates,
-            threads=clustering.threads,
         )
         self.settle()
 
@@ -67,11 +65,11 @@ class LevelWork:
         of_states = np.cumsum(np.bincount(states, minlength=clustering.settings.states))
         return CompressedCounts(
             *_core.sum_rows(
-                *clustering.tree.events_of(self.number, threads=clustering.threads),
+                *clustering.tree.events_of(self.number),
                 np.concatenate((self.movable, rare[np.argsort(states, kind="stable")])),
                 np.concatenate((np.arange(n_movable + 1), n_movable + of_states)),
                 len(clustering.tree.vocabulary),
-                clustering.threads,
+                Resources.current().threads,
             )
         )
 

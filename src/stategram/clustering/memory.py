@@ -6,8 +6,6 @@ import os
 
 from stategram.errors import UsageError
 
-__all__ = ["check_memory"]
-
 # Two tables, each with a count and four floats a cell, and as much again for classes that are tried; then the
 # class bigrams, twice.
 _BYTES_A_CELL = 2 * 2 * (4 + 4 * 4) + 2 * 8

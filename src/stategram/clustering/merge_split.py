@@ -16,22 +16,18 @@ from stategram import _core
 from stategram.clustering.exchange import Clusters, Exchange, tied_exchange
 from stategram.counts import BigramCounts, cluster_bigrams
 
-__all__ = ["merge_and_split", "merger"]
-
 # The share of classes that are merged away at a time.
 _SHARE = 0.05
 # Classes are chosen for a split at random from so many times as many of the most frequent.
 _CHOICE = 3
 
 
-def merger(
-    bigrams: BigramCounts, classes: Clusters, threads: int
-) -> Callable[[NDArray[np.uint32], int], Exchange | None]:
+def merger(bigrams: BigramCounts, classes: Clusters) -> Callable[[NDArray[np.uint32], int], Exchange | None]:
     """Give what makes, of the classes reached and a seed, an exchange with some merged and others split."""
 
     def merge(labels: NDArray[np.uint32], seed: int) -> Exchange | None:
         changed = merge_and_split(bigrams, dataclasses.replace(classes, labels=labels), seed)
-        return None if changed is None else tied_exchange(bigrams, changed, threads=threads)
+        return None if changed is None else tied_exchange(bigrams, changed)
 
     return merge
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-__all__ = ["Monitor", "Progress", "SweepRecord"]
-
 
 @dataclass(frozen=True)
 class SweepRecord:
@@ -85,7 +83,7 @@ class Monitor:
     def tell(
         self, step: str, sweep: int, moves: int, criterion: float, perplexity: float, fraction: float
     ) -> None:
-        """Tell the listener where the work is; a sweep that ends an annealing early does not go back."""
+        """Progress the listener where the work is; a sweep that ends an annealing early does not go back."""
         if self.listener is None:
             return
         fraction = self.furthest = max(fraction, self.furthest)

@@ -24,8 +24,6 @@ from stategram.errors import UsageError
 from stategram.text import Corpus
 from stategram.wording import many
 
-__all__ = ["AUTO", "ClusterNumbers", "choose_numbers"]
-
 AUTO = "auto"
 _EVERY = 10
 _NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
@@ -53,7 +51,6 @@ def choose_numbers(
     tags: TagMap | None,
     classes: NDArray[np.integer[Any]] | None,
     settings: ClusteringSettings,
-    threads: int,
     progress: Callable[[Progress], object] | None = None,
     stop: Callable[[], bool] | None = None,
 ) -> ClusterNumbers:
@@ -74,8 +71,8 @@ def choose_numbers(
             f"a text of {many(corpus.n_sentences, 'sentence')} is too short to choose numbers of clusters; "
             "give them"
         )
-    tree = build_tree(kept, definition, tags=tags, classes=classes, threads=threads)
-    nodes, levels = tree.find(aside, threads=threads)
+    tree = build_tree(kept, definition, tags=tags, classes=classes)
+    nodes, levels = tree.find(aside)
 
     def both(number: int) -> tuple[int, int]:
         return (number if states == AUTO else int(states)), (
@@ -85,7 +82,7 @@ def choose_numbers(
     def perplexity(number: int) -> float:
         n_states, n_categories = both(number)
         tried = replace(settings, states=n_states, categories=n_categories, max_sweeps=_SWEEPS, anneal=0)
-        found = TreeClustering(tree, tried, threads, Monitor(progress, stop)).run()
+        found = TreeClustering(tree, tried, Monitor(progress, stop)).run()
         return _perplexity(found, aside, nodes, levels)
 
     tried = try_numbers(usual_number(corpus.n_events), perplexity)

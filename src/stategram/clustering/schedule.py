@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from stategram.clustering.exchange import Exchange
 from stategram.clustering.monitor import Monitor
 
-__all__ = ["COLD", "EFFORTS", "FULL_EVERY", "HOT", "Effort", "run_exchange"]
-
 # Nats an event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
 # starts melt what was found, a colder end only repeats the plain sweeps.
 HOT = 0.3

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 import re
 
-__all__ = ["SIZE", "by_size", "is_size", "usual_number"]
-
 SIZE = r"(?:([0-9]*\.?[0-9]+) )?size"
 _LEAST, _MOST = 25, 4000
 # On texts of two million and of 40 million words, about so many clusters predicted held-out text best.

@@ -21,8 +21,6 @@ from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import COLD, FULL_EVERY, HOT
 from stategram.contexts import ContextTree
 
-__all__ = ["Clustering", "ClusteringSettings", "Position", "TreeClustering"]
-
 
 @dataclass(frozen=True)
 class ClusteringSettings:
@@ -127,8 +125,6 @@ class TreeClustering:
     ----------
     tree, settings
         What to cluster, and how.
-    threads
-        The number of threads.
     monitor
         Is told of every sweep.
     save
@@ -140,7 +136,6 @@ class TreeClustering:
 
     tree: ContextTree
     settings: ClusteringSettings
-    threads: int
     monitor: Monitor
     save: Callable[[TreeClustering, Position, NDArray[np.uint32]], None] | None = None
     states: list[NDArray[np.uint32]] = field(default_factory=list)

@@ -27,10 +27,7 @@ from stategram.clustering.monitor import Monitor, Progress, SweepRecord
 from stategram.clustering.schedule import EFFORTS, run_exchange
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
-from stategram.processors import thread_count
 from stategram.text import Corpus, corpus_from_sentences
-
-__all__ = ["CRITERIA", "WordClasses"]
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -60,8 +57,6 @@ class WordClasses:
         does not have keep their class.
     fixed
         These words stay in the class they are given: with those of the same name, apart from the others.
-    threads
-        All processors by default. The result does not depend on it.
     random_state
         The seed of the annealing.
 
@@ -128,7 +123,6 @@ class WordClasses:
         min_count: int = 1,
         init: Mapping[str, object] | None = None,
         fixed: Mapping[str, object] | None = None,
-        threads: int | None = None,
         random_state: int = 0,
     ) -> None:
         self.n_classes = n_classes
@@ -139,7 +133,6 @@ class WordClasses:
         self.min_count = min_count
         self.init = init
         self.fixed = fixed
-        self.threads = threads
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -180,13 +173,12 @@ class WordClasses:
 
         """
         self._check()
-        threads = thread_count(self.threads)
         monitor = Monitor(progress, stop)
         monitor.tell("count", 0, 0, math.nan, math.nan, 0.0)
-        corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts, threads=threads)
+        corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
-        bigrams = count_bigrams(corpus, threads=threads)
+        bigrams = count_bigrams(corpus)
         fixed, init = self.fixed or {}, self.init or {}
         numbers = number_classes(fixed, init)
         n = self._n_classes(bigrams, numbers)
@@ -197,7 +189,7 @@ class WordClasses:
         )
         order = categories.order
         often = dataclasses.replace(categories, order=order[bigrams.word_counts[order] >= self.min_count])
-        exchange = self._exchange(bigrams, often, threads)
+        exchange = self._exchange(bigrams, often)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
         if self.criterion == "two-sided" or numbers or len(categories.order) > n:
             exchange = run_exchange(
@@ -208,7 +200,7 @@ class WordClasses:
                 time_limit=self.time_limit,
                 warm=bool(init),
                 # Given classes keep their names: none is merged away.
-                merge=None if numbers or self.criterion != "tied" else merger(bigrams, often, threads),
+                merge=None if numbers or self.criterion != "tied" else merger(bigrams, often),
             )
         rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
         dataclasses.replace(exchange.sides[0], order=rare).visit_all()
@@ -299,16 +291,16 @@ class WordClasses:
         wanted = self.n_classes or len(numbers) or 500
         return max(len(numbers), min(wanted, words))
 
-    def _exchange(self, bigrams: BigramCounts, categories: Clusters, threads: int) -> Exchange:
+    def _exchange(self, bigrams: BigramCounts, categories: Clusters) -> Exchange:
         if self.criterion == "predictive":
-            return predictive_exchange(bigrams, categories, threads=threads)
+            return predictive_exchange(bigrams, categories)
         if self.criterion == "tied":
             check_memory(categories.n_all, categories.n_all)
-            return tied_exchange(bigrams, categories, threads=threads)
+            return tied_exchange(bigrams, categories)
         contexts = int(np.count_nonzero(bigrams.word_counts))
         states = frequent_first(bigrams.word_counts, min(self.n_states or categories.n, contexts))
         check_memory(states.n_all, categories.n_all)
-        return two_sided_exchange(bigrams, states, categories, threads=threads)
+        return two_sided_exchange(bigrams, states, categories)
 
     def _take_classes(
         self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32], unseen: Mapping[str, int]

@@ -10,8 +10,6 @@ from stategram.contexts.tags import TagMap, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, read_all
 
-__all__ = ["read_brill_lexicon", "tags_from_brill"]
-
 # What a few entries call by the name of an older tag set.
 _RENAMED = {"NP": "NNP", "NPS": "NNPS", "PP": "PRP", '"': "''", "£": "$"}
 # Entries that come from short messages, where s is "is" and US is "us".

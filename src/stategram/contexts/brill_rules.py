@@ -10,8 +10,6 @@ from stategram.contexts.suffixes import SuffixGuesser
 from stategram.contexts.tags import is_lower_case
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
-__all__ = ["BrillRules"]
-
 _NUMERAL = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 _NUMBER = re.compile(r"[+~#'-]?[$£€¥]?[.]?[0-9]+([.,:/x\u00d7\u2013-][0-9]+)*[.]?%?")
 _ORDINAL = re.compile(r"[0-9]*(1st|2nd|3rd|[0-9]th)", re.IGNORECASE)

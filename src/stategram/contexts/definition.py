@@ -8,8 +8,6 @@ from typing import Literal, get_args
 
 from stategram.errors import UsageError
 
-__all__ = ["MAX_DISTANCE", "MAX_VALUES", "ContextDefinition", "ContextValue", "ValueKind"]
-
 ValueKind = Literal["w", "t", "g"]
 
 MAX_VALUES = 8

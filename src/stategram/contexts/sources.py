@@ -10,8 +10,6 @@ from stategram.contexts.tags import TagMap
 from stategram.errors import UsageError
 from stategram.text import Vocabulary
 
-__all__ = ["check_tags", "file_of_tags", "parse_tags"]
-
 _TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
 
 

@@ -6,8 +6,6 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-__all__ = ["SuffixGuesser", "most_frequent"]
-
 _DIGIT = re.compile(r"\d")
 
 

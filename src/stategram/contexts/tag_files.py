@@ -13,8 +13,6 @@ from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
 from stategram.wording import many
 
-__all__ = ["CONLLU_COLUMNS", "NO_TAG", "tags_from_conllu", "tags_from_file"]
-
 NO_TAG = "UNK-TAG"
 """The tag of words of which nothing is known."""
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
-__all__ = ["TAG_SOURCES", "TagMap", "TagShare", "is_lower_case", "tag_words"]
-
 TAG_SOURCES = ("lexicon", "rule", "fallback")
 
 

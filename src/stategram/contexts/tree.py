@@ -13,10 +13,8 @@ from stategram.contexts.definition import ContextDefinition
 from stategram.contexts.tags import TagMap
 from stategram.counts import CompressedCounts, ranges_of
 from stategram.errors import UsageError
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
-
-__all__ = ["ContextLevel", "ContextTree", "build_tree"]
 
 # What one kernel call can count: its counters are 32 bits wide.
 _MOST_EVENTS = 2**31 - 1
@@ -106,7 +104,7 @@ class ContextTree:
             labels = np.repeat(labels, np.diff(above.first_child))
         return labels
 
-    def events_of(self, level: int, *, threads: int | None = None) -> CompressedCounts:
+    def events_of(self, level: int) -> CompressedCounts:
         """Give how often each word follows the contexts of each node of a level.
 
         They are summed each time: those of all levels together would take more memory than the rest of the
@@ -120,13 +118,15 @@ class ContextTree:
             first = below.first_child[first]
         return CompressedCounts(
             *_core.sum_rows(
-                *self.events, leaves, first.astype(np.int64), len(self.vocabulary), thread_count(threads)
+                *self.events,
+                leaves,
+                first.astype(np.int64),
+                len(self.vocabulary),
+                Resources.current().threads,
             )
         )
 
-    def find(
-        self, corpus: Corpus, *, threads: int | None = None
-    ) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
+    def find(self, corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
         """Give for each event the deepest known node of its context, and its level; 0 if there is none.
 
         The corpus must have the vocabulary of the tree.
@@ -140,7 +140,7 @@ class ContextTree:
             [value.distance for value in self.definition.values],
             [first, *(level.first_child for level in self.levels[:-1])],
             [level.values for level in self.levels],
-            thread_count(threads),
+            Resources.current().threads,
         )
 
 
@@ -150,7 +150,6 @@ def build_tree(
     *,
     tags: TagMap | None = None,
     classes: NDArray[np.integer[Any]] | None = None,
-    threads: int | None = None,
 ) -> ContextTree:
     """Build the tree of the contexts of a text.
 
@@ -164,8 +163,6 @@ def build_tree(
         The tag of each word, if the definition has tags.
     classes
         The category of each word by its id, if the definition has categories.
-    threads
-        All processors by default. The tree is always the same.
 
     """
     if corpus.n_events == 0:
@@ -175,7 +172,7 @@ def build_tree(
             f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it"
         )
     maps = _maps(definition, len(corpus.vocabulary), tags, classes)
-    *levels, leaves, words = _count(corpus, definition, maps, thread_count(threads))
+    *levels, leaves, words = _count(corpus, definition, maps)
     return ContextTree(
         definition,
         corpus.vocabulary,
@@ -210,7 +207,7 @@ _Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 
 
 def _count(
-    corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...], threads: int
+    corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...]
 ) -> list[_Counted]:
     """Count the contexts of ranges of first values, and put them together."""
     n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
@@ -228,7 +225,7 @@ def _count(
             n_values,
             first,
             last,
-            threads,
+            Resources.current().threads,
         )
         for first, last in ranges_of(places, _MOST_AT_A_TIME)
     ]

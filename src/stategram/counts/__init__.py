@@ -7,21 +7,19 @@ from stategram.counts.bigrams import (
     cluster_counts,
     count_bigrams,
 )
-from stategram.counts.ngrams import NgramCounts, NgramLevel, Tell, count_ngrams, ranges_of, trie_numbers
-from stategram.counts.workspace import Workspace, parse_size, peak_memory
+from stategram.counts.ngrams import NgramCounts, NgramLevel, count_ngrams, ranges_of, trie_numbers
+from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
     "BigramCounts",
     "CompressedCounts",
     "NgramCounts",
     "NgramLevel",
-    "Tell",
     "Workspace",
     "cluster_bigrams",
     "cluster_counts",
     "count_bigrams",
     "count_ngrams",
-    "parse_size",
     "peak_memory",
     "ranges_of",
     "trie_numbers",

@@ -9,10 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.text import END, Corpus
-
-__all__ = ["BigramCounts", "CompressedCounts", "cluster_bigrams", "cluster_counts", "count_bigrams"]
 
 _BLOCK = 2**22
 
@@ -42,7 +40,7 @@ class BigramCounts(NamedTuple):
     boundary: int
 
 
-def count_bigrams(corpus: Corpus, *, threads: int | None = None) -> BigramCounts:
+def count_bigrams(corpus: Corpus) -> BigramCounts:
     """Count the bigrams of a corpus, on all processors unless ``threads`` says otherwise.
 
     Examples
@@ -61,7 +59,7 @@ def count_bigrams(corpus: Corpus, *, threads: int | None = None) -> BigramCounts
             "give a part of the text"
         )
     types = len(corpus.vocabulary)
-    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, thread_count(threads)))
+    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, Resources.current().threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors, types))
     sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
     word_counts = np.diff(sums[successors.offsets])

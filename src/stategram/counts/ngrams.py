@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts.workspace import Workspace, memory_in_use, say_size
 from stategram.errors import UsageError
-from stategram.processors import thread_count
+from stategram.progress import Progress
+from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
-
-__all__ = ["MOST_WORDS", "NgramCounts", "NgramLevel", "count_ngrams", "ranges_of", "trie_numbers"]
 
 MOST_WORDS = 9
 _MOST_EVENTS = 2**31 - 1
@@ -25,9 +23,6 @@ _BYTES_PER_LIMB = 24  # and for each 64 bits of their words
 _BYTES_PER_NGRAM = 48  # while a model is made of them, whatever the smoothing
 _MOST_PLACES = 12_000_000  # more at a time gain nothing
 _LEAST_PLACES = 500_000
-
-Tell = Callable[[float, str], None]
-"""Takes the share of the work that is done and a few words on it."""
 
 
 @dataclass(eq=False)
@@ -129,8 +124,7 @@ def count_ngrams(
     order: int = 3,
     *,
     workspace: Workspace | None = None,
-    threads: int | None = None,
-    tell: Tell | None = None,
+    progress: Progress | None = None,
 ) -> NgramCounts:
     """Count the n-grams of 1 to `order` words, ``<s>`` before each sentence and ``</s>`` after it.
 
@@ -142,9 +136,7 @@ def count_ngrams(
         The number of words of the longest n-grams, 1 to 9.
     workspace
         Where arrays are made, here and when a model is made of the counts; in memory by default.
-    threads
-        All processors by default. The result is always the same.
-    tell
+    progress
         Called with the share of the work that is done.
 
     """
@@ -158,9 +150,9 @@ def count_ngrams(
     workspace = workspace or Workspace()
     vocabulary, report = corpus.vocabulary, _report(corpus)
     numbers = trie_numbers(len(vocabulary))
-    levels = _count_levels(corpus, order, numbers, workspace, thread_count(threads), tell)
+    levels = _count_levels(corpus, order, numbers, workspace, progress)
     del corpus  # which frees its memory, if the caller has no more use for it
-    _link(levels, workspace, thread_count(threads), tell)
+    _link(levels, workspace, progress)
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
 
 
@@ -173,8 +165,7 @@ def _count_levels(
     order: int,
     numbers: NDArray[np.uint32],
     workspace: Workspace,
-    threads: int,
-    tell: Tell | None,
+    progress: Progress | None,
 ) -> list[NgramLevel]:
     places = np.zeros(len(numbers), np.int64)  # that begin with each word
     places[numbers] = corpus.word_counts
@@ -187,7 +178,14 @@ def _count_levels(
     done = made = 0
     for first, last in ranges_of(places, most):
         found = _core.count_ngrams(
-            corpus.ids, corpus.sentence_starts, numbers, int(numbers[BEGIN]), order, first, last, threads
+            corpus.ids,
+            corpus.sentence_starts,
+            numbers,
+            int(numbers[BEGIN]),
+            order,
+            first,
+            last,
+            Resources.current().threads,
         )
         done += int(places[first:last].sum())
         made += sum(len(words) for words, _, _ in found)
@@ -199,8 +197,8 @@ def _count_levels(
                 np.add(first_child, np.uint32(following[0].size), out=first_child)
             for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
                 array.append(part)
-        if tell:
-            tell(0.7 * done / n_places, f"{done:,} of {n_places:,} places")
+        if progress:
+            progress(0.7 * done / n_places, f"{done:,} of {n_places:,} places")
     empty = np.empty(0, np.uint32)
     levels = [NgramLevel(np.zeros(1, np.uint32), empty, np.array([0, len(numbers)], np.uint32), empty, empty)]
     for arrays, following in zip(growing, [*growing[1:], None], strict=True):
@@ -244,7 +242,7 @@ def _plan(workspace: Workspace, in_use: int, n_ngrams: int) -> None:
             workspace.spill(needed)
 
 
-def _link(levels: list[NgramLevel], workspace: Workspace, threads: int, tell: Tell | None) -> None:
+def _link(levels: list[NgramLevel], workspace: Workspace, progress: Progress | None) -> None:
     n_words = len(levels[1])
     levels[1].suffixes = np.zeros(n_words, np.uint32)
     for k in range(2, len(levels)):
@@ -263,7 +261,7 @@ def _link(levels: list[NgramLevel], workspace: Workspace, threads: int, tell: Te
                 end,
                 level.suffixes,
                 parent.continuations,
-                threads,
+                Resources.current().threads,
             )
-        if tell:
-            tell(0.7 + 0.3 * k / len(levels), f"n-grams of {k} words linked")
+        if progress:
+            progress(0.7 + 0.3 * k / len(levels), f"n-grams of {k} words linked")

@@ -6,7 +6,6 @@ import errno
 import math
 import mmap
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -18,39 +17,24 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from stategram.errors import StategramError, UsageError
+from stategram.errors import StategramError
+from stategram.resources import Resources
 
-__all__ = ["GrowingArray", "Workspace", "memory_in_use", "parse_size", "peak_memory"]
-
-_UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_LONGEST_SHOWN = 40
+_MEGABYTE, _GIGABYTE = 2**20, 2**30
 _ZEROS = bytes(2**20)
 _CHUNK = 2**19  # elements a kernel is given at a time where memory is scarce
-
-
-def parse_size(size: str | int) -> int:
-    """Give a number of bytes.
-
-    >>> parse_size("2G"), parse_size("512M"), parse_size("1.5k"), parse_size(4096)
-    (2147483648, 536870912, 1536, 4096)
-    """
-    found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
-    if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
-        given = str(size)
-        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
-        raise UsageError(f"{shown!r} is not a size of memory; write it as 2G or 512M")
-    return number
 
 
 def say_size(n_bytes: int) -> str:
     """Write a number of bytes as `parse_size` reads it, rounded up.
 
+    >>> from stategram.resources import parse_size
     >>> say_size(3_000_000), say_size(5_200_000_000), parse_size("4.9G") >= 5_200_000_000
     ('3M', '4.9G', True)
     """
-    if n_bytes >= _UNITS["G"]:
-        return f"{math.ceil(10 * n_bytes / _UNITS['G']) / 10:.1f}G"
-    return f"{math.ceil(n_bytes / _UNITS['M'])}M"
+    if n_bytes >= _GIGABYTE:
+        return f"{math.ceil(10 * n_bytes / _GIGABYTE) / 10:.1f}G"
+    return f"{math.ceil(n_bytes / _MEGABYTE)}M"
 
 
 def memory_in_use() -> int:
@@ -80,18 +64,13 @@ class Workspace:
 
     The files have no name, so that the system removes them however the process ends.
 
-    Parameters
-    ----------
-    memory
-        The bytes that the process may use in all; None for no limit.
-    tmp
-        The folder of temporary files; the system's by default.
-
+    The memory budget and the folder of the files are those of `Resources.current`.
     """
 
-    def __init__(self, memory: int | None = None, tmp: str | os.PathLike[str] | None = None) -> None:
-        self.memory = memory
-        self.tmp = Path(tmp) if tmp is not None else Path(tempfile.gettempdir())
+    def __init__(self) -> None:
+        limits = Resources.current()
+        self.memory = limits.memory
+        self.tmp = limits.tmp or Path(tempfile.gettempdir())
         self.spilling = False
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         if not self.tmp.is_dir() or not os.access(self.tmp, os.W_OK):

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import UsageError
 
-__all__ = ["ClassBigramFigures", "average_mutual_information", "class_bigram_perplexity"]
-
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 

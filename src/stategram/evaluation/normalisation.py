@@ -10,8 +10,6 @@ import numpy as np
 
 from stategram.models import Model, NgramModel
 
-__all__ = ["HistorySum", "history_sums"]
-
 _LONGEST = 4
 
 

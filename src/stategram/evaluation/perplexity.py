@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from stategram.models import Mixture, NgramModel
 from stategram.text import UNKNOWN, Corpus, Vocabulary, check_known_words, corpus_from_sentences
 
-__all__ = ["OrderFigures", "PartFigures", "PerplexityFigures", "evaluate"]
-
 # What all parts of a mixture say of so many events is in memory at a time.
 _EVENTS_A_PIECE = 1 << 20
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
@@ -23,7 +21,7 @@ class _Model(Protocol):
     @property
     def vocabulary(self) -> Vocabulary: ...
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]: ...
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]: ...
 
 
 @dataclass(frozen=True)
@@ -69,9 +67,7 @@ class PerplexityFigures:
     parts: tuple[PartFigures, ...] = ()
 
 
-def evaluate(
-    model: _Model, corpus: Corpus | Iterable[str | Iterable[str]], *, threads: int | None = None
-) -> PerplexityFigures:
+def evaluate(model: _Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters
@@ -80,8 +76,6 @@ def evaluate(
         Any model.
     corpus
         The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
-    threads
-        All processors by default. The result is always the same.
 
     Raises
     ------
@@ -105,15 +99,15 @@ def evaluate(
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()
     if isinstance(model, NgramModel):
-        scores = model.events(corpus, threads=threads)
+        scores = model.events(corpus)
         surprisals = scores.log10_probs * -np.log2(10.0)
         orders = tuple(
             _of_order(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
         )
     elif isinstance(model, Mixture):
-        surprisals, parts = _of_mixture(model, corpus, threads)
+        surprisals, parts = _of_mixture(model, corpus)
     else:
-        surprisals = model.log_probs(corpus, threads=threads) / -np.log(2.0)
+        surprisals = model.log_probs(corpus) / -np.log(2.0)
     bits = float(surprisals.mean())
     return PerplexityFigures(
         events=corpus.n_events,
@@ -135,18 +129,16 @@ def _of_order(surprisals: NDArray[np.float64], chosen: NDArray[np.bool_], order:
     return OrderFigures(order, events, events / len(surprisals), perplexity)
 
 
-def _of_mixture(
-    model: Mixture, corpus: Corpus, threads: int | None
-) -> tuple[NDArray[np.float64], tuple[PartFigures, ...]]:
+def _of_mixture(model: Mixture, corpus: Corpus) -> tuple[NDArray[np.float64], tuple[PartFigures, ...]]:
     """Give the surprisals of a mixture and the figures of its parts, each of which scores the text once."""
     log_probs = np.empty(corpus.n_events)
     of_parts = np.zeros(len(model.parts))
     weights = np.zeros(len(model.parts))
     for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
-        of_piece = model.event_weights(piece, threads=threads)
+        of_piece = model.event_weights(piece)
         weights += of_piece.sum(axis=0)
         mixed = np.zeros(piece.n_events)
-        for number, of_part in enumerate(model.part_log_probs(piece, threads=threads)):
+        for number, of_part in enumerate(model.part_log_probs(piece)):
             of_parts[number] += of_part.sum()
             mixed += of_piece[:, number] * np.exp(of_part)
         with np.errstate(divide="ignore"):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import msgspec
 
-__all__ = ["CategoryExample", "ClusterGallery", "ContextExample", "Data", "StateExample", "WordExample"]
-
 
 class Data(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A record that is only ever replaced."""

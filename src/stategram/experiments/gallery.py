@@ -17,8 +17,6 @@ from stategram.experiments.cluster_examples import (
 from stategram.experiments.telling import effective_number, information
 from stategram.models import ClusteredModel
 
-__all__ = ["gallery"]
-
 _CLUSTERS, _EXAMPLES = 12, 8
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
 _OFTEN_ENOUGH = 0.1

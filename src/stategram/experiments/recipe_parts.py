@@ -14,18 +14,6 @@ from msgspec import Meta
 from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS, SIZE
 from stategram.models import GATE_KINDS, SMOOTHINGS
 
-__all__ = [
-    "MEANINGS",
-    "PARTS",
-    "CategoryNgramPart",
-    "ClusteredPart",
-    "MixturePart",
-    "NgramPart",
-    "Part",
-    "Recipe",
-    "one_of",
-]
-
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
 
 

@@ -24,8 +24,6 @@ from stategram.experiments.recipe_parts import (
 )
 from stategram.models import check_min_counts
 
-__all__ = ["RECIPES", "read_recipe", "recipe_files", "with_tags"]
-
 # What is worth its time was found on held-out text. w-2,w-1 alone is the second level of the first tree, and
 # gains nothing beside it. Twice the sweeps, as in the preset normal, gain a thousandth.
 _BEST_CLASSES = ("0.3 size", "size", "2 size", "4 size")

@@ -13,8 +13,6 @@ from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart,
 from stategram.models import usual_min_counts
 from stategram.text import Corpus
 
-__all__ = ["beyond_limits", "definition_of", "most_states", "resolve"]
-
 # The different contexts of so many events are counted: where there are more, no limit is near.
 _EVENTS = 1_000_000
 _FROM_PRESET = ("criterion", "min_count", "tolerance", "max_sweeps", "anneal", "candidates")

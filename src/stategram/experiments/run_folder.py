@@ -38,8 +38,6 @@ from stategram.storage import (
 )
 from stategram.text import Corpus
 
-__all__ = ["RunFolder", "add_texts", "check_run_folder", "fingerprint"]
-
 _RUN = "run.json"
 _LOCK = "run.lock"
 

@@ -15,8 +15,6 @@ from pathlib import Path
 from stategram.errors import StategramError
 from stategram.text.tokeniser import sentences
 
-__all__ = ["SotuCorpus", "load_sotu"]
-
 # The language of the addresses changes more between two centuries than between two presidents. A split at one
 # year would measure that change; every tenth year, all parts speak the English of all times.
 _TEST_DIGIT = "9"

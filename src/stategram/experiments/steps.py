@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from stategram.clustering import Progress
 
-__all__ = ["NoticedStop", "Report", "Steps", "Stop", "sweeps_to"]
-
 Report = Callable[[float, str], None]
 """Takes the share of a step that is done and a few words on it."""
 Stop = Callable[[], bool]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from stategram.clustering import Clustering, LevelResult
 from stategram.contexts import TagMap
 
-__all__ = ["LOW_COVERAGE", "coverage_line", "level_line", "trials_line"]
-
 # Where tags fit a text, the words that they lack are rare ones.
 LOW_COVERAGE = 0.5
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
 
-__all__ = ["effective_number", "information", "telling_classes"]
-
 
 def telling_classes(words: WordClasses, n: int, *, least_words: float = 8.0) -> list[int]:
     """Give the classes that say most about their neighbours, best first.

@@ -25,8 +25,6 @@ from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
 from stategram.text import Corpus, corpus_from_sentences, is_piece_of, text_in
 
-__all__ = ["n_steps", "train_recipe"]
-
 
 def train_recipe(
     corpus: Corpus | Iterable[str],
@@ -37,9 +35,6 @@ def train_recipe(
     trained: Sequence[Model] = (),
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
-    memory: str | int | None = None,
-    tmp: str | os.PathLike[str] | None = None,
-    threads: int | None = None,
     seed: int = 0,
     steps: Steps | None = None,
 ) -> Mixture:
@@ -65,10 +60,6 @@ def train_recipe(
         A folder in which finished parts and clusterings under way are kept.
     resume
         Whether to go on from what is in it, if something is; the result is that of an uninterrupted run.
-    memory, tmp
-        As in `NgramModel.train`; for the n-gram models alone.
-    threads
-        All processors by default. The result is always the same.
     seed
         Of all annealing.
     steps
@@ -105,12 +96,10 @@ def train_recipe(
         run = fingerprint(recipe, corpus, heldout, seed, files)
         opened = RunFolder.open(checkpoint, run, resume=resume, say=steps.say)
     with opened as folder:
-        run_ = _Training(corpus, heldout, folder, memory, tmp, threads, seed, steps, trained)
+        run_ = _Training(corpus, heldout, folder, seed, steps, trained)
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
         with run_.timed("mixing") as report:
-            mixture = Mixture.fit(
-                models, heldout, buckets=recipe.mixture.buckets, threads=threads, tell=report
-            )
+            mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, progress=report)
     said = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
     return replace(mixture, recipe=said)
 
@@ -162,9 +151,6 @@ class _Training:
     corpus: Corpus
     heldout: Corpus
     folder: RunFolder | None
-    memory: str | int | None
-    tmp: str | os.PathLike[str] | None
-    threads: int | None
     seed: int
     steps: Steps
     trained: Sequence[Model]
@@ -219,10 +205,7 @@ class _Training:
                 smoothing=part.smoothing,
                 min_counts=part.min_counts,
                 prune=part.prune,
-                memory=self.memory,
-                tmp=self.tmp,
-                threads=self.threads,
-                tell=report,
+                progress=report,
             )
         return replace(model, recipe=msgspec.to_builtins(part))
 
@@ -234,10 +217,7 @@ class _Training:
                 classes,
                 part.order,
                 smoothing=part.smoothing,
-                memory=self.memory,
-                tmp=self.tmp,
-                threads=self.threads,
-                tell=report,
+                progress=report,
             )
         return replace(model, recipe=_said(part, self._are_cut_off(part.classes, part.effort)))
 
@@ -252,7 +232,7 @@ class _Training:
         with self._clustering(title) as (report, stop):
             definition, states = definition_of(part), part.states
             if isinstance(states, int):
-                most = most_states(self.corpus, definition, tags=tags, classes=labels, threads=self.threads)
+                most = most_states(self.corpus, definition, tags=tags, classes=labels)
                 if states > most:
                     self.steps.say(
                         f"      note: only {most:,} of {states:,} states are possible: half of the contexts"
@@ -276,12 +256,11 @@ class _Training:
                 classes=labels,
                 checkpoint=place,
                 resume=place is not None,
-                threads=self.threads,
                 seed=self.seed,
                 progress=sweeps_to(report),
                 stop=stop,
             )
-            model = ClusteredModel.train(found, self.heldout, threads=self.threads)
+            model = ClusteredModel.train(found, self.heldout)
         for level in found.levels:
             self.steps.detail(level_line(level))
         if found.trials:
@@ -309,7 +288,7 @@ class _Training:
                 self.steps.say("      kept")
             return kept
         with self._clustering(f"{number:,} word classes ({effort})") as (report, stop):
-            words = WordClasses(number, effort=effort, threads=self.threads, random_state=self.seed)
+            words = WordClasses(number, effort=effort, random_state=self.seed)
             words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
         self.steps.detail(f"      {len(words.history_)} sweeps, training perplexity {words.perplexity_:,.1f}")
         found = dict(zip(words.words_, words.labels_.tolist(), strict=True))

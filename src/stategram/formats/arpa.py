@@ -36,26 +36,20 @@ from typing import Any
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.storage import Place, is_our_name, open_whole
 from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
-
-__all__ = ["read_arpa", "read_arpa_trie", "write_arpa", "write_arpa_trie"]
 
 _NGRAMS_A_BLOCK = 1 << 18
 
 
-def read_arpa(
-    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
-) -> NgramModel:
+def read_arpa(place: Place, *, progress: ReadingProgress | None = None) -> NgramModel:
     r"""Read a back-off n-gram model from an ARPA file.
 
     Parameters
     ----------
     place
         A path, ``-`` for standard input, or a binary stream; plain or compressed.
-    threads
-        How many threads to use; by default one for each processor.
     progress
         Called with the number of bytes read so far and of all bytes, None if that is not known.
 
@@ -76,7 +70,7 @@ def read_arpa(
     NgramModel(order 1, 4 n-grams, unknown)
 
     """
-    vocabulary, trie, report = read_arpa_trie(place, threads=threads, progress=progress)
+    vocabulary, trie, report = read_arpa_trie(place, progress=progress)
     return NgramModel(vocabulary=vocabulary, trie=trie, smoothing="unknown", report=report)
 
 
@@ -84,7 +78,6 @@ def write_arpa(
     place: Place,
     model: NgramModel,
     *,
-    threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
@@ -96,8 +89,6 @@ def write_arpa(
         renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
     model
         The model.
-    threads
-        How many threads to use; by default one for each processor. The file is the same for any number.
     progress
         Called with the number of n-grams written so far and of all.
 
@@ -121,13 +112,13 @@ def write_arpa(
 
     """
     try:
-        write_arpa_trie(place, model.vocabulary, model.trie, threads=threads, progress=progress)
+        write_arpa_trie(place, model.vocabulary, model.trie, progress=progress)
     except DamagedModel as error:
         raise damage_error(model.folder, error) from error
 
 
 def read_arpa_trie(
-    place: Place, *, threads: int | None = None, progress: ReadingProgress | None = None
+    place: Place, *, progress: ReadingProgress | None = None
 ) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
     """Read an ARPA file as `read_arpa` does, to the parts of a model.
 
@@ -144,7 +135,7 @@ def read_arpa_trie(
 
     """
     source = os.fspath(place) if isinstance(place, os.PathLike) else place
-    reader = ArpaReader(thread_count(threads))
+    reader = ArpaReader(Resources.current().threads)
     total = total_size([source]) if isinstance(source, str) else None
     vocabulary: Vocabulary | None = None
     try:
@@ -193,7 +184,6 @@ def write_arpa_trie(
     vocabulary: Vocabulary,
     trie: NgramTrie,
     *,
-    threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> None:
     """Write the parts of a model as `write_arpa` does."""
@@ -210,7 +200,7 @@ def write_arpa_trie(
         trie.words,
         trie.nodes.reshape(-1),
         trie.leaves.reshape(-1),
-        thread_count(threads),
+        Resources.current().threads,
     )
     with open_whole(place) as file:
         counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))

@@ -38,8 +38,6 @@ from stategram.storage import Place, write_whole
 from stategram.text import check_utf8, display_name, read_all
 from stategram.wording import many
 
-__all__ = ["CLASS_FORMATS", "read_classes", "write_classes"]
-
 CLASS_FORMATS = ("tsv", "srilm", "brown", "json")
 
 _EXPECTED = {

@@ -10,14 +10,11 @@ from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
 from stategram.text import ReadingProgress
 
-__all__ = ["open_model"]
-
 
 def open_model(
     path: str | os.PathLike[str],
     *,
     verify: bool = True,
-    threads: int | None = None,
     progress: ReadingProgress | None = None,
 ) -> Model:
     """Open a model: a folder that `save` wrote, or else an ARPA file, plain or compressed.
@@ -28,8 +25,6 @@ def open_model(
         The folder or the file; ``-`` is an ARPA file on stdin.
     verify
         Compare the SHA-256 of each file of a folder with its manifest. Without it a folder is open at once.
-    threads
-        How many threads read an ARPA file; all processors by default.
     progress
         Called with the bytes read so far, and the bytes in all (None for stdin).
 
@@ -49,4 +44,4 @@ def open_model(
         )
     if Path(path).is_dir():
         return load_model(path, verify=verify, progress=progress)
-    return read_arpa(path, threads=threads, progress=progress)
+    return read_arpa(path, progress=progress)

@@ -13,8 +13,6 @@ from stategram.errors import UsageError
 from stategram.models.protocol import Model
 from stategram.text import UNKNOWN, Corpus, Vocabulary
 
-__all__ = ["AlignedPart"]
-
 
 @dataclass(frozen=True, eq=False)
 class AlignedPart:
@@ -45,9 +43,9 @@ class AlignedPart:
             )
         return cls(model, ids, lacking + 1)
 
-    def log_probs(self, corpus: Corpus, threads: int | None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event of a corpus of that vocabulary."""
-        log_probs = self.model.log_probs(corpus, threads=threads)
+        log_probs = self.model.log_probs(corpus)
         if self.ids is not None and self.shared_by > 1:
             log_probs[self.ids[corpus.ids] == UNKNOWN] -= math.log(self.shared_by)
         return log_probs

@@ -11,8 +11,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["climb"]
-
 _Vector = NDArray[np.float64]
 _REMEMBERED = 8
 _WINDOW = 4

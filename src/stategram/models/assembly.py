@@ -12,13 +12,12 @@ from stategram.counts import Workspace
 from stategram.errors import StategramError
 from stategram.models.smoothing import Estimates
 from stategram.models.trie import NgramTrie
-
-__all__ = ["assemble"]
+from stategram.resources import Resources
 
 _NONE = np.empty(0, np.uint32)
 
 
-def assemble(estimates: Estimates, *, workspace: Workspace, threads: int) -> NgramTrie:
+def assemble(estimates: Estimates, *, workspace: Workspace) -> NgramTrie:
     """Put the arrays of a model together. The estimates are used up on the way."""
     levels = estimates.levels
     order = len(levels) - 1
@@ -52,7 +51,7 @@ def assemble(estimates: Estimates, *, workspace: Workspace, threads: int) -> Ngr
                     begin,
                     end,
                     links,
-                    threads,
+                    Resources.current().threads,
                 )
             lower.first_child = lower.words = lower.suffixes = _NONE
             lower.log_probs = lower.backoffs = np.empty(0, np.float32)
@@ -72,7 +71,7 @@ def assemble(estimates: Estimates, *, workspace: Workspace, threads: int) -> Ngr
                 end,
                 words[first:last],
                 rows,
-                threads,
+                Resources.current().threads,
             )
     return NgramTrie(estimates.numbers, begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2))
 

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Buckets"]
-
 _MOST_QUANTILES = 16
 _EVENTS_A_BUCKET = 50
 # Features are float32: greater whole numbers would not be told apart.

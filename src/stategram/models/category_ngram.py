@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
-from stategram.counts import Tell
 from stategram.errors import BadDataError
 from stategram.models.category_words import Categories, symbols_of, word_probabilities
 from stategram.models.ngram import NgramModel
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
+from stategram.progress import Progress
 from stategram.storage import Folder
 from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
-
-__all__ = ["CategoryNgramModel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +64,7 @@ class CategoryNgramModel(SharedMethods):
         order: int = 5,
         *,
         smoothing: str = "kneser-ney",
-        memory: str | int | None = None,
-        tmp: str | os.PathLike[str] | None = None,
-        threads: int | None = None,
-        tell: Tell | None = None,
+        progress: Progress | None = None,
     ) -> CategoryNgramModel:
         """Train a model on a text.
 
@@ -82,7 +76,7 @@ class CategoryNgramModel(SharedMethods):
             `WordClasses` that were fitted, or the category of each word: a mapping, or an array with a number
             for each id of the vocabulary, below 0 where there is none. Words without a category share that
             of ``<unk>``, which is its own if it is given none; ``<s>`` and ``</s>`` are always alone.
-        order, smoothing, memory, tmp, threads, tell
+        order, smoothing, progress
             As in `NgramModel.train`.
 
         Examples
@@ -107,10 +101,7 @@ class CategoryNgramModel(SharedMethods):
             Corpus(symbols[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
             order,
             smoothing=smoothing,
-            memory=memory,
-            tmp=tmp,
-            threads=threads,
-            tell=tell,
+            progress=progress,
         )
         # Of the special words, only <unk> names a category.
         report = {"categories": n_categories - 2, "word_discount": discount}
@@ -134,10 +125,10 @@ class CategoryNgramModel(SharedMethods):
         """The number of probabilities and back-off weights of categories, and of probabilities of words."""
         return self.ngram.parameters + int(np.count_nonzero(self.word_probs))
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
         ids = self._ids_of(corpus.vocabulary)
-        log_probs = self.ngram.log_probs_by_number(corpus, self._numbers[ids], threads=threads)
+        log_probs = self.ngram.log_probs_by_number(corpus, self._numbers[ids])
         log_probs += self._log_word_probs[ids][corpus.ids]
         return log_probs
 
@@ -150,13 +141,13 @@ class CategoryNgramModel(SharedMethods):
         return probabilities
 
     def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+        self, corpus: Corpus, names: Collection[str] | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give the features of the n-gram state before each event, and the ``category`` of the last word."""
         ids = self._ids_of(corpus.vocabulary)
         found: dict[str, NDArray[np.float32]] = {}
         if names is None or {"length", "backoff"} & set(names):
-            nodes = self.ngram.history_nodes(corpus, self._numbers[ids], threads=threads)
+            nodes = self.ngram.history_nodes(corpus, self._numbers[ids])
             found |= self.ngram.node_features(nodes)
         if names is None or "category" in names:
             category = np.empty(corpus.n_events, np.float32)
@@ -174,9 +165,9 @@ class CategoryNgramModel(SharedMethods):
         last = self.ngram.vocabulary.id(names[-1]) if names else BEGIN if sentence_start else UNKNOWN
         return {**features, "category": float(last)}
 
-    def check(self, *, threads: int | None = None) -> None:
+    def check(self) -> None:
         """Look at every n-gram; BadDataError if the model makes no sense."""
-        self.ngram.check(threads=threads)
+        self.ngram.check()
         sums = np.bincount(self.symbols, self.word_probs)
         fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
         sums[BEGIN] = 1.0

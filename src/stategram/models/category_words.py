@@ -12,8 +12,6 @@ from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
-__all__ = ["Categories", "symbols_of", "word_probabilities"]
-
 Categories: TypeAlias = "Mapping[str, object] | NDArray[np.integer[Any]] | Sequence[int]"
 
 _NO_CATEGORY = -1

@@ -22,8 +22,6 @@ from stategram.models.trust import learn_trust, usual_trust
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, text_in
 
-__all__ = ["ClusteredModel"]
-
 # What is taken from counts of 1, 2 and more. States are fitted to these very counts, which then say too much:
 # the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same for two
 # million and for 40 million words.
@@ -77,8 +75,6 @@ class ClusteredModel(SharedMethods):
         cls,
         clustering: Clustering,
         heldout: Corpus | Iterable[str] | None = None,
-        *,
-        threads: int | None = None,
     ) -> ClusteredModel:
         """Make a model of a clustering.
 
@@ -88,8 +84,6 @@ class ClusteredModel(SharedMethods):
             What `cluster` found.
         heldout
             Text on which to learn how much states are to be trusted; usual values by default.
-        threads
-            All processors by default. The model is always the same.
 
         """
         if not isinstance(clustering, Clustering):
@@ -129,7 +123,7 @@ class ClusteredModel(SharedMethods):
         )
         if heldout is None:
             return model
-        return model._trusting(heldout, threads)
+        return model._trusting(heldout)
 
     def __repr__(self) -> str:
         states = "state" if self.n_states == 1 else "states"
@@ -160,13 +154,13 @@ class ClusteredModel(SharedMethods):
         names: Sequence[str] = self.report.get("tags", ())
         return names
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         log_probs = np.empty(corpus.n_events)
         for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
             probs = self._frequencies[self.categories[piece.ids]]
-            for trust, table, (states, sizes) in self._levels(self.tree.find(piece, threads=threads)):
+            for trust, table, (states, sizes) in self._levels(self.tree.find(piece)):
                 weights = trust[sizes]
                 probs += weights * (table[states, self.categories[piece.ids]] - probs)
             with np.errstate(divide="ignore"):
@@ -184,7 +178,7 @@ class ClusteredModel(SharedMethods):
         return probabilities
 
     def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+        self, corpus: Corpus, names: Collection[str] | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give the ``state`` of the history of each event, and the size of its context on each level."""
         numbers = range(1, self.tree.depth + 1)
@@ -193,7 +187,7 @@ class ClusteredModel(SharedMethods):
             wanted &= set(names)
         if not wanted:
             return {}
-        found = self.tree.find(corpus.in_vocabulary(self.vocabulary), threads=threads)
+        found = self.tree.find(corpus.in_vocabulary(self.vocabulary))
         features: dict[str, NDArray[Any]] = {"state": found[-1][0]}
         features |= {f"size-{number}": found[number - 1][1] for number in numbers}
         return {name: features[name].astype(np.float32) for name in sorted(wanted)}
@@ -206,7 +200,7 @@ class ClusteredModel(SharedMethods):
         features = {f"size-{number}": float(sizes[-1]) for number, (_, sizes) in enumerate(found, 1)}
         return {**features, "state": float(found[-1][0][-1])}
 
-    def check(self, *, threads: int | None = None) -> None:
+    def check(self) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
         n_states, n_categories = self.counts[-1].shape
         n_words = len(self.vocabulary)
@@ -330,12 +324,12 @@ class ClusteredModel(SharedMethods):
             ids = [UNKNOWN] * self.tree.definition.width + ids
         # Any word may stand for the one that is to be predicted: it is no part of its context.
         one = Corpus(np.array([*ids, END], np.uint32), np.array([0, len(ids) + 1]), self.vocabulary)
-        return self.tree.find(one, threads=1)
+        return self.tree.find(one)
 
-    def _trusting(self, heldout: Corpus, threads: int | None) -> ClusteredModel:
+    def _trusting(self, heldout: Corpus) -> ClusteredModel:
         """Learn on a text in the vocabulary how much states are to be trusted."""
         categories = self.categories[heldout.ids]
-        found = self.tree.find(heldout, threads=threads)
+        found = self.tree.find(heldout)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
         sizes = [of_level for _, of_level in found]
         return replace(self, trust=learn_trust(self.trust, self._frequencies[categories], own, sizes))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["absolute_discount", "good_turing_ratios", "kneser_ney_discounts"]
-
 USUAL_DISCOUNTS = (0.5, 1.0, 1.5)
 
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.buckets import Buckets
 
-__all__ = ["GATE_KINDS", "Features", "Gate", "available_kinds", "learn_buckets"]
-
 Features = Mapping[str, NDArray[np.float32]]
 """What a part knows of histories: for each name a value for each event."""
 

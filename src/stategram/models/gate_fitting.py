@@ -17,8 +17,7 @@ from stategram.models.ascent import climb
 from stategram.models.buckets import Buckets
 from stategram.models.gate import Gate
 from stategram.models.held_out import HeldOut, Settings
-
-__all__ = ["GateProblem"]
+from stategram.resources import Resources
 
 # Beyond, products of the factors of many tables could leave the range of numbers.
 _MOST = 30.0
@@ -38,14 +37,14 @@ class GateProblem:
     kernel: _core.GateLikelihood
 
     @classmethod
-    def of(cls, heldout: HeldOut, buckets: tuple[Buckets, ...], threads: int) -> GateProblem:
+    def of(cls, heldout: HeldOut, buckets: tuple[Buckets, ...]) -> GateProblem:
         """Look the rows of all events up."""
         starts = np.cumsum([0, *(one.number for one in buckets)])
         rows = np.empty((len(buckets), heldout.events), np.uint32)
         for number, one in enumerate(buckets):
             rows[number] = one.of(heldout.features[one.part], heldout.events) + starts[number]
         ratios = np.ascontiguousarray(heldout.ratios.T)
-        kernel = _core.GateLikelihood(ratios, rows, int(starts[-1]), threads)
+        kernel = _core.GateLikelihood(ratios, rows, int(starts[-1]), Resources.current().threads)
         row_events = np.bincount(rows.ravel(), minlength=int(starts[-1]))
         return cls(heldout, buckets, starts, row_events, kernel)
 

@@ -8,11 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.counts import Tell
 from stategram.errors import UsageError
 from stategram.models.gate import Features
-
-__all__ = ["MAX_ITERATIONS", "TOLERANCE", "HeldOut", "Settings"]
+from stategram.progress import Progress
 
 MAX_ITERATIONS = 1000
 TOLERANCE = 1e-7
@@ -20,22 +18,21 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Settings:
-    """When learning weights ends, on how many threads it runs, and who is told how far it is."""
+    """When learning weights ends and who is told how far it is."""
 
     max_iterations: int
     tolerance: float
-    threads: int
-    tell: Tell | None = None
+    progress: Progress | None = None
 
-    def say(self, share: float, words: str) -> None:
-        """Tell what share is done, and what comes next."""
-        if self.tell is not None:
-            self.tell(share, words)
+    def say(self, fraction: float, message: str) -> None:
+        """Report progress, if anybody wants it."""
+        if self.progress is not None:
+            self.progress(fraction, message)
 
     @classmethod
-    def usual(cls, threads: int) -> Settings:
+    def usual(cls) -> Settings:
         """Give what nobody needs to change."""
-        return cls(MAX_ITERATIONS, TOLERANCE, threads)
+        return cls(MAX_ITERATIONS, TOLERANCE)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,14 +12,11 @@ from numpy.typing import NDArray
 
 from stategram.models.held_out import HeldOut, Settings
 from stategram.models.mixture_fitting import fit
-from stategram.processors import thread_count
-
-__all__ = ["fit_weights", "interpolate"]
 
 _LogProbs = NDArray[np.float64]
 
 
-def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -> NDArray[np.float64]:
+def fit_weights(log_probs: Sequence[_LogProbs]) -> NDArray[np.float64]:
     """Give the weights that `Mixture.fit` learns without buckets, from what each part says of held-out text.
 
     Examples
@@ -32,7 +29,7 @@ def fit_weights(log_probs: Sequence[_LogProbs], *, threads: int | None = None) -
     rows = np.stack(log_probs)
     possible = rows.max(axis=0) > -np.inf
     rows = rows[:, possible]
-    heldout, settings = HeldOut.of(rows, [{}]), Settings.usual(thread_count(threads))
+    heldout, settings = HeldOut.of(rows, [{}]), Settings.usual()
     fitted = fit(heldout, "none", (), 0.0, settings)
     weights, alone = fitted.global_weights, rows.sum(axis=1)
     # The iterations may end before the mixture is as good as its best part.

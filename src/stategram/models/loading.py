@@ -17,8 +17,6 @@ from stategram.models.protocol import Model
 from stategram.storage import Folder, open_folder
 from stategram.text import Vocabulary
 
-__all__ = ["load_model"]
-
 _Progress = Callable[[int, int], None]
 _M = TypeVar("_M")
 

@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.counts import Tell
 from stategram.errors import BadDataError, UsageError
 from stategram.models.aligned_part import AlignedPart
 from stategram.models.gate import Gate
 from stategram.models.held_out import MAX_ITERATIONS, TOLERANCE, HeldOut, Settings
 from stategram.models.mixture_report import fit_and_report
-from stategram.models.ngram_training import part_of
 from stategram.models.packing import Packed
 from stategram.models.protocol import Model, SharedMethods
-from stategram.processors import thread_count
+from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
 from stategram.text import Corpus, Vocabulary, check_known_words, corpus_from_sentences
-
-__all__ = ["Mixture"]
 
 # What all parts say of so many events is in memory at a time.
 _EVENTS_A_PIECE = 1 << 20
@@ -67,8 +63,7 @@ class Mixture(SharedMethods):
         allow_unknown: bool = False,
         max_iterations: int = MAX_ITERATIONS,
         tolerance: float = TOLERANCE,
-        threads: int | None = None,
-        tell: Tell | None = None,
+        progress: Progress | None = None,
     ) -> Mixture:
         """Learn the weights of models on held-out text, which none of them was trained on.
 
@@ -88,9 +83,7 @@ class Mixture(SharedMethods):
             See the class.
         max_iterations, tolerance
             Stop when no other weights could gain `tolerance` nats an event, or after so many iterations.
-        threads
-            All processors by default. The result is always the same.
-        tell
+        progress
             Called with the share that is done and a few words on it.
 
         Examples
@@ -118,14 +111,14 @@ class Mixture(SharedMethods):
             heldout = corpus_from_sentences(heldout, vocabulary=mixture.vocabulary)
         heldout = heldout.in_vocabulary(mixture.vocabulary)
         check_known_words(heldout)
-        settings = Settings(max_iterations, tolerance, thread_count(threads), part_of(tell, 0.3, 1.0))
+        settings = Settings(max_iterations, tolerance, subprogress(progress, 0.3, 1.0))
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
-            if tell is not None:
-                tell(0.3 * number / len(parts), f"asking part {number + 1}")
-            log_probs[number] = part.log_probs(heldout, threads)
+            if progress is not None:
+                progress(0.3 * number / len(parts), f"asking part {number + 1}")
+            log_probs[number] = part.log_probs(heldout)
             if buckets != "none":
-                features.append(part.model.bucket_features(heldout, threads=threads))
+                features.append(part.model.bucket_features(heldout))
         possible = log_probs.max(axis=0) > -np.inf
         features = [{name: values[possible] for name, values in of.items()} for of in features]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
@@ -167,41 +160,40 @@ class Mixture(SharedMethods):
         """The parameters of all parts, and the weights."""
         return sum(part.parameters for part in self.parts) + self.gate.parameters
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         total = np.zeros(corpus.n_events)
         for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
             of_piece = total[begin : begin + piece.n_events]
-            weights = self.event_weights(piece, threads=threads)
+            weights = self.event_weights(piece)
             for i, part in enumerate(self._aligned):
-                probabilities = part.log_probs(piece, threads)
+                probabilities = part.log_probs(piece)
                 np.exp(probabilities, out=probabilities)
                 probabilities *= weights[:, i]
                 of_piece += probabilities
         with np.errstate(divide="ignore"):
             return np.log(total, out=total)
 
-    def part_log_probs(self, corpus: Corpus, *, threads: int | None = None) -> list[NDArray[np.float64]]:
+    def part_log_probs(self, corpus: Corpus) -> list[NDArray[np.float64]]:
         """Give the natural logarithm of the probability of each event, for each part."""
         corpus = corpus.in_vocabulary(self.vocabulary)
-        return [part.log_probs(corpus, threads) for part in self._aligned]
+        return [part.log_probs(corpus) for part in self._aligned]
 
-    def event_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def event_weights(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the weights of the parts for each event: a row for each, with a weight for each part."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         features = {
-            part: self.parts[part].bucket_features(corpus, names, threads=threads)
-            for part, names in self.gate.needs.items()
+            part: self.parts[part].bucket_features(corpus, names) for part, names in self.gate.needs.items()
         }
         return self.gate.weights(features, corpus.n_events)
 
-    def mean_weights(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def mean_weights(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the weight of each part, on average over the events of a corpus."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         total = np.zeros(len(self.parts))
         for _, piece in corpus.pieces(_EVENTS_A_PIECE):
-            total += self.event_weights(piece, threads=threads).sum(axis=0)
+            total += self.event_weights(piece).sum(axis=0)
         return total / max(corpus.n_events, 1)
 
     def distribution(
@@ -221,13 +213,13 @@ class Mixture(SharedMethods):
         return total
 
     def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+        self, corpus: Corpus, names: Collection[str] | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give what the parts know of the history of each event; of equal names, that of the first."""
         corpus = corpus.in_vocabulary(self.vocabulary)
         found: dict[str, NDArray[np.float32]] = {}
         for part in reversed(self.parts):
-            found |= part.bucket_features(corpus, names, threads=threads)
+            found |= part.bucket_features(corpus, names)
         return found
 
     def history_features(
@@ -239,10 +231,10 @@ class Mixture(SharedMethods):
             found |= part.history_features(self._known(history), sentence_start=sentence_start)
         return found
 
-    def check(self, *, threads: int | None = None) -> None:
+    def check(self) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
         for part in self.parts:
-            part.check(threads=threads)
+            part.check()
 
     def pack(self) -> Packed:
         """Give what a model folder has to hold."""

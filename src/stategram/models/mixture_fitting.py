@@ -21,8 +21,7 @@ from stategram.models.buckets import Buckets
 from stategram.models.gate import Gate, learn_buckets
 from stategram.models.gate_fitting import GateProblem
 from stategram.models.held_out import HeldOut, Settings
-
-__all__ = ["CHOOSING_TOLERANCE", "Fitted", "choose", "fit"]
+from stategram.resources import Resources
 
 # From the middle down, and else up, as long as the other half of the text gains.
 _WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
@@ -48,7 +47,7 @@ def fit(
     weights, log_likelihood, iterations = _global_weights(heldout, settings)
     if kind == "none":
         return Fitted(Gate.constant(weights), weights, log_likelihood, iterations)
-    problem = GateProblem.of(heldout, buckets, settings.threads)
+    problem = GateProblem.of(heldout, buckets)
     factors, steps = problem.learn(problem.first(weights), strength, settings)
     log_likelihood = problem.log_likelihood(factors)
     return Fitted(problem.gate(kind, factors), weights, log_likelihood, max(iterations, steps))
@@ -67,10 +66,7 @@ def choose(
     folds = [(first, second), (second, first)]
     weights = [_global_weights(taught, settings)[0] for taught, _ in folds]
     for kind in kinds:
-        judges = [
-            _Judge.of(*fold, kind, centre, settings.threads)
-            for fold, centre in zip(folds, weights, strict=True)
-        ]
+        judges = [_Judge.of(*fold, kind, centre) for fold, centre in zip(folds, weights, strict=True)]
         if kind == "none":
             totals[kind, 0.0] = sum(judge.measure() for judge in judges)
             continue
@@ -102,12 +98,10 @@ class _Judge:
     factors: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, taught: HeldOut, measured: HeldOut, kind: str, weights: NDArray[np.float64], threads: int
-    ) -> _Judge:
+    def of(cls, taught: HeldOut, measured: HeldOut, kind: str, weights: NDArray[np.float64]) -> _Judge:
         buckets = learn_buckets(kind, taught.features)
-        problem = GateProblem.of(taught, buckets, threads)
-        return cls(problem, GateProblem.of(measured, buckets, threads), problem.first(weights))
+        problem = GateProblem.of(taught, buckets)
+        return cls(problem, GateProblem.of(measured, buckets), problem.first(weights))
 
     def learn(self, strength: float, settings: Settings) -> float:
         """Learn from where another pull has led to, and measure."""
@@ -125,6 +119,6 @@ def _global_weights(heldout: HeldOut, settings: Settings) -> tuple[NDArray[np.fl
         np.full(n_parts, 1.0 / n_parts),
         settings.max_iterations,
         settings.tolerance,
-        settings.threads,
+        Resources.current().threads,
     )
     return weights, float(heldout.log_best.sum()) + value, iterations

@@ -14,9 +14,7 @@ from stategram.models.buckets import Buckets
 from stategram.models.gate import GATE_KINDS, Gate, available_kinds, learn_buckets
 from stategram.models.held_out import HeldOut, Settings
 from stategram.models.mixture_fitting import CHOOSING_TOLERANCE, Fitted, choose, fit
-from stategram.models.ngram_training import part_of
-
-__all__ = ["fit_and_report"]
+from stategram.progress import subprogress
 
 _USUAL_STRENGTH = 30.0
 
@@ -41,7 +39,7 @@ def fit_and_report(
     chosen, strength = kinds[0], _USUAL_STRENGTH
     candidates: list[dict[str, Any]] = []
     if halves:
-        choosing = replace(settings, tell=part_of(settings.tell, 0.0, 0.5))
+        choosing = replace(settings, progress=subprogress(settings.progress, 0.0, 0.5))
         chosen, strength, candidates = choose(heldout, middle, kinds, choosing)
     buckets = learn_buckets(chosen, heldout.features)
     settings.say(0.5, "learning weights")

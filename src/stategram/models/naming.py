@@ -12,8 +12,6 @@ from stategram.models.ngram import NgramModel
 from stategram.models.protocol import Model
 from stategram.wording import many
 
-__all__ = ["model_name", "part_names"]
-
 
 def model_name(model: Model) -> str:
     """Say in a few words what a model is."""

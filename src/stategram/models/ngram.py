@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -13,18 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import NgramCounts, Tell
+from stategram.counts import NgramCounts
 from stategram.errors import BadDataError
-from stategram.models.ngram_training import check_options, count, part_of, trie_of
+from stategram.models.ngram_training import check_options, count, trie_of
 from stategram.models.packing import Packed
 from stategram.models.protocol import SharedMethods
 from stategram.models.sentence_scores import TRIE_ARRAYS, SentenceScores, damage_error
 from stategram.models.trie import NgramTrie
-from stategram.processors import thread_count
+from stategram.progress import Progress, subprogress
+from stategram.resources import Resources
 from stategram.storage import Folder
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary
-
-__all__ = ["EventScores", "NgramModel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +82,7 @@ class NgramModel(SentenceScores, SharedMethods):
         smoothing: str = "kneser-ney",
         min_counts: Sequence[int] | None = None,
         prune: float = 0.0,
-        memory: str | int | None = None,
-        tmp: str | os.PathLike[str] | None = None,
-        threads: int | None = None,
-        tell: Tell | None = None,
+        progress: Progress | None = None,
     ) -> NgramModel:
         """Train a model on a text.
 
@@ -106,14 +101,8 @@ class NgramModel(SentenceScores, SharedMethods):
         prune
             Drop n-grams without which the perplexity rises by less than this share, such as 1e-8 (Stolcke
             1998).
-        memory
-            How much memory the process may use, such as ``"2G"``. What does not fit goes to files of `tmp`.
-        tmp
-            The folder of temporary files; the system's by default.
-        threads
-            All processors by default. The model is always the same.
-        tell
-            Called with the share of the work that is done and a few words on it.
+        progress
+            Called with the fraction of the work that is done and a short message.
 
         Examples
         --------
@@ -126,14 +115,13 @@ class NgramModel(SentenceScores, SharedMethods):
         min_counts = check_options(order, smoothing, min_counts, prune)
         given = [corpus]
         del corpus  # no name holds it here: its memory is free again as soon as it is counted
-        counts = count(given, order, memory=memory, tmp=tmp, threads=threads, tell=part_of(tell, 0.0, 0.6))
+        counts = count(given, order, progress=subprogress(progress, 0.0, 0.6))
         return cls.from_counts(
             counts,
             smoothing=smoothing,
             min_counts=min_counts,
             prune=prune,
-            threads=threads,
-            tell=part_of(tell, 0.6, 1.0),
+            progress=subprogress(progress, 0.6, 1.0),
         )
 
     @classmethod
@@ -144,13 +132,12 @@ class NgramModel(SentenceScores, SharedMethods):
         smoothing: str = "kneser-ney",
         min_counts: Sequence[int] | None = None,
         prune: float = 0.0,
-        threads: int | None = None,
-        tell: Tell | None = None,
+        progress: Progress | None = None,
     ) -> NgramModel:
         """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
         min_counts = check_options(counts.order, smoothing, min_counts, prune)
         vocabulary = counts.vocabulary
-        trie, report = trie_of(counts, smoothing, min_counts, prune, threads=threads, tell=tell)
+        trie, report = trie_of(counts, smoothing, min_counts, prune, progress=progress)
         return cls(vocabulary, trie, smoothing, report)
 
     def __repr__(self) -> str:
@@ -167,28 +154,24 @@ class NgramModel(SentenceScores, SharedMethods):
         """The number of probabilities and back-off weights."""
         return sum(self.trie.sizes) + sum(self.trie.sizes[:-1])
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
-        return self.log_probs_by_number(corpus, self._numbers_of(corpus.vocabulary), threads=threads)
+        return self.log_probs_by_number(corpus, self._numbers_of(corpus.vocabulary))
 
-    def log_probs_by_number(
-        self, corpus: Corpus, numbers: NDArray[np.uint32], *, threads: int | None = None
-    ) -> NDArray[np.float64]:
+    def log_probs_by_number(self, corpus: Corpus, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
         """Give the same for a corpus of anything, where `numbers` has the trie's number of each id."""
-        log10_probs, _ = self._score(corpus, numbers, threads)
+        log10_probs, _ = self._score(corpus, numbers)
         log10_probs *= np.log(10.0)
         return log10_probs
 
-    def events(self, corpus: Corpus, *, threads: int | None = None) -> EventScores:
+    def events(self, corpus: Corpus) -> EventScores:
         """Give the log10 probability of each event, and what it rests on."""
         numbers = self._numbers_of(corpus.vocabulary)
-        log10_probs, orders = self._score(corpus, numbers, threads)
+        log10_probs, orders = self._score(corpus, numbers)
         unknown = numbers == self.trie.numbers[UNKNOWN]
         return EventScores(log10_probs, orders, unknown[corpus.ids])
 
-    def history_nodes(
-        self, corpus: Corpus, numbers: NDArray[np.uint32] | None = None, *, threads: int | None = None
-    ) -> NDArray[np.uint32]:
+    def history_nodes(self, corpus: Corpus, numbers: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
         """Give for each event the node of the state that it was scored in, which its history alone decides.
 
         `numbers` is for a corpus of anything: the trie's number of each id.
@@ -198,7 +181,7 @@ class NgramModel(SentenceScores, SharedMethods):
         begin = int(self.trie.numbers[BEGIN])
         try:
             return self._reader.history_nodes(
-                corpus.ids, corpus.sentence_starts, numbers, begin, thread_count(threads)
+                corpus.ids, corpus.sentence_starts, numbers, begin, Resources.current().threads
             )
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
@@ -215,7 +198,7 @@ class NgramModel(SentenceScores, SharedMethods):
         return {"length": lengths, "backoff": self._backoffs[nodes]}
 
     def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+        self, corpus: Corpus, names: Collection[str] | None = None
     ) -> dict[str, NDArray[np.float32]]:
         """Give the features of the state before each event (see `node_features`).
 
@@ -229,7 +212,7 @@ class NgramModel(SentenceScores, SharedMethods):
         """
         if names is not None and not {"length", "backoff"} & set(names):
             return {}
-        return self.node_features(self.history_nodes(corpus, threads=threads))
+        return self.node_features(self.history_nodes(corpus))
 
     def history_features(
         self, history: str | Sequence[str], *, sentence_start: bool = True
@@ -292,20 +275,20 @@ class NgramModel(SentenceScores, SharedMethods):
             raise BadDataError(f"{folder.path}: not an n-gram model ({error}); write it again") from error
         return model
 
-    def check(self, *, threads: int | None = None) -> None:
+    def check(self) -> None:
         """Look at every n-gram; BadDataError if the model makes no sense."""
         try:
-            self._reader.check(thread_count(threads))
+            self._reader.check(Resources.current().threads)
         except ValueError as error:
             raise BadDataError(f"not an n-gram model: {error}; write it again") from error
 
     def _score(
-        self, corpus: Corpus, numbers: NDArray[np.uint32], threads: int | None
+        self, corpus: Corpus, numbers: NDArray[np.uint32]
     ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
         begin = int(self.trie.numbers[BEGIN])
         try:
             return self._reader.score_events(
-                corpus.ids, corpus.sentence_starts, numbers, begin, thread_count(threads)
+                corpus.ids, corpus.sentence_starts, numbers, begin, Resources.current().threads
             )
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error

@@ -18,8 +18,6 @@ from stategram.errors import BadDataError
 from stategram.storage import Folder, write_folder
 from stategram.text import Vocabulary
 
-__all__ = ["Packed", "read_vocabulary", "write_packed"]
-
 _VOCABULARY = "vocabulary.txt"
 
 

@@ -13,8 +13,6 @@ from stategram.errors import UsageError
 from stategram.models.packing import Packed, write_packed
 from stategram.text import Corpus, Vocabulary
 
-__all__ = ["Model", "SharedMethods"]
-
 
 @runtime_checkable
 class Model(Protocol):
@@ -32,7 +30,7 @@ class Model(Protocol):
     def parameters(self) -> int:
         """The number of its probabilities and weights."""
 
-    def log_probs(self, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.float64]:
+    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
         """Give the natural logarithm of the probability of each event."""
 
     def distribution(
@@ -46,7 +44,7 @@ class Model(Protocol):
         """Give the most probable next words with their probabilities, the most probable first."""
 
     def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None, *, threads: int | None = None
+        self, corpus: Corpus, names: Collection[str] | None = None
     ) -> Mapping[str, NDArray[np.float32]]:
         """Give what the model knows of the history of each event: a name, and a value for each event.
 
@@ -60,7 +58,7 @@ class Model(Protocol):
     ) -> Mapping[str, float]:
         """Give what `bucket_features` gives, for a single history."""
 
-    def check(self, *, threads: int | None = None) -> None:
+    def check(self) -> None:
         """Look at every part; BadDataError if the model makes no sense."""
 
     def pack(self) -> Packed:

@@ -10,24 +10,23 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import Workspace
 from stategram.models.smoothing import Estimates
+from stategram.resources import Resources
 from stategram.text import BEGIN
 
-__all__ = ["prune"]
 
-
-def prune(estimates: Estimates, threshold: float, *, workspace: Workspace, threads: int) -> None:
+def prune(estimates: Estimates, threshold: float, *, workspace: Workspace) -> None:
     """Drop the n-grams without which the perplexity rises by less than a share of `threshold`.
 
     The longest go first. What begins a longer n-gram that is kept is kept too. The probabilities of what is
     left stay, back-off weights are made anew.
     """
-    _drop(estimates, threshold, workspace, threads)
-    _normalise(estimates, workspace, threads)
+    _drop(estimates, threshold, workspace)
+    _normalise(estimates, workspace)
 
 
-def _drop(estimates: Estimates, threshold: float, workspace: Workspace, threads: int) -> None:
+def _drop(estimates: Estimates, threshold: float, workspace: Workspace) -> None:
     levels = estimates.levels
-    histories = _history_probs(estimates, workspace, threads)
+    histories = _history_probs(estimates, workspace)
     needed = np.empty(0, np.uint8)
     for k in range(len(levels) - 1, 1, -1):
         level, parents, history_probs = levels[k], levels[k - 1], histories.pop()
@@ -44,19 +43,21 @@ def _drop(estimates: Estimates, threshold: float, workspace: Workspace, threads:
             needed,
             threshold,
             level.keep,
-            threads,
+            Resources.current().threads,
         )
         needed = workspace.empty(len(parents), np.uint8)
-        _core.have_kept_children(parents.first_child, level.keep, needed, threads)
+        _core.have_kept_children(parents.first_child, level.keep, needed, Resources.current().threads)
 
 
-def _history_probs(estimates: Estimates, workspace: Workspace, threads: int) -> list[NDArray[np.float64]]:
+def _history_probs(estimates: Estimates, workspace: Workspace) -> list[NDArray[np.float64]]:
     """Give the probability of each n-gram that can be a history, by its length from 1 on."""
     found: list[NDArray[Any]] = []
     parents: NDArray[Any] = np.ones(1)
     for k, level in enumerate(estimates.levels[1:-1], 1):
         probs = workspace.empty(len(level), np.float64)
-        _core.history_probs(estimates.levels[k - 1].first_child, parents, level.log_probs, probs, threads)
+        _core.history_probs(
+            estimates.levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
+        )
         if k == 1:
             probs[estimates.numbers[BEGIN]] = 1.0  # it is always there
         found.append(probs)
@@ -64,7 +65,7 @@ def _history_probs(estimates: Estimates, workspace: Workspace, threads: int) -> 
     return found
 
 
-def _normalise(estimates: Estimates, workspace: Workspace, threads: int) -> None:
+def _normalise(estimates: Estimates, workspace: Workspace) -> None:
     levels = estimates.levels
     lower = 10.0 ** levels[1].log_probs.astype(np.float64)
     for k in range(2, len(levels)):
@@ -84,8 +85,8 @@ def _normalise(estimates: Estimates, workspace: Workspace, threads: int) -> None
                 end,
                 probs,
                 backoffs,
-                threads,
+                Resources.current().threads,
             )
         for begin, end in workspace.chunks(len(parents)):
-            _core.log10_floats(backoffs[begin:end], parents.backoffs[begin:end], threads)
+            _core.log10_floats(backoffs[begin:end], parents.backoffs[begin:end], Resources.current().threads)
         lower = probs

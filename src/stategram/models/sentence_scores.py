@@ -14,8 +14,6 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models.trie import NgramTrie
 from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
 
-__all__ = ["TRIE_ARRAYS", "SentenceScores", "damage_error"]
-
 TRIE_ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,9 @@ from stategram import _core
 from stategram.counts import NgramCounts, NgramLevel, Workspace
 from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount, good_turing_ratios, kneser_ney_discounts
+from stategram.progress import Progress
+from stategram.resources import Resources
 from stategram.text import BEGIN
-
-__all__ = ["SMOOTHINGS", "EstimatedLevel", "Estimates", "check_min_counts", "estimate", "usual_min_counts"]
 
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 
@@ -67,16 +67,15 @@ def estimate(
     min_counts: Sequence[int],
     *,
     workspace: Workspace,
-    threads: int,
-    tell: Callable[[float, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Estimates:
     """Estimate a model of all n-grams that were counted. The counts are used up on the way."""
     sizes = counts.sizes
-    work = _Work(counts, smoothing, tuple(min_counts), workspace, threads)
+    work = _Work(counts, smoothing, tuple(min_counts), workspace)
     for k in range(1, counts.order + 1):
         work.estimate_level(k)
-        if tell:
-            tell(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
+        if progress:
+            progress(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
     counts.levels.clear()
     return work.estimates
 
@@ -90,13 +89,12 @@ class _Work:
         smoothing: str,
         min_counts: tuple[int, ...],
         workspace: Workspace,
-        threads: int,
     ) -> None:
         self.counts = counts
         self.smoothing = smoothing
         self.min_counts = min_counts
         self.workspace = workspace
-        self.threads = threads
+        self.threads = Resources.current().threads
         self.begin = int(counts.numbers[BEGIN])
         self.n_predicted = len(counts.numbers) - 1  # all words but <s>
         root = np.array([1.0 / self.n_predicted])

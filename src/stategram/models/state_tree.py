@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus
-
-__all__ = ["N_SIZES", "StateLevel", "StateTree", "state_tree"]
 
 # Sizes of nodes: 0 for one that is not known, else 1 + log2 of its number of events.
 N_SIZES = 16
@@ -88,9 +86,7 @@ class StateTree:
                 return False
         return True
 
-    def find(
-        self, corpus: Corpus, *, threads: int | None = None
-    ) -> list[tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
+    def find(self, corpus: Corpus) -> list[tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
         """Give for each level the state and the size of each event's context."""
         root = np.array([0, len(self.levels[0].values)], np.uint32)
         nodes, known = _core.find_contexts(
@@ -101,7 +97,7 @@ class StateTree:
             [value.distance for value in self.definition.values],
             [root, *(level.first_child for level in self.levels[:-1])],
             [level.values for level in self.levels],
-            thread_count(threads),
+            Resources.current().threads,
         )
         at: list[NDArray[np.uint32]] = [nodes] * self.depth
         for number in range(self.depth - 1, 0, -1):

@@ -25,8 +25,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NgramTrie"]
-
 
 @dataclass(frozen=True, eq=False)
 class NgramTrie:

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["learn_trust", "usual_trust"]
-
 # How much a state is trusted against that of the level above, by the size of the context. On held-out texts
 # of two million and of 40 million words these weights came out nearly alike.
 _USUAL = (0.3, 0.3, 0.3, 0.35, 0.45, 0.57, 0.67, 0.74, 0.79, 0.83, 0.86, 0.88, 0.9, 0.92, 0.94, 0.95)

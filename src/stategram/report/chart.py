@@ -20,8 +20,6 @@ from stategram.report.package_files import style_sheet
 from stategram.report.specs import Datum, bars
 from stategram.report.table import Table, table_html
 
-__all__ = ["Chart", "Panel", "bar_panel", "chart_html", "chart_svg", "check_report_extra"]
-
 _SVG = "http://www.w3.org/2000/svg"
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 _OF_PLACES = frozenset({"d", "transform", "x2", "y2"})

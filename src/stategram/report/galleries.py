@@ -9,8 +9,6 @@ from stategram.report.markup import Html, element, join
 from stategram.report.page import fold
 from stategram.wording import many
 
-__all__ = ["gallery_html"]
-
 _SHOWN = 4
 
 

@@ -9,8 +9,6 @@ from stategram.report.numbers import DASH
 from stategram.report.table import Cell, Column, Table
 from stategram.wording import size
 
-__all__ = ["FileRead", "inputs_table"]
-
 
 class FileRead(NamedTuple):
     """A file; its size and SHA-256 are None if it could be read only once."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 
-__all__ = ["Html", "element", "join"]
-
 _WITHOUT_END = frozenset({"br", "link", "meta"})
 
 

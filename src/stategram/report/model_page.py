@@ -37,8 +37,6 @@ from stategram.report.weight_bars import Weight, weight_bars
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import many
 
-__all__ = ["model_html"]
-
 _COLOURS = {NgramModel: "ngram", CategoryNgramModel: "flat", ClusteredModel: "tree", Mixture: "mixture"}
 _OF_WEIGHTS = (
     "The weight of each part: on the held-out text the one that all histories would share, on a test text "

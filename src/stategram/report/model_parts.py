@@ -9,8 +9,6 @@ from stategram.report.numbers import count, nats, perplexity
 from stategram.report.table import Cell, Column, Table
 from stategram.wording import many
 
-__all__ = ["all_parts", "is_tree_model", "levels_table", "ngrams_table"]
-
 
 def all_parts(model: Model) -> Iterator[tuple[str, Model]]:
     """Give all models that are no mixtures, with their names: the parts of a mixture, or the model itself."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["DASH", "TIMES", "band", "change", "count", "nats", "perplexity", "share"]
-
 DASH = "\N{EN DASH}"
 """Stands for a figure that is not there."""
 

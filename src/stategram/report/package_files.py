@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from importlib import resources
 
-__all__ = ["script", "style_sheet"]
-
 
 def style_sheet() -> str:
     """Give the style sheet, whose variables are the colours of charts too."""

@@ -12,8 +12,6 @@ from stategram.report.markup import Html, element, join
 from stategram.report.package_files import script, style_sheet
 from stategram.wording import printable
 
-__all__ = ["facts", "fold", "is_report", "page", "section"]
-
 _GENERATOR = b'name="generator" content="stategram '
 # It stands in the first lines, before the style sheet.
 _HEAD_BYTES = 4096

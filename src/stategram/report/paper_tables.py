@@ -8,16 +8,6 @@ from stategram.report.table import Cell, Column, Table, markdown_text, table_mar
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.wording import many
 
-__all__ = [
-    "COMPARABLE",
-    "EVENTS",
-    "TABLE_TITLES",
-    "claims_table",
-    "paper_table",
-    "paper_tables",
-    "tables_markdown",
-]
-
 TABLE_TITLES = {
     1: "Table 1. Contexts of words",
     2: "Table 2. Contexts of part-of-speech tags",

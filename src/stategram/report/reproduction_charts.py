@@ -14,8 +14,6 @@ from stategram.report.verdict import is_tree
 from stategram.report.weight_bars import Weight, weight_bars
 from stategram.wording import many
 
-__all__ = ["bands_chart", "perplexity_chart", "sizes_chart", "sweeps_chart", "weights_chart"]
-
 _KINDS = (("tree", "tree"), ("flat", "flat"), ("n-gram", "ngram"), ("mixture", "mixture"))
 # The perplexity of fewer events is chance more than anything else: it is said, but not drawn.
 _EVENTS_OF_A_POINT = 100

@@ -26,8 +26,6 @@ from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.storage import write_whole
 from stategram.wording import duration, many, size
 
-__all__ = ["report_html", "write_report"]
-
 # Ueberla and Gransden (1996), on a workstation of that year.
 _SECONDS_OF_A_SWEEP_1996 = 5 * 3600
 _SECONDS_OF_THE_TREE_1996 = 3 * 86400

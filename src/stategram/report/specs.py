@@ -9,8 +9,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["Datum", "bars", "colours", "lines"]
-
 Datum = Mapping[str, str | float | int]
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from stategram.report.markup import Html, element, join
 from stategram.report.numbers import DASH
 
-__all__ = ["Cell", "Column", "Table", "markdown_text", "table_html", "table_markdown"]
-
 _OF_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 _FEW_COLUMNS = 3

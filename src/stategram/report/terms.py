@@ -5,8 +5,6 @@ from __future__ import annotations
 from stategram.report.markup import Html
 from stategram.report.page import facts
 
-__all__ = ["terms_html"]
-
 _TERMS = (
     (
         "w-1, t-1, g-1",

@@ -8,8 +8,6 @@ from stategram.experiments.reproduction import N_CLAIMS, Reproduction, RowResult
 from stategram.report.numbers import share
 from stategram.wording import many
 
-__all__ = ["headline", "incomplete", "is_tree"]
-
 _OF_THE_PAPER = 4
 
 

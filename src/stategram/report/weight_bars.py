@@ -11,8 +11,6 @@ from stategram.report.numbers import share
 from stategram.report.specs import Datum
 from stategram.report.table import Cell, Column, Table
 
-__all__ = ["Weight", "weight_bars"]
-
 _NGRAM = "ngram"
 _NGRAMS = (_NGRAM, "ngram-2", "ngram-3", "ngram-4")
 _SERIES = tuple(f"series-{number}" for number in range(1, 9))

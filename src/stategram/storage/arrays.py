@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 
-__all__ = ["map_arrays", "save_arrays"]
-
 # The element types of the safetensors format that NumPy has, always little-endian.
 _TYPES = {
     "BOOL": "|b1",

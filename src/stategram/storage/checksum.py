@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["add_arrays", "file_sha256"]
-
 _BLOCK_SIZE = 1 << 22
 
 

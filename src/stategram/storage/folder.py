@@ -28,16 +28,6 @@ from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
 from stategram.storage.partial import left_overs, partial_of
 
-__all__ = [
-    "Folder",
-    "OtherVersionError",
-    "holds_only_our_files",
-    "is_our_name",
-    "open_folder",
-    "recover_folder",
-    "write_folder",
-]
-
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
 # Names of files besides arrays; those of parts begin with 0-, 1-0-, ....

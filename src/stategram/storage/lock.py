@@ -15,8 +15,6 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-__all__ = ["lock"]
-
 
 @contextmanager
 def lock(file: Path) -> Iterator[None]:

@@ -8,8 +8,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["is_left_over", "left_overs", "partial_of", "remove_all"]
-
 _LEFT_OVER = re.compile(r"(.+)\.[0-9a-f]{16}\.(partial|replaced)")
 
 

@@ -22,7 +22,6 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-__all__ = ["Place", "Writer", "check_place", "open_whole", "write_whole"]
 
 Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 """A path, ``-`` for the standard stream, or an open binary stream."""

@@ -14,8 +14,6 @@ from stategram.errors import BadDataError
 from stategram.storage import open_folder, write_folder
 from stategram.text.vocabulary import Vocabulary
 
-__all__ = ["Corpus", "ReadingReport"]
-
 _BLOCK = 2**20
 
 

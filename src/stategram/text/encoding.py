@@ -9,13 +9,11 @@ from typing import Literal
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadingReport
 from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
 from stategram.text.treatment import check_digits
 from stategram.text.vocabulary import Vocabulary
-
-__all__ = ["EncodingOptions", "corpus_from_sentences", "read_corpus", "refuse_bad"]
 
 _NO_LIMIT = 2**63
 _SENTENCES_A_BLOCK = 10_000
@@ -30,7 +28,6 @@ def read_corpus(
     lowercase: bool = False,
     digits: str | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
-    threads: int | None = None,
     progress: Progress | None = None,
 ) -> Corpus:
     r"""Read text files, a sentence a line, words separated by white space.
@@ -52,8 +49,6 @@ def read_corpus(
     encoding_errors
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
-    threads
-        How many threads work; all processors when not given. The result is always the same.
     progress
         Called with the bytes read so far, and the bytes in all (None for stdin).
 
@@ -78,7 +73,12 @@ def read_corpus(
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
     options = EncodingOptions(
-        vocabulary, vocabulary_size, min_count, lowercase, digits, encoding_errors, threads
+        vocabulary,
+        vocabulary_size,
+        min_count,
+        lowercase,
+        digits,
+        encoding_errors,
     )
     encoder = options.encoder()
     total = total_size(names)
@@ -109,7 +109,6 @@ def corpus_from_sentences(
     min_count: int = 1,
     lowercase: bool = False,
     digits: str | None = None,
-    threads: int | None = None,
 ) -> Corpus:
     """Take sentences from memory: strings, which are split at white space, or lists of words.
 
@@ -128,7 +127,7 @@ def corpus_from_sentences(
         )
     if not isinstance(sentences, Iterable):
         raise UsageError(f"a {type(sentences).__name__} is no text; give a list of sentences")
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict", threads)
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict")
     encoder = options.encoder()
     # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
     # with it, line 2 is sentence 1.
@@ -179,7 +178,6 @@ class EncodingOptions:
     lowercase: bool
     digits: str | None
     encoding_errors: str
-    threads: int | None
 
     def __post_init__(self) -> None:
         if self.vocabulary is not None and (self.vocabulary_size is not None or self.min_count != 1):
@@ -195,7 +193,7 @@ class EncodingOptions:
 
     def encoder(self) -> TextEncoder:
         """Make what reads the bytes."""
-        return TextEncoder(self.lowercase, self.encoding_errors == "replace", thread_count(self.threads))
+        return TextEncoder(self.lowercase, self.encoding_errors == "replace", Resources.current().threads)
 
     def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
         """Make a corpus of all that was read."""

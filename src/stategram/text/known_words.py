@@ -11,8 +11,6 @@ from stategram.text.corpus import Corpus
 from stategram.text.encoding import corpus_from_sentences
 from stategram.text.vocabulary import END, Vocabulary
 
-__all__ = ["check_known_words", "text_in"]
-
 
 def text_in(vocabulary: Vocabulary, text: Corpus | Iterable[str]) -> Corpus:
     """Give a corpus, or sentences, in a vocabulary; refuse them as `check_known_words` does."""

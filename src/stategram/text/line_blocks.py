@@ -16,8 +16,6 @@ from stategram.text.reading import Progress, display_name, read_blocks, total_si
 from stategram.text.treatment import Treatment
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
-__all__ = ["LineBlock", "read_line_blocks"]
-
 _BLOCK_SIZE = 1 << 22
 _MARKERS = frozenset(SPECIAL_WORDS[1:])
 
@@ -48,7 +46,6 @@ def read_line_blocks(
     treatment: Treatment,
     *,
     encoding_errors: Literal["strict", "replace"] = "strict",
-    threads: int | None = None,
     progress: Progress | None = None,
     block_size: int = _BLOCK_SIZE,
 ) -> Iterator[LineBlock]:
@@ -60,7 +57,7 @@ def read_line_blocks(
         The file; ``-`` is stdin.
     treatment
         How words become those that a model may know.
-    encoding_errors, threads, progress
+    encoding_errors, progress
         As in `read_corpus`.
     block_size
         How many bytes make a block.
@@ -71,7 +68,7 @@ def read_line_blocks(
         After the last block, if there was no word in any.
 
     """
-    options = EncodingOptions(None, None, 1, False, None, encoding_errors, threads)
+    options = EncodingOptions(None, None, 1, False, None, encoding_errors)
     total = total_size([name])
     line = 1
     offset = 0

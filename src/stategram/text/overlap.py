@@ -6,8 +6,6 @@ import numpy as np
 
 from stategram.text.corpus import Corpus
 
-__all__ = ["is_piece_of"]
-
 # So many sentences in a row are not the same by chance.
 _LEAST_SENTENCES = 20
 # A place where so many events are the same is worth a look at all.

@@ -26,17 +26,6 @@ else:
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = [
-    "BLOCK_SIZE",
-    "Progress",
-    "Source",
-    "check_utf8",
-    "display_name",
-    "file_names",
-    "read_all",
-    "read_blocks",
-    "total_size",
-]
 
 PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]

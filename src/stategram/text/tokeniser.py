@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["sentences", "split_sentences", "tokenise"]
-
 # The next word belongs to them, whatever it is.
 _TITLES = frozenset(
     "adm brig capt cmdr col dr fr gen gov hon lieut lt maj messrs mlle mme mr mrs ms mt pres prof rep reps "

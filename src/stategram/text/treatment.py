@@ -10,8 +10,6 @@ from typing import Any
 from stategram.errors import UsageError
 from stategram.text.vocabulary import SPECIAL_WORDS
 
-__all__ = ["Treatment", "check_digits"]
-
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 
 

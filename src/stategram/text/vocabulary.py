@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, StategramError
 
-__all__ = ["BEGIN", "END", "SPECIAL_WORDS", "UNKNOWN", "Vocabulary"]
-
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
 # Their ids in every vocabulary.
 UNKNOWN, BEGIN, END = range(3)

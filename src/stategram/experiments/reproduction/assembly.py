@@ -16,8 +16,6 @@ from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.reproduction.work_folder import WorkFolder
 from stategram.text import SPECIAL_WORDS
 
-__all__ = ["Request", "assemble", "with_comparisons"]
-
 
 @dataclass(frozen=True, eq=False)
 class Request:

@@ -13,8 +13,6 @@ from stategram.experiments.reproduction.paper_figures import MIXTURE_GAIN, TREE_
 from stategram.experiments.reproduction.plan import BACK_OFF, WORDS_TREE
 from stategram.experiments.reproduction.results import Claim, RowResult
 
-__all__ = ["N_CLAIMS", "claims_of"]
-
 _YES, _PARTLY, _NO = "yes", "partly", "no"
 # Of a gain of the paper, on its own text.
 _MOST_OF_IT = 2 / 3

@@ -52,8 +52,6 @@ from stategram.models import (
 )
 from stategram.text import Corpus
 
-__all__ = ["Making"]
-
 
 @dataclass(frozen=True, eq=False)
 class _Contexts:
@@ -76,7 +74,7 @@ class Making:
         Where finished rows are kept.
     mixed
         The keys of rows that mixtures are made of: their log probabilities and galleries are kept too.
-    threads, seed, steps
+    seed, steps
         As in `reproduce`.
 
     """
@@ -85,7 +83,6 @@ class Making:
     tags: TagMap | None
     folder: WorkFolder
     mixed: Collection[str]
-    threads: int | None
     seed: int
     steps: RowSteps
     _contexts: _Contexts | None = field(default=None, init=False)
@@ -123,8 +120,7 @@ class Making:
                 plan.order,
                 smoothing=plan.smoothing,
                 min_counts=plan.min_counts,
-                threads=self.threads,
-                tell=report,
+                progress=report,
             )
             scores = self._scores(model)
             if plan.key == BEST_NGRAM:
@@ -151,10 +147,9 @@ class Making:
                 settings,
                 checkpoint=self.folder.under_way(plan.key),
                 resume=True,
-                threads=self.threads,
                 progress=sweeps_to(report),
             )
-            model = ClusteredModel.train(found, self.texts.heldout, threads=self.threads)
+            model = ClusteredModel.train(found, self.texts.heldout)
             scores = self._scores(model)
         row = self._row(
             plan,
@@ -181,7 +176,7 @@ class Making:
         started = time.monotonic()
         with self.steps.step(plan.title):
             both = [self.folder.scores(key) for key in plan.parts]
-            weights = fit_weights([one.heldout for one in both], threads=self.threads)
+            weights = fit_weights([one.heldout for one in both])
             scores = Scores(
                 interpolate([one.heldout for one in both], weights),
                 interpolate([one.test for one in both], weights),
@@ -205,12 +200,11 @@ class Making:
                 trained=self._kept_for_recipe(),
                 checkpoint=self.folder.recipe,
                 resume=True,
-                threads=self.threads,
                 seed=self.seed,
                 steps=_PartsOf(report, number),
             )
             scores = self._scores(model)
-            weights = model.mean_weights(self.texts.test, threads=self.threads).tolist()
+            weights = model.mean_weights(self.texts.test).tolist()
         parts = tuple(
             Part(name=name, weight=weight)
             for name, weight in zip(part_names(model.parts), weights, strict=True)
@@ -236,8 +230,8 @@ class Making:
 
     def _scores(self, model: Model) -> Scores:
         return Scores(
-            model.log_probs(self.texts.heldout, threads=self.threads),
-            model.log_probs(self.texts.test, threads=self.threads),
+            model.log_probs(self.texts.heldout),
+            model.log_probs(self.texts.test),
         )
 
     def _contexts_of(self, plan: ClusteredPlan) -> _Contexts:
@@ -251,9 +245,8 @@ class Making:
                     definition,
                     tags=self.tags if definition.needs_tags else None,
                     classes=classes,
-                    threads=self.threads,
                 )
-                seen = context_counts(tree, self.texts.test, threads=self.threads)
+                seen = context_counts(tree, self.texts.test)
             self._contexts = _Contexts(plan.context, tree, seen)
         return self._contexts
 
@@ -263,7 +256,7 @@ class Making:
         vocabulary = self.texts.train.vocabulary
         number = min(number, _most_categories(self.texts.train))
         with self.shared("classes", f"learning {number:,} word classes for contexts") as report:
-            words = WordClasses(number, threads=self.threads, random_state=self.seed)
+            words = WordClasses(number, random_state=self.seed)
             words.fit(self.texts.train, progress=sweeps_to(report))
             found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
             labels = class_labels(found, vocabulary).astype(np.uint32)

@@ -13,8 +13,6 @@ from stategram.errors import StategramError
 from stategram.experiments.reproduction.results import CountBand, Figures, Sweep
 from stategram.text import UNKNOWN, Corpus
 
-__all__ = ["bands_of", "context_counts", "figures_of", "perplexity_of", "sweeps_of"]
-
 _BANDS: tuple[tuple[int, int | None], ...] = (
     (0, 0),
     (1, 1),
@@ -57,9 +55,9 @@ def figures_of(log_probs: _LogProbs, corpus: Corpus) -> Figures:
     )
 
 
-def context_counts(tree: ContextTree, corpus: Corpus, *, threads: int | None = None) -> NDArray[np.uint32]:
+def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:
     """Give for each event how often its whole context was seen in the text of the tree."""
-    nodes, levels = tree.find(corpus, threads=threads)
+    nodes, levels = tree.find(corpus)
     counts = np.zeros(corpus.n_events, np.uint32)
     known = levels == tree.depth
     counts[known] = tree.levels[-1].counts[nodes[known]]

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from stategram.experiments.reproduction.results import PaperRow
 
-__all__ = ["CITATION", "MIXTURE_GAIN", "PAPER_ROWS", "TREE_GAIN", "paper_row"]
-
 CITATION = (
     "Joerg P. Ueberla and Ian R. Gransden (1996), Clustered Language Models with Context-Equivalent States, "
     "ICSLP 96, arXiv cmp-lg/9606002"

@@ -7,21 +7,6 @@ from dataclasses import dataclass
 
 from stategram.experiments.reproduction.sizes import LARGE, SMALL, Sizes
 
-__all__ = [
-    "BACK_OFF",
-    "BEST_NGRAM",
-    "WORDS_TREE",
-    "ClusteredPlan",
-    "MixturePlan",
-    "NgramPlan",
-    "RecipePlan",
-    "RowPlan",
-    "in_running_order",
-    "keys_of_parts",
-    "n_row_steps",
-    "plan_rows",
-]
-
 BACK_OFF = "back-off 3"
 BEST_NGRAM = "kneser-ney 5"
 WORDS_TREE = "w-2,w-1 tree"

@@ -21,12 +21,10 @@ from stategram.experiments.reproduction.steps import RowSteps, TimeLeft
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.reproduction.work_folder import WorkFolder, check_folder
 from stategram.experiments.summaries import LOW_COVERAGE, coverage_line
-from stategram.processors import thread_count
+from stategram.resources import Resources
 from stategram.storage import add_arrays
 from stategram.text import Vocabulary
 from stategram.wording import printable
-
-__all__ = ["VOCABULARY_SIZE", "reproduce", "reproduce_texts"]
 
 VOCABULARY_SIZE = 20_000
 """The paper's number of words."""
@@ -44,7 +42,6 @@ def reproduce(
     lowercase: bool = False,
     digits: str | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
-    threads: int | None = None,
     seed: int = 0,
     steps: RowSteps | None = None,
 ) -> Reproduction:
@@ -65,8 +62,6 @@ def reproduce(
         table 2.
     vocabulary_size, lowercase, digits, encoding_errors
         How files are read, as in `read_corpus`.
-    threads
-        All processors by default. The result is always the same.
     seed
         Of all annealing.
     steps
@@ -96,7 +91,6 @@ def reproduce(
             lowercase=lowercase,
             digits=digits,
             encoding_errors=encoding_errors,
-            threads=threads,
             progress=lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB"),
         )
     return reproduce_texts(
@@ -104,7 +98,6 @@ def reproduce(
         folder,
         scale=scale,
         tags=tags,
-        threads=threads,
         seed=seed,
         steps=steps,
         reading_seconds=time.monotonic() - started,
@@ -117,7 +110,6 @@ def reproduce_texts(
     *,
     scale: str | float | None = None,
     tags: str | None = None,
-    threads: int | None = None,
     seed: int = 0,
     steps: RowSteps | None = None,
     command: str = "stategram.reproduce",
@@ -141,7 +133,7 @@ def reproduce_texts(
         printable(source) if source else None,
         None if tag_map is None else tag_map.coverage,
         seed,
-        thread_count(threads),
+        Resources.current().threads,
         printable(command),
     )
     with WorkFolder.open(folder, _fingerprint(texts, tag_map, plan, seed)) as run:
@@ -151,7 +143,7 @@ def reproduce_texts(
             run.forget_models()
             return kept
         run.spend(reading=reading_seconds, tags=tag_seconds)
-        making = Making(texts, tag_map, run, keys_of_parts(plan), threads, seed, steps)
+        making = Making(texts, tag_map, run, keys_of_parts(plan), seed, steps)
         return _make_rows(request, making, run, steps)
 
 

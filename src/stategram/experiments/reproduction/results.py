@@ -7,21 +7,6 @@ from __future__ import annotations
 
 from stategram.experiments.cluster_examples import ClusterGallery, Data
 
-__all__ = [
-    "FORMAT",
-    "Claim",
-    "CountBand",
-    "Figures",
-    "InputFile",
-    "PaperRow",
-    "Part",
-    "Reproduction",
-    "RowResult",
-    "SizeTrial",
-    "Sweep",
-    "TextFigures",
-]
-
 FORMAT = 1
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from stategram.clustering import by_size
 from stategram.errors import UsageError
 
-__all__ = ["CLASSES", "LARGE", "SMALL", "Sizes", "check_scale", "sizes_for"]
-
 LARGE, SMALL, CLASSES = 2000, 500, 1000
 """The paper's numbers: of states and of categories, for its smaller model, of classes in contexts."""
 _PAPER_WORDS = 10_000_000

@@ -9,8 +9,6 @@ from stategram.experiments.reproduction.plan import ClusteredPlan, MixturePlan, 
 from stategram.experiments.reproduction.results import RowResult
 from stategram.experiments.steps import Steps
 
-__all__ = ["RowSteps", "TimeLeft"]
-
 # Seconds on two cores, measured on two million words with 500 clusters a side. Only their proportions matter:
 # the rows that are done say how fast this machine is.
 _NGRAM = 0.4

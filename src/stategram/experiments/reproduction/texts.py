@@ -17,8 +17,6 @@ from stategram.storage import file_sha256
 from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of, read_corpus
 from stategram.wording import printable
 
-__all__ = ["Source", "Texts", "input_file", "read_texts", "texts_of_sentences"]
-
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A corpus, the name of a file, or those of several."""
 _USES = ("train", "heldout", "test")
@@ -78,7 +76,6 @@ def read_texts(
     heldout: Source,
     test: Source,
     *,
-    threads: int | None = None,
     progress: Callable[[int, int | None], None] | None = None,
     **options: Any,
 ) -> Texts:
@@ -94,26 +91,22 @@ def read_texts(
     if isinstance(train, Corpus):
         first = train
     else:
-        first = read_corpus(_names("train", train), threads=threads, progress=progress, **options)
+        first = read_corpus(_names("train", train), progress=progress, **options)
     kept = {name: options[name] for name in _READING if name in options}
 
     def further(use: str, source: Source) -> Corpus:
         if isinstance(source, Corpus):
             return source.in_vocabulary(first.vocabulary)
-        return read_corpus(_names(use, source), vocabulary=first.vocabulary, threads=threads, **kept)
+        return read_corpus(_names(use, source), vocabulary=first.vocabulary, **kept)
 
     return Texts(first, further("heldout", heldout), further("test", test), tuple(inputs))
 
 
-def texts_of_sentences(
-    sentences: Iterable[Sequence[str]], *, vocabulary_size: int, name: str, threads: int | None = None
-) -> Texts:
+def texts_of_sentences(sentences: Iterable[Sequence[str]], *, vocabulary_size: int, name: str) -> Texts:
     """Take training, held-out and test sentences from memory; `name` says where they are from."""
     train, heldout, test = sentences
-    first = corpus_from_sentences(train, vocabulary_size=vocabulary_size, threads=threads)
-    second, third = (
-        corpus_from_sentences(one, vocabulary=first.vocabulary, threads=threads) for one in (heldout, test)
-    )
+    first = corpus_from_sentences(train, vocabulary_size=vocabulary_size)
+    second, third = (corpus_from_sentences(one, vocabulary=first.vocabulary) for one in (heldout, test))
     inputs = []
     for use, one in zip(_USES, (train, heldout, test), strict=True):
         data = "\n".join(one).encode()

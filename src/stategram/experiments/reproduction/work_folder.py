@@ -41,8 +41,6 @@ from stategram.storage import (
     write_whole,
 )
 
-__all__ = ["Scores", "WorkFolder", "check_folder"]
-
 _TABLES = "tables.json"
 _RUN = "run.json"
 _LOCK = "run.lock"

@@ -1,0 +1,28 @@
+"""How long work reports its progress, and how it is asked to end early.
+
+Results and notes of a step go to the `logging` module instead, to loggers below ``stategram``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Progress = Callable[[float, str], object]
+"""Called now and then with the fraction of the work that is done, 0 to 1, and a short message."""
+
+Stop = Callable[[], bool]
+"""Returns whether to end early with the best result so far."""
+
+
+def subprogress(progress: Progress | None, begin: float, end: float) -> Progress | None:
+    """Return the progress of a step that takes a task from fraction `begin` to `end`.
+
+    >>> reported = []
+    >>> step = subprogress(lambda fraction, message: reported.append((fraction, message)), 0.5, 1.0)
+    >>> step(0.5, "counting")
+    >>> reported
+    [(0.75, 'counting')]
+    """
+    if progress is None:
+        return None
+    return lambda fraction, message: progress(begin + (end - begin) * fraction, message)
