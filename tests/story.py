@@ -11,6 +11,23 @@ _VERBS = "sees likes finds leaves knows wants follows".split()
 _ADJECTIVES = "old new red small great dark".split()
 _PLACES = "near behind under over".split()
 
+# A mixture of one part of each kind, small enough for these sentences.
+RECIPE = """
+[[part]]
+model = "ngram"
+order = 3
+[[part]]
+model = "category-ngram"
+classes = 8
+[[part]]
+model = "clustered"
+context = "g-2,w-1"
+context_classes = 8
+states = 12
+categories = 10
+anneal = 4
+"""
+
 
 def sentences(n: int, *, seed: int) -> list[str]:
     """Give so many sentences, always the same for a seed."""

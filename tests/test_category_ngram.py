@@ -16,8 +16,7 @@ from stategram import CategoryNgramModel, WordClasses, corpus_from_sentences, lo
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import use_resources
 from stategram.text import BEGIN
-from test_smoothing import Text, long_text, make_corpus, texts
-from test_sums_to_one import histories
+from texts import Text, histories, long_text, make_corpus, texts
 
 # The twin's n-gram probabilities are float64, the model's float32 logarithms, of which four are added.
 CLOSE = 1e-5

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clustering_problems import CRITERIA, SHORT_SEARCH, bytes_of, figures_of, run_with_checkpoints, text
 from stategram import BadDataError, UsageError
 from stategram.clustering import (
     Checkpoint,
@@ -31,17 +32,6 @@ from stategram.clustering.monitor import Monitor
 from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
-from test_tree_clustering import CRITERIA, bytes_of, figures_of, text
-
-OPTIONS: dict[str, Any] = {
-    "states": 15,
-    "categories": 12,
-    "anneal": 5,
-    "max_sweeps": 5,
-    "tolerance": 0.0,
-    "candidates": 3,
-    "seed": 4,
-}
 
 
 @pytest.fixture(autouse=True)
@@ -66,10 +56,6 @@ class Cut:
             raise PowerCut
 
 
-def run(folder: Path, **options: Any) -> Clustering:
-    return cluster(text(), "w-2,w-1", checkpoint=Checkpoint(folder, seconds=0), **{**OPTIONS, **options})
-
-
 def figures_of_levels(found: Clustering) -> list[tuple[Any, ...]]:
     return [(one.level, one.nodes, one.movable, one.sweeps, one.criterion) for one in found.levels]
 
@@ -78,17 +64,17 @@ def figures_of_levels(found: Clustering) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> None:
     options: dict[str, Any] = {"criterion": criterion, "tree": tree}
-    whole = cluster(text(), "w-2,w-1", **OPTIONS, **options)
-    assert bytes_of(run(tmp_path / "whole", **options)) == bytes_of(whole)
+    whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH, **options)
+    assert bytes_of(run_with_checkpoints(tmp_path / "whole", **options)) == bytes_of(whole)
     told: list[Progress] = []
-    cluster(text(), "w-2,w-1", **OPTIONS, **options, progress=told.append)
+    cluster(text(), "w-2,w-1", **SHORT_SEARCH, **options, progress=told.append)
     resumed = 0
     for moment in range(0, len(told) - 3, 3):
         folder = tmp_path / str(moment)
         with pytest.raises(PowerCut):
-            run(folder, **options, progress=Cut(moment))
+            run_with_checkpoints(folder, **options, progress=Cut(moment))
         resumed += folder.exists()
-        found = run(folder, **options, resume=True)
+        found = run_with_checkpoints(folder, **options, resume=True)
         assert bytes_of(found) == bytes_of(whole)
         assert figures_of(found) == figures_of(whole)
         assert figures_of_levels(found) == figures_of_levels(whole)
@@ -97,13 +83,13 @@ def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> No
 
 
 def test_cut_off_again_and_again(tmp_path: Path) -> None:
-    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH)
     randomly = random.Random(2)
     for _ in range(6):
         with pytest.raises(PowerCut), use_resources(threads=2):
             # Enough for a few sweeps: something is gained each time.
-            run(tmp_path / "c", resume=True, progress=Cut(randomly.randrange(1, 9)))
-    found = run(tmp_path / "c", resume=True)
+            run_with_checkpoints(tmp_path / "c", resume=True, progress=Cut(randomly.randrange(1, 9)))
+    found = run_with_checkpoints(tmp_path / "c", resume=True)
     assert bytes_of(found) == bytes_of(whole)
     assert figures_of(found) == figures_of(whole)
     seconds = [sweep.seconds for sweep in found.history]
@@ -113,16 +99,17 @@ def test_cut_off_again_and_again(tmp_path: Path) -> None:
 PROGRAM = """
 import sys
 from pathlib import Path
-import test_checkpoints
-test_checkpoints.exchange._LEAST_CLUSTERS_FOR_SHORTLISTS = 1
+from clustering_problems import run_with_checkpoints
+from stategram.clustering import exchange
+exchange._LEAST_CLUSTERS_FOR_SHORTLISTS = 1
 print("begun", flush=True)
-test_checkpoints.run(Path(sys.argv[1]), resume=True)
+run_with_checkpoints(Path(sys.argv[1]), resume=True)
 """
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no kill -9")
 def test_killed(tmp_path: Path) -> None:
-    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH)
     randomly = random.Random(3)
     here = str(Path(__file__).parent)
     for _ in range(4):
@@ -135,7 +122,7 @@ def test_killed(tmp_path: Path) -> None:
             assert process.stdout.readline().strip() == b"begun"
             time.sleep(randomly.uniform(0.0, 0.25))
             process.send_signal(signal.SIGKILL)
-    assert bytes_of(run(tmp_path / "c", resume=True)) == bytes_of(whole)
+    assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True)) == bytes_of(whole)
 
 
 def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
@@ -143,27 +130,29 @@ def test_what_a_killed_process_left_is_no_hindrance(tmp_path: Path) -> None:
         left = tmp_path / f"c.0123456789abcdef.{name}"
         left.mkdir()
         (left / "manifest.json").write_text("{")
-    run(tmp_path / "c")
+    run_with_checkpoints(tmp_path / "c")
     assert open_folder(tmp_path / "c", kind="clustering checkpoint").path == tmp_path / "c"
 
 
 def test_killed_while_the_checkpoint_was_replaced(tmp_path: Path) -> None:
-    whole = cluster(text(), "w-2,w-1", **OPTIONS)
+    whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH)
     with pytest.raises(PowerCut):
-        run(tmp_path / "c", progress=Cut(20))
+        run_with_checkpoints(tmp_path / "c", progress=Cut(20))
     (tmp_path / "c").rename(tmp_path / "c.0123456789abcdef.replaced")
     told: list[Progress] = []
-    assert bytes_of(run(tmp_path / "c", resume=True, progress=told.append)) == bytes_of(whole)
+    assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True, progress=told.append)) == bytes_of(
+        whole
+    )
     assert told[0].sweep > 1  # it did not begin anew
 
 
 def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
-    found = run(tmp_path / "none yet", resume=True)
-    assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **OPTIONS))
+    found = run_with_checkpoints(tmp_path / "none yet", resume=True)
+    assert bytes_of(found) == bytes_of(cluster(text(), "w-2,w-1", **SHORT_SEARCH))
 
 
 def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
-    cluster(text(), "w-2,w-1", **OPTIONS, checkpoint=tmp_path / "c")
+    cluster(text(), "w-2,w-1", **SHORT_SEARCH, checkpoint=tmp_path / "c")
     # Where a level begins it always is.
     assert open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"] == {
         "level": 2,
@@ -173,20 +162,20 @@ def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
 
 
 def test_another_text_or_other_options(tmp_path: Path) -> None:
-    run(tmp_path / "c")
+    run_with_checkpoints(tmp_path / "c")
     for options in ({"states": 14}, {"seed": 5}, {"criterion": "leave-one-out"}, {"tree": False}):
         with pytest.raises(UsageError, match="of another text, or of other options"):
-            run(tmp_path / "c", resume=True, **options)
+            run_with_checkpoints(tmp_path / "c", resume=True, **options)
     keeper = Checkpoint(tmp_path / "c")
     other = text().sentences(0, text().n_sentences - 1)
     for corpus, context in ((other, "w-2,w-1"), (text(), "w-1"), (text(), "w-3,w-1")):
         with pytest.raises(UsageError, match="of another text"):
-            cluster(corpus, context, **OPTIONS, checkpoint=keeper, resume=True)
+            cluster(corpus, context, **SHORT_SEARCH, checkpoint=keeper, resume=True)
 
 
 def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: Path) -> None:
     """Their leaves have the same values and the same words, under other nodes of level 1."""
-    whole = run(tmp_path / "c")
+    whole = run_with_checkpoints(tmp_path / "c")
     first, leaves = whole.tree.levels
     shifted = first.first_child.copy()
     shifted[len(shifted) // 2] += 1
@@ -202,18 +191,18 @@ def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: P
 
 @pytest.mark.parametrize("name", ["clusters.safetensors", "manifest.json"])
 def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
-    run(tmp_path / "c")
+    run_with_checkpoints(tmp_path / "c")
     file = tmp_path / "c" / name
     data = bytearray(file.read_bytes())
     for at in np.linspace(0, len(data) - 1, 20).astype(int).tolist():
         data[at] ^= 4
         file.write_bytes(data)
         with pytest.raises(BadDataError, match=name):
-            run(tmp_path / "c", resume=True)
+            run_with_checkpoints(tmp_path / "c", resume=True)
         data[at] ^= 4
     file.write_bytes(data[:-1])
     with pytest.raises(BadDataError, match=name):
-        run(tmp_path / "c", resume=True)
+        run_with_checkpoints(tmp_path / "c", resume=True)
 
 
 @pytest.mark.parametrize(
@@ -232,14 +221,14 @@ def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_one_that_makes_no_sense_is_refused(part: str, value: Any, tmp_path: Path) -> None:
-    run(tmp_path / "c")
+    run_with_checkpoints(tmp_path / "c")
     opened = open_folder(tmp_path / "c", kind="clustering checkpoint")
     arrays = opened.arrays("clusters", mmap=False)
     manifest = json.loads((tmp_path / "c" / "manifest.json").read_text())
     (arrays if part in arrays else manifest)[part] = value
     write_folder(tmp_path / "c", kind="clustering checkpoint", arrays={"clusters": arrays}, manifest=manifest)
     with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); begin anew"):
-        run(tmp_path / "c", resume=True)
+        run_with_checkpoints(tmp_path / "c", resume=True)
 
 
 def test_numbers_that_were_chosen_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,7 +239,7 @@ def test_numbers_that_were_chosen_are_kept(tmp_path: Path, monkeypatch: pytest.M
         return choose_numbers(*arguments, **options)
 
     monkeypatch.setattr(context_clustering, "choose_numbers", counted)
-    options = {**OPTIONS, "states": "auto", "checkpoint": tmp_path / "c"}
+    options = {**SHORT_SEARCH, "states": "auto", "checkpoint": tmp_path / "c"}
     whole = cluster(text(), "w-1", **options)
     shutil.rmtree(tmp_path / "c", ignore_errors=True)  # killed before the first clustering was saved
     for change, n_searches in (

@@ -13,23 +13,8 @@ import pytest
 
 from command_line import run
 from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_classes
-from story import sentences
+from story import RECIPE, sentences
 
-RECIPE = """
-[[part]]
-model = "ngram"
-order = 3
-[[part]]
-model = "category-ngram"
-classes = 8
-[[part]]
-model = "clustered"
-context = "g-2,w-1"
-context_classes = 8
-states = 12
-categories = 10
-anneal = 4
-"""
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 

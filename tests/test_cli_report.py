@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from command_line import make_models, run
+from html_structure import structure_of
 from stategram import load_model
-from story import sentences
-from test_cli_recipes import RECIPE
-from test_report import structure_of
+from story import RECIPE, sentences
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
 

@@ -11,7 +11,7 @@ from stategram import ClusteredModel, ContextDefinition, Corpus, Mixture, NgramM
 from stategram.clustering import ClusteringSettings, TreeClustering
 from stategram.clustering.monitor import Monitor
 from stategram.evaluation import evaluate, history_sums
-from test_smoothing import long_text, make_corpus
+from texts import long_text, make_corpus
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive.clustered as naive
+from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
@@ -25,9 +26,7 @@ from stategram.models.state_tree import N_SIZES, StateLevel, StateTree
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
-from test_context_tree import classes_of, context_of, nodes_of, sentences_of, tags_of
-from test_smoothing import Text, long_text, make_corpus, texts
-from test_sums_to_one import histories
+from texts import Text, histories, long_text, make_corpus, texts
 
 CONTEXTS = ["w-1", "w-2,w-1", "w-9,w-1", "t-1,w-1", "g-2,w-1", "w-3,w-2,w-1"]
 

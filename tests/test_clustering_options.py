@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clustering_problems import bytes_of, text
 from planted import planted_text
 from stategram import UsageError, corpus_from_sentences
 from stategram.clustering import WordClasses, by_size, cluster
 from stategram.clustering.number_of_clusters import smallest_nearly_best, try_numbers
 from stategram.contexts import parse_tags
-from test_tree_clustering import bytes_of, text
 
 
 def test_tags_and_classes_as_they_come() -> None:

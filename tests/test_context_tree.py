@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive.contexts as naive
+from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from stategram import Corpus, UsageError, corpus_from_sentences
-from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, tree
-from stategram.contexts.tags import tag_words
+from stategram.contexts import ContextDefinition, ContextTree, build_tree, tree
 from stategram.contexts.tree import ContextLevel
 from stategram.resources import use_resources
-from stategram.text import BEGIN
-from test_smoothing import Text, long_text, make_corpus, texts
+from texts import Text, long_text, make_corpus, texts
 
 DEFINITIONS = [
     "w-1",
@@ -31,42 +30,11 @@ DEFINITIONS = [
 ]
 
 
-def tags_of(corpus: Corpus) -> TagMap:
-    words = corpus.vocabulary.words[3:]
-    return tag_words(corpus.vocabulary, [(f"T{len(word) % 2}", "lexicon") for word in words])
-
-
-def classes_of(corpus: Corpus) -> NDArray[np.uint32]:
-    return (np.arange(len(corpus.vocabulary)) * 7 % 5).astype(np.uint32)
-
-
 def tree_of(corpus: Corpus, context: str, threads: int | None = 1) -> ContextTree:
     with use_resources(threads=threads):
         return build_tree(
             corpus, ContextDefinition.parse(context), tags=tags_of(corpus), classes=classes_of(corpus)
         )
-
-
-def sentences_of(corpus: Corpus) -> list[list[int]]:
-    return [corpus.sentence(i).tolist() for i in range(corpus.n_sentences)]
-
-
-def context_of(found: ContextTree) -> naive.Context:
-    return naive.Context(
-        [values.tolist() for values in found.maps],
-        [value.distance for value in found.definition.values],
-        BEGIN,
-    )
-
-
-def nodes_of(found: ContextTree) -> list[list[naive.Node]]:
-    """For each level the values of each node, by way of its parents."""
-    levels: list[list[naive.Node]] = [[(value,) for value in found.levels[0].values.tolist()]]
-    for number in range(2, found.depth + 1):
-        parents = found.parents(number).tolist()
-        values = found.levels[number - 1].values.tolist()
-        levels.append([(*levels[-1][p], v) for p, v in zip(parents, values, strict=True)])
-    return levels
 
 
 def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:

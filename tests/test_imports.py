@@ -1,11 +1,13 @@
-"""Modules can be imported in any order: none waits for another that waits for it."""
+"""Modules can be imported in any order, and test modules do not import each other."""
 
 from __future__ import annotations
 
+import ast
 import os
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -43,3 +45,22 @@ def test_every_module_can_come_first() -> None:
         [sys.executable, "-c", _SCRIPT, *names], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_test_modules_do_not_import_each_other() -> None:
+    modules = sorted(Path(__file__).parent.rglob("test_*.py"))
+    assert len(modules) > 30
+    imports = [
+        f"{module.name}: {name}"
+        for module in modules
+        for node in ast.walk(ast.parse(module.read_text("utf-8")))
+        for name in (
+            [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else [alias.name for alias in node.names]
+            if isinstance(node, ast.Import)
+            else []
+        )
+    ]
+    # Shared texts, problems and builders have modules of their own: texts, context_problems, story, ...
+    assert [line for line in imports if line.split()[-1].startswith("test_")] == []

@@ -24,8 +24,7 @@ from stategram.models import Gate
 from stategram.models.buckets import Buckets
 from stategram.resources import use_resources
 from stategram.text import BEGIN
-from test_smoothing import Text, long_text, make_corpus, texts
-from test_sums_to_one import histories
+from texts import Text, histories, long_text, make_corpus, texts
 
 KINDS = ("none", "length", "backoff", "category", "all")
 

@@ -11,7 +11,7 @@ import pytest
 from stategram import CategoryNgramModel, Corpus, Mixture, Model, NgramModel, load_model
 from stategram.errors import BadDataError
 from stategram.storage import holds_only_our_files, open_folder, write_folder
-from test_smoothing import long_text, make_corpus
+from texts import long_text, make_corpus
 
 FILES = [
     "0-0-trie.safetensors",

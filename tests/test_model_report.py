@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from html_structure import structure_of
 from stategram import (
     CategoryNgramModel,
     ClusteredModel,
@@ -20,7 +21,6 @@ from stategram import (
 )
 from stategram.report import model_html
 from story import sentences
-from test_report import structure_of
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,6 +11,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
+from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.experiments.cluster_examples import ClusterGallery
@@ -32,36 +32,6 @@ from stategram.report.verdict import headline
 @pytest.fixture(autouse=True)
 def _vega_lite() -> None:
     pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
-
-
-class _Structure(HTMLParser):
-    """Collects tags, and fails if they are not closed in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.met: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.met.append(tag)
-        self.ids += [value for name, value in attrs if name == "id" and value]
-        if tag not in ("meta", "link", "br"):
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.met.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def structure_of(page: str) -> _Structure:
-    found = _Structure()
-    found.feed(page)
-    assert found.open == []
-    assert len(found.ids) == len(set(found.ids))
-    return found
 
 
 @cache

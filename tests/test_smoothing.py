@@ -19,7 +19,7 @@ from stategram.models.pruning import prune
 from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
 from stategram.models.trie import NgramTrie
 from stategram.resources import use_resources
-from stategram.text import Corpus, Vocabulary
+from texts import Text, long_text, make_corpus, texts
 
 TWINS: dict[str, Callable[..., naive.NaiveNgramModel]] = {
     "kneser-ney": naive.kneser_ney,
@@ -27,35 +27,6 @@ TWINS: dict[str, Callable[..., naive.NaiveNgramModel]] = {
     "absolute": naive.absolute,
     "witten-bell": naive.witten_bell,
 }
-Sentences = list[list[int]]
-Text = tuple[Sentences, int]
-
-
-def make_corpus(sentences: Sentences, n_words: int) -> Corpus:
-    ids = np.array([id for sentence in sentences for id in sentence], np.uint32)
-    starts = np.concatenate(([0], np.cumsum([len(sentence) for sentence in sentences]))).astype(np.int64)
-    return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
-
-
-@st.composite
-def texts(draw: st.DrawFn) -> Text:
-    n_words = draw(st.integers(3, 12))
-    words = st.sampled_from([id for id in range(n_words) if id not in (1, 2)])
-    sentences = draw(st.lists(st.lists(words, min_size=1, max_size=12), min_size=1, max_size=25))
-    return [[*sentence, 2] for sentence in sentences], n_words
-
-
-def long_text(n_events: int = 4000, n_words: int = 30) -> Text:
-    """A text with enough rare n-grams for all discounts: each word depends on the last but one."""
-    random = np.random.default_rng(5)
-    sentences, sentence = [], [3]
-    for step in random.zipf(1.5, n_events):
-        word = 3 + (sentence[-2 if len(sentence) > 1 else -1] + int(step)) % (n_words - 3)
-        sentence.append(word)
-        if step % 7 == 0:
-            sentences.append([*sentence, 2])
-            sentence = [3 + int(step) % 5]
-    return [*sentences, [*sentence, 2]], n_words
 
 
 def ngrams_of(trie: NgramTrie) -> tuple[dict[naive.Ngram, float], dict[naive.Ngram, float]]:

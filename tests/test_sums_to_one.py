@@ -15,22 +15,7 @@ from stategram.counts import Workspace, count_ngrams
 from stategram.models import SMOOTHINGS, NgramModel
 from stategram.models.smoothing import estimate, usual_min_counts
 from stategram.text import Corpus, Vocabulary
-from test_smoothing import Text, long_text, make_corpus, texts
-
-
-def histories(corpus: Corpus, order: int) -> list[list[str]]:
-    """Histories of the text, and random ones that it lacks."""
-    random = np.random.default_rng(1)
-    words = corpus.vocabulary.words
-    found = []
-    for i in random.integers(0, corpus.n_events, 40).tolist():
-        sentence = int(np.searchsorted(corpus.sentence_starts, i, "right")) - 1
-        start = int(corpus.sentence_starts[sentence])
-        found.append([words[id] for id in corpus.ids[max(start, i - order) : i].tolist()])
-    predicted = [word for word in words if not word.startswith(("<s", "</"))]
-    for length in range(order + 2):
-        found.append(random.choice(predicted, length).tolist())
-    return found
+from texts import Text, histories, long_text, make_corpus, texts
 
 
 def assert_sums(model: NgramModel, corpus: Corpus) -> None:

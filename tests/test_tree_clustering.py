@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,23 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clustering_problems import CRITERIA, bytes_of, figures_of, text
+from context_problems import classes_of, tags_of
 from naive.exchange import Pairs, two_sided_criterion
-from naive.leave_one_out import leave_one_out_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
-from stategram import Corpus
 from stategram.clustering import Clustering, ClusteringSettings, cluster, exchange
 from stategram.clustering.tree_clustering import _plan
 from stategram.contexts import ContextTree
 from stategram.resources import use_resources
-from test_context_tree import classes_of, tags_of
-from test_smoothing import Text, long_text, make_corpus, texts
-
-CRITERIA = {"ml": two_sided_criterion, "leave-one-out": leave_one_out_criterion}
-
-
-@cache
-def text() -> Corpus:
-    return make_corpus(*long_text(3000, 80))
+from texts import Text, make_corpus, texts
 
 
 def pairs_of(tree: ContextTree) -> Pairs:
@@ -41,15 +32,6 @@ def pairs_of(tree: ContextTree) -> Pairs:
 def criterion_of(found: Clustering) -> float:
     criterion = CRITERIA[found.settings.criterion]
     return criterion(pairs_of(found.tree), found.states[-1].tolist(), found.categories.tolist())
-
-
-def bytes_of(found: Clustering) -> list[bytes]:
-    return [*(states.tobytes() for states in found.states), found.categories.tobytes()]
-
-
-def figures_of(found: Clustering) -> list[tuple[Any, ...]]:
-    """All that is told of the sweeps, without the time they took."""
-    return [(one.step, one.number, one.moves, one.criterion, one.perplexity) for one in found.history]
 
 
 def assert_complete(found: Clustering) -> None:

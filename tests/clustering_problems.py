@@ -1,0 +1,42 @@
+"""A corpus to cluster, a short search, and clusterings in a form that tests can compare."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from naive.exchange import two_sided_criterion
+from naive.leave_one_out import leave_one_out_criterion
+from stategram import Corpus
+from stategram.clustering import Checkpoint, Clustering, cluster
+from texts import long_text, make_corpus
+
+CRITERIA = {"ml": two_sided_criterion, "leave-one-out": leave_one_out_criterion}
+SHORT_SEARCH: dict[str, Any] = {
+    "states": 15,
+    "categories": 12,
+    "anneal": 5,
+    "max_sweeps": 5,
+    "tolerance": 0.0,
+    "candidates": 3,
+    "seed": 4,
+}
+
+
+@cache
+def text() -> Corpus:
+    return make_corpus(*long_text(3000, 80))
+
+
+def run_with_checkpoints(folder: Path, **options: Any) -> Clustering:
+    return cluster(text(), "w-2,w-1", checkpoint=Checkpoint(folder, seconds=0), **{**SHORT_SEARCH, **options})
+
+
+def bytes_of(found: Clustering) -> list[bytes]:
+    return [*(states.tobytes() for states in found.states), found.categories.tobytes()]
+
+
+def figures_of(found: Clustering) -> list[tuple[Any, ...]]:
+    """All that is told of the sweeps, without the time they took."""
+    return [(one.step, one.number, one.moves, one.criterion, one.perplexity) for one in found.history]
