@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -193,20 +192,6 @@ class Shortlists {
 
 // Elements that are scored before their moves are made.
 inline constexpr std::size_t sweep_batch = 64;
-
-// Kernels let other Python threads run while they work; none of those may enter the same kernel.
-class Occupied {
- public:
-    explicit Occupied(std::atomic<bool>& flag) : flag_(flag) {
-        if (flag_.exchange(true)) throw std::logic_error("this kernel is at work in another thread");
-    }
-    ~Occupied() { flag_ = false; }
-    Occupied(const Occupied&) = delete;
-    Occupied& operator=(const Occupied&) = delete;
-
- private:
-    std::atomic<bool>& flag_;
-};
 
 // One pass over the elements of `order`. A Problem has
 //   Scratch                                    memory of one thread, with a vector<float> `scores`

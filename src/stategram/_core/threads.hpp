@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -43,6 +44,21 @@ class ThreadPool {
     std::size_t count_ = 0;
     const std::function<void(std::size_t, int)>* task_ = nullptr;
     std::exception_ptr failure_;
+};
+
+// A kernel lets other Python threads run while it works; this throws if one of them enters the same object.
+// Hold one in every method that changes the object or uses its ThreadPool.
+class BusyGuard {
+ public:
+    explicit BusyGuard(std::atomic<bool>& busy) : busy_(busy) {
+        if (busy_.exchange(true)) throw std::logic_error("this kernel is in use by another thread");
+    }
+    ~BusyGuard() { busy_ = false; }
+    BusyGuard(const BusyGuard&) = delete;
+    BusyGuard& operator=(const BusyGuard&) = delete;
+
+ private:
+    std::atomic<bool>& busy_;
 };
 
 // Calls use(first, last) for slices of [begin, end) that cover it, none of them empty. Where work is uneven,

@@ -155,7 +155,7 @@ class TiedExchange {
                     bool shortlisted) {
         SweepOrder checked = checked_order(order, scales, temperature, seed, shortlisted, labels_.size());
         nb::gil_scoped_release release;
-        Occupied here(occupied_);
+        const BusyGuard guard(occupied_);
         std::size_t moves = sweep(*this, scratch_, shortlists_, noise_, checked, pool_, criterion_);
         check_criterion(criterion_, [&] { return recount(); });
         return moves;

@@ -235,7 +235,7 @@ class TwoSidedExchange {
         SweepOrder checked =
             checked_order(order, scales, temperature, seed, shortlisted, side.labels().size());
         nb::gil_scoped_release release;
-        Occupied here(occupied_);
+        const BusyGuard guard(occupied_);
         std::size_t moves =
             sweep(side, side.scratch(), side.shortlists(), side.noise(), checked, pool_, criterion_);
         check_criterion(criterion_, [&] { return recount(); });
