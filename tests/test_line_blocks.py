@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stategram import BadDataError, read_corpus
-from stategram.text import Treatment, line_blocks, read_line_blocks
+from stategram.text import Normalization, line_blocks, read_line_blocks
 
-NO_TREATMENT = Treatment()
+NO_TREATMENT = Normalization()
 PIECES = [
     "the",
     "Cat",
@@ -65,7 +65,7 @@ def test_blocks_are_lines_of_the_text(
 def test_words_are_treated_but_keep_their_spelling(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("The CAT 12,5 ÄÖ <S> <unk>\n", encoding="utf-8")
-    (block,) = read_line_blocks(str(path), Treatment(lowercase=True, digits="N"))
+    (block,) = read_line_blocks(str(path), Normalization(lowercase=True, digits="N"))
     ids = block.corpus.ids.tolist()
     assert [block.spelling.word(id) for id in ids] == ["The", "CAT", "12,5", "ÄÖ", "<S>", "<unk>", "</s>"]
     assert [block.corpus.vocabulary.word(id) for id in ids] == [
@@ -89,7 +89,7 @@ def test_the_treatment_is_that_of_read_corpus(
     path.write_text(" ".join(words), encoding="utf-8")
     corpus = read_corpus(path, lowercase=True, digits="N")
     expected = [corpus.vocabulary.word(id) for id in corpus.ids.tolist()[:-1]]
-    assert Treatment(True, "N").of(words) == expected
+    assert Normalization(True, "N").of(words) == expected
 
 
 def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:

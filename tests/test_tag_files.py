@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stategram.contexts import TagMap, TagShare, parse_tags, tags_from_conllu, tags_from_file
+from stategram.contexts import TagCounts, TagMap, parse_tags, tags_from_conllu, tags_from_file
 from stategram.contexts.suffixes import SuffixGuesser
 from stategram.contexts.tag_files import NO_TAG
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -86,9 +86,9 @@ def test_words_that_are_not_in_the_list(tmp_path: Path) -> None:
     assert found["TUNG"] == "VBN"
     assert found["2026"] == "CD"
     assert {found[word] for word in ("ox", "zebra", "severe", "became")} == {NO_TAG}
-    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(5, 5), "fallback": TagShare(4, 4)}
+    assert tags.source == {"lexicon": TagCounts(1, 1), "rule": TagCounts(5, 5), "fallback": TagCounts(4, 4)}
     tags = parse_tags(str(path), vocabulary, guess=False)
-    assert tags.source == {"lexicon": TagShare(1, 1), "rule": TagShare(1, 1), "fallback": TagShare(8, 8)}
+    assert tags.source == {"lexicon": TagCounts(1, 1), "rule": TagCounts(1, 1), "fallback": TagCounts(8, 8)}
     with pytest.raises(UsageError, match="brill has its own rules"):
         parse_tags("brill", vocabulary, guess=False)
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
         ContextDefinition,
         ContextTree,
         ContextValue,
+        TagCounts,
         TagMap,
-        TagShare,
         build_tree,
         tags_from_brill,
         tags_from_conllu,
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
     from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
     from stategram.resources import Resources, use_resources
-    from stategram.text import Corpus, ReadingReport, Vocabulary, corpus_from_sentences, read_corpus
+    from stategram.text import Corpus, ReadStats, Vocabulary, corpus_from_sentences, read_corpus
 
 __version__ = "0.1.0"
 
@@ -96,7 +96,7 @@ _HOMES = {
         "ContextTree",
         "ContextValue",
         "TagMap",
-        "TagShare",
+        "TagCounts",
         "build_tree",
         "tags_from_brill",
         "tags_from_conllu",
@@ -134,7 +134,7 @@ _HOMES = {
         "load_model",
     ),
     "stategram.resources": ("Resources", "use_resources"),
-    "stategram.text": ("Corpus", "ReadingReport", "Vocabulary", "corpus_from_sentences", "read_corpus"),
+    "stategram.text": ("Corpus", "ReadStats", "Vocabulary", "corpus_from_sentences", "read_corpus"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -167,15 +167,15 @@ __all__ = [
     "PartFigures",
     "PerplexityFigures",
     "Progress",
-    "ReadingReport",
+    "ReadStats",
     "Recipe",
     "Reproduction",
     "Resources",
     "RowResult",
     "StategramError",
     "SweepRecord",
+    "TagCounts",
     "TagMap",
-    "TagShare",
     "UsageError",
     "Vocabulary",
     "WordClasses",

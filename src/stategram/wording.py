@@ -7,10 +7,10 @@ import re
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-def many(n: int, one: str, more: str | None = None) -> str:
+def plural(n: int, one: str, more: str | None = None) -> str:
     """Give a number with its noun.
 
-    >>> many(1, "word"), many(2000, "class", "classes")
+    >>> plural(1, "word"), plural(2000, "class", "classes")
     ('1 word', '2,000 classes')
     """
     return f"{n:,} {one if n == 1 else more or one + 's'}"
@@ -55,4 +55,4 @@ def size(n_bytes: int) -> str:
     for unit, name in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
         if n_bytes >= unit:
             return f"{n_bytes / unit:.1f} {name}"
-    return many(n_bytes, "byte")
+    return plural(n_bytes, "byte")

@@ -20,7 +20,7 @@ from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.text import Corpus, read_corpus
-from stategram.wording import many
+from stategram.wording import plural
 
 
 @click.command(
@@ -176,9 +176,9 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         )
     found = len(estimator.classes_)
     console.say(
-        f"      {many(found, 'class', 'classes')}, "
+        f"      {plural(found, 'class', 'classes')}, "
         f"mutual information {estimator.mutual_information_:.4f} bits, "
-        f"training perplexity {estimator.perplexity_:,.2f}, {many(len(estimator.history_), 'sweep')}"
+        f"training perplexity {estimator.perplexity_:,.2f}, {plural(len(estimator.history_), 'sweep')}"
     )
     if estimator.n_classes and found < estimator.n_classes:
         console.say(f"      fewer than {estimator.n_classes:,}: more classes would gain nothing on this text")
@@ -206,7 +206,7 @@ def _cut(estimator: WordClasses, options: dict[str, Any], console: Console) -> t
     cut = hierarchy.cut_depth(depth)
     first = np.unique(cut, return_index=True)[1]
     labels = cut[estimator.labels_]
-    console.say(f"      {many(len(first), 'class', 'classes')} at depth {depth}")
+    console.say(f"      {plural(len(first), 'class', 'classes')} at depth {depth}")
     return labels, [paths[i][:depth] for i in first.tolist()]
 
 

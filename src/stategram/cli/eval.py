@@ -13,7 +13,7 @@ from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
-from stategram.wording import many
+from stategram.wording import plural
 
 
 @click.command(
@@ -47,7 +47,7 @@ def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
         figures = evaluate(model, corpus)
     if figures.above_one:
         console.say(
-            f"      note: {many(figures.above_one, 'event has', 'events have')} a probability above 1: "
+            f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
             "this model is not normalised"
         )
     click.echo(msgspec.json.encode(asdict(figures)).decode() if options["as_json"] else _as_table(figures))

@@ -17,7 +17,7 @@ from stategram.errors import BadDataError
 from stategram.formats import write_arpa
 from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel
 from stategram.storage import check_place
-from stategram.wording import many
+from stategram.wording import plural
 
 _LEAST_ORDER_OF_KENLM = 2
 _USUAL_ORDER_OF_KENLM = 6
@@ -115,4 +115,4 @@ def _export_arpa(model: Model, model_name: str, arpa: str, options: dict[str, An
             model,
             progress=lambda done, total: report(done / total, f"{done:,} of {total:,} n-grams"),
         )
-    console.say(f"      {many(sum(model.trie.sizes), 'n-gram')}")
+    console.say(f"      {plural(sum(model.trie.sizes), 'n-gram')}")

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from stategram.formats import write_classes
 from stategram.models import CategoryNgramModel, ClusteredModel
 from stategram.text import BEGIN, END, UNKNOWN
-from stategram.wording import many
+from stategram.wording import plural
 
 # Bit paths need the bigrams of classes, which models do not keep.
 EXPORTED_FORMATS = ("tsv", "srilm", "json")
@@ -26,8 +26,8 @@ def export_classes(chosen: CategoryNgramModel | ClusteredModel, place: str, *, f
     words = vocabulary.words
     numbers = _by_size(labels[ids].astype(np.int64), counts[ids])
     write_classes(place, [words[id] for id in ids.tolist()], numbers, counts[ids], format=format)
-    found = many(int(numbers.max(initial=-1)) + 1, "class", "classes")
-    return f"{found} of {many(len(ids), 'word')}: {chosen!r}"
+    found = plural(int(numbers.max(initial=-1)) + 1, "class", "classes")
+    return f"{found} of {plural(len(ids), 'word')}: {chosen!r}"
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.models import ClusteredModel
-from stategram.storage import write_whole
+from stategram.storage import atomic_write
 from stategram.text import Vocabulary
-from stategram.wording import many
+from stategram.wording import plural
 
 
 def export_states(model: ClusteredModel, place: str) -> str:
@@ -35,9 +35,9 @@ def export_states(model: ClusteredModel, place: str) -> str:
     columns = [last.states.astype(str).astype(object), last.counts.astype(str).astype(object), *columns]
     rows = zip(*(column[order].tolist() for column in columns), strict=True)
     lines = ["\t".join(("state", "events", *values)), *map("\t".join, rows)]
-    write_whole(place, ("\n".join(lines) + "\n").encode())
-    states = many(int(np.count_nonzero(totals)), "state")
-    return f"{states} of {many(len(order), 'context')}: {model!r}"
+    atomic_write(place, ("\n".join(lines) + "\n").encode())
+    states = plural(int(np.count_nonzero(totals)), "state")
+    return f"{states} of {plural(len(order), 'context')}: {model!r}"
 
 
 def _names(values: NDArray[np.uint32], vocabulary: Vocabulary, kind: str) -> NDArray[np.object_]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from stategram.cli.console import Console
 from stategram.cli.options import no_verify_option, quiet_option, word_options
-from stategram.cli.reading import read_model, takes_time, treatment_of
+from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model, NgramModel
 from stategram.text import BEGIN, UNKNOWN, read_all
@@ -70,12 +70,12 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
     console = Console(quiet=options["quiet"] or not takes_time(model_name))
     model = read_model(model_name, options, console)
-    treatment = treatment_of(model, options, console)
+    normalization = normalization_of(model, options, console)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, treatment.of(line.split()), top, not no_start)
+        found = _predict(model, normalization.of(line.split()), top, not no_start)
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":

@@ -17,12 +17,12 @@ from stategram.text import (
     END,
     SPECIAL_WORDS,
     Corpus,
+    Normalization,
     ReadingProgress,
-    Treatment,
     Vocabulary,
     read_corpus,
 )
-from stategram.wording import many
+from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
@@ -39,7 +39,7 @@ def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -
     vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
     with console.step("reading") as report:
         corpus = _read(texts, vocabulary, options["vocab"], options, report)
-    known = many(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
+    known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     _say_size(corpus, f"a vocabulary of {known}, ", console)
     return corpus
 
@@ -73,7 +73,8 @@ def _read(
 def _say_size(corpus: Corpus, known: str, console: Console) -> None:
     words, sentences = corpus.n_events - corpus.n_sentences, corpus.n_sentences
     console.say(
-        f"      {many(words, 'word')} in {many(sentences, 'sentence')}, {known}{corpus.n_unknown:,} unknown"
+        f"      {plural(words, 'word')} in {plural(sentences, 'sentence')}, {known}"
+        f"{corpus.n_unknown:,} unknown"
     )
     say_what_was_met(corpus, console)
 
@@ -81,9 +82,9 @@ def _say_size(corpus: Corpus, known: str, console: Console) -> None:
 def say_what_was_met(corpus: Corpus, console: Console) -> None:
     """Say what was replaced and dropped while a text was read."""
     if corpus.report.n_replaced:
-        console.say(f"      {many(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
+        console.say(f"      {plural(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
     if corpus.report.n_dropped:
-        console.say(f"      {many(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
+        console.say(f"      {plural(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
 def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
@@ -112,7 +113,7 @@ def _notes_on(model: NgramModel) -> list[str]:
         notes.append(f"the model has no {_END}: sentence ends have no probability")
     if inserted := model.report.get("inserted_starts", 0):
         notes.append(
-            f"{many(inserted, 'n-gram')} with which longer ones start {'was' if inserted == 1 else 'were'} "
+            f"{plural(inserted, 'n-gram')} with which longer ones start {'was' if inserted == 1 else 'were'} "
             "missing and added, with the probability that backing off gives"
         )
     return notes
@@ -135,13 +136,13 @@ def takes_time(name: str) -> bool:
 
 def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
     """Read texts, all as one, in the words of a model, as the next step of the console."""
-    treatment = treatment_of(model, options, console)
+    normalization = normalization_of(model, options, console)
     with console.step("reading") as report:
         corpus = read_corpus(
             list(tests),
             vocabulary=model.vocabulary,
-            lowercase=treatment.lowercase,
-            digits=treatment.digits,
+            lowercase=normalization.lowercase,
+            digits=normalization.digits,
             encoding_errors=options["encoding_errors"],
             progress=bytes_done(report),
         )
@@ -149,15 +150,15 @@ def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], conso
     return corpus
 
 
-def treatment_of(model: Model, options: dict[str, Any], console: Console) -> Treatment:
+def normalization_of(model: Model, options: dict[str, Any], console: Console) -> Normalization:
     """Give what is done with words: as in the training of the model, unless options say otherwise."""
-    treatment = Treatment.from_recipe(model.recipe)
-    if treatment.lowercase and options["lowercase"] is None:
+    normalization = Normalization.from_recipe(model.recipe)
+    if normalization.lowercase and options["lowercase"] is None:
         console.say("      words in lower case, as in training")
-    if treatment.digits and options["digits"] is None:
-        console.say(f"      {treatment.digits} for numbers, as in training")
+    if normalization.digits and options["digits"] is None:
+        console.say(f"      {normalization.digits} for numbers, as in training")
     if options["lowercase"] is not None:
-        treatment = replace(treatment, lowercase=options["lowercase"])
+        normalization = replace(normalization, lowercase=options["lowercase"])
     if options["digits"] is not None:
-        treatment = replace(treatment, digits=options["digits"] or None)
-    return treatment
+        normalization = replace(normalization, digits=options["digits"] or None)
+    return normalization

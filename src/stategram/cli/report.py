@@ -15,7 +15,7 @@ from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
 from stategram.report import FileRead, check_report_extra, is_report, model_html
-from stategram.storage import check_place, open_folder, write_whole
+from stategram.storage import atomic_write, check_place, open_folder
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
@@ -81,7 +81,7 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
             test=figures,
             files=files,
         )
-        write_whole(place, page.encode())
+        atomic_write(place, page.encode())
 
 
 def _beside(model_name: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stategram.cli.console import Console, Report
 from stategram.experiments.reproduction import RowPlan, RowResult, RowSteps, TimeLeft, n_row_steps
-from stategram.wording import duration, many
+from stategram.wording import duration, plural
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -63,10 +63,10 @@ class _Lines(RowSteps):
 def _of_plan(rows: Sequence[RowPlan], done: Sequence[RowResult], left: TimeLeft) -> str:
     if done:
         return (
-            f"      going on: {len(done)} of {many(len(rows), 'row')} are done already, "
+            f"      going on: {len(done)} of {plural(len(rows), 'row')} are done already, "
             f"about {duration(left.seconds())} left"
         )
-    return f"      {many(len(rows), 'row')}, about {duration(left.seconds())}"
+    return f"      {plural(len(rows), 'row')}, about {duration(left.seconds())}"
 
 
 class _LiveTable(RowSteps):
@@ -119,7 +119,7 @@ class _LiveTable(RowSteps):
             for name in ("row", "perplexity", "time"):
                 table.add_column(name, justify="left" if name == "row" else "right", no_wrap=True)
             if len(self.done) > _ROWS_SHOWN:
-                table.add_row(f"... {many(len(self.done) - _ROWS_SHOWN, 'row')} above", "", "")
+                table.add_row(f"... {plural(len(self.done) - _ROWS_SHOWN, 'row')} above", "", "")
             for row in self.done[-_ROWS_SHOWN:]:
                 table.add_row(row.title, f"{row.test.perplexity:,.1f}", duration(row.seconds))
             parts.append(table)
@@ -132,5 +132,5 @@ class _LiveTable(RowSteps):
             under_way = next((row.key for row in self.rows if row.title == title), None)
             left = self.left.seconds(under_way, share)
             time_left = f", about {duration(left)} left" if left > 0 else ""
-            parts.append(Text(f"{len(self.done)} of {many(len(self.rows), 'row')}{time_left}"))
+            parts.append(Text(f"{len(self.done)} of {plural(len(self.rows), 'row')}{time_left}"))
         return Group(*parts)

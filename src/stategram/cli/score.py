@@ -14,10 +14,10 @@ from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
-from stategram.cli.reading import bytes_done, read_model, treatment_of
+from stategram.cli.reading import bytes_done, normalization_of, read_model
 from stategram.models import EventScores, Model, NgramModel
 from stategram.resources import Resources
-from stategram.storage import check_place, open_whole
+from stategram.storage import atomic_open, check_place
 from stategram.text import UNKNOWN, Corpus, LineBlock, read_line_blocks
 
 _WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
@@ -67,11 +67,11 @@ def score(model_name: str, text: str, **options: Any) -> None:
     shown = output != "-" or not sys.stdout or not sys.stdout.isatty()
     console = Console(quiet=options["quiet"] or not shown, verbose=options["verbose"], steps=2)
     model = read_model(model_name, options, console)
-    treatment = treatment_of(model, options, console)
-    with console.step("scoring") as report, open_whole(output) as file:
+    normalization = normalization_of(model, options, console)
+    with console.step("scoring") as report, atomic_open(output) as file:
         blocks = read_line_blocks(
             text,
-            treatment,
+            normalization,
             encoding_errors=options["encoding_errors"],
             progress=bytes_done(report),
         )

@@ -12,9 +12,9 @@ from stategram.cli.console import Console
 from stategram.cli.options import guess_option, text_options, work_options
 from stategram.cli.reading import read_text
 from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
-from stategram.storage import check_place, write_whole
+from stategram.storage import atomic_write, check_place
 from stategram.text import SPECIAL_WORDS, Vocabulary
-from stategram.wording import many
+from stategram.wording import plural
 
 _FROM = {"lexicon": "from the lexicon or file", "rule": "by a rule", "fallback": "by default"}
 _EXAMPLES = 5
@@ -59,7 +59,7 @@ def tags(texts: tuple[str, ...], **options: Any) -> None:
     vocabulary = read_text(texts, options, console).vocabulary
     with console.step("tagging"):
         found = parse_tags(options["tag_source"], vocabulary, guess=not options["no_guess"])
-    write_whole(options["output"], _as_lines(found, vocabulary))
+    atomic_write(options["output"], _as_lines(found, vocabulary))
     console.say(_as_table(found, vocabulary))
 
 
@@ -106,8 +106,8 @@ def _as_table(found: TagMap, vocabulary: Vocabulary) -> str:
     lines.append("")
     for source, part in found.source.items():
         lines.append(
-            f"{_FROM[source]}: {many(part.words, 'word')} ({part.words / all_words:.2%}), "
-            f"{many(part.tokens, 'token')} ({part.tokens / all_tokens:.2%})"
+            f"{_FROM[source]}: {plural(part.words, 'word')} ({part.words / all_words:.2%}), "
+            f"{plural(part.tokens, 'token')} ({part.tokens / all_tokens:.2%})"
         )
     return "\n".join(lines)
 

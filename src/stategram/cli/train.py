@@ -19,7 +19,7 @@ from stategram.cli.train_recipe import train_by_recipe
 from stategram.cli.train_record import inputs_of, recipe_of
 from stategram.models import SMOOTHINGS, NgramModel
 from stategram.storage import left_overs
-from stategram.wording import many
+from stategram.wording import plural
 
 # What is in none of these is of the run.
 _GROUPS = {
@@ -179,5 +179,5 @@ def _train(
         console.say(f"      note: {note}")
     for length, discounts in enumerate(model.report["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
-        console.detail(f"      discounts of n-grams of {many(length, 'word')}: {shown}")
+        console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
     return model

@@ -20,7 +20,7 @@ from stategram.clustering.number_of_clusters import ClusterNumbers
 from stategram.clustering.tree_clustering import Position, TreeClustering
 from stategram.contexts import ContextDefinition, ContextTree
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import add_arrays, open_folder, recover_folder, write_folder, write_whole
+from stategram.storage import add_arrays, atomic_write, open_folder, recover_folder, write_folder
 from stategram.text import Corpus
 
 _KIND = "clustering checkpoint"
@@ -78,7 +78,7 @@ class Checkpoint:
 
     def keep_numbers(self, search: str, numbers: ClusterNumbers) -> None:
         """Write what a search for numbers of clusters came to, beside the folder."""
-        write_whole(self._numbers, json.dumps({"search": search, **asdict(numbers)}).encode() + b"\n")
+        atomic_write(self._numbers, json.dumps({"search": search, **asdict(numbers)}).encode() + b"\n")
 
     def numbers(self, search: str) -> ClusterNumbers | None:
         """Give what the same search came to; None if it was not done, or if that is damaged."""

@@ -22,7 +22,7 @@ from stategram.contexts import ContextDefinition, TagMap, build_tree
 from stategram.counts import cluster_counts
 from stategram.errors import UsageError
 from stategram.text import Corpus
-from stategram.wording import many
+from stategram.wording import plural
 
 AUTO = "auto"
 _EVERY = 10
@@ -68,7 +68,7 @@ def choose_numbers(
     kept, aside = _divide(corpus)
     if aside.n_events == 0 or kept.n_events == 0:
         raise UsageError(
-            f"a text of {many(corpus.n_sentences, 'sentence')} is too short to choose numbers of clusters; "
+            f"a text of {plural(corpus.n_sentences, 'sentence')} is too short to choose numbers of clusters; "
             "give them"
         )
     tree = build_tree(kept, definition, tags=tags, classes=classes)

@@ -4,7 +4,7 @@ from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.definition import ContextDefinition, ContextValue
 from stategram.contexts.sources import check_tags, file_of_tags, parse_tags
 from stategram.contexts.tag_files import tags_from_conllu, tags_from_file
-from stategram.contexts.tags import TAG_SOURCES, TagMap, TagShare
+from stategram.contexts.tags import TAG_SOURCES, TagCounts, TagMap
 from stategram.contexts.tree import ContextLevel, ContextTree, build_tree
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "ContextLevel",
     "ContextTree",
     "ContextValue",
+    "TagCounts",
     "TagMap",
-    "TagShare",
     "build_tree",
     "check_tags",
     "file_of_tags",

@@ -11,7 +11,7 @@ from stategram.contexts.suffixes import SuffixGuesser, most_frequent
 from stategram.contexts.tags import TagMap, is_lower_case, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
-from stategram.wording import many
+from stategram.wording import plural
 
 NO_TAG = "UNK-TAG"
 """The tag of words of which nothing is known."""
@@ -69,7 +69,7 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, gues
         if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
             shown = b" ".join(columns[:6]).decode()
             raise BadDataError(
-                f"{name}:{number}: found {many(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
+                f"{name}:{number}: found {plural(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
                 "word<TAB>tag or word<TAB>tag<TAB>count on each line. Mend the line"
             )
         word, tag = columns[0].decode(), columns[1].decode()
@@ -179,8 +179,8 @@ def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]
 def _check_columns(columns: list[bytes], name: str, number: int) -> None:
     if len(columns) != 10:
         raise BadDataError(
-            f"{name}:{number}: found {many(len(columns), 'column')}; a word in CoNLL-U has 10, separated by "
-            "tabs. Mend the line"
+            f"{name}:{number}: found {plural(len(columns), 'column')}; a word in CoNLL-U has 10, "
+            "separated by tabs. Mend the line"
         )
     if not (_WORD_ID.fullmatch(columns[0]) or _SKIPPED_ID.fullmatch(columns[0])):
         raise BadDataError(

@@ -14,7 +14,7 @@ TAG_SOURCES = ("lexicon", "rule", "fallback")
 
 
 @dataclass(frozen=True)
-class TagShare:
+class TagCounts:
     """So many words of a vocabulary, and how often they occur."""
 
     words: int
@@ -47,7 +47,7 @@ class TagMap:
 
     tags: tuple[str, ...]
     labels: NDArray[np.uint32]
-    source: Mapping[str, TagShare]
+    source: Mapping[str, TagCounts]
 
     def __len__(self) -> int:
         """Give the number of tags, those of the special words included."""
@@ -96,5 +96,5 @@ def tag_words(vocabulary: Vocabulary, found: Iterable[tuple[str, str]]) -> TagMa
     return TagMap(
         tags,
         labels,
-        {name: TagShare(int(words[i]), int(tokens[i])) for i, name in enumerate(TAG_SOURCES)},
+        {name: TagCounts(int(words[i]), int(tokens[i])) for i, name in enumerate(TAG_SOURCES)},
     )

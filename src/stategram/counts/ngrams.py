@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.workspace import Workspace, memory_in_use, say_size
+from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.progress import Progress
 from stategram.resources import Resources
@@ -216,8 +216,8 @@ def _places_at_a_time(workspace: Workspace, in_use: int, bytes_per_place: int) -
     least = 2 * _LEAST_PLACES * bytes_per_place
     if in_use + least > workspace.memory:
         raise UsageError(
-            f"{say_size(workspace.memory)} of memory are too little: {say_size(in_use)} are in use already; "
-            f"give {say_size(in_use + least)} or more"
+            f"{format_size(workspace.memory)} of memory are too little: {format_size(in_use)} are in use "
+            f"already; give {format_size(in_use + least)} or more"
         )
     return min(_MOST_PLACES, (workspace.memory - in_use) // (2 * bytes_per_place))
 

@@ -25,11 +25,11 @@ _ZEROS = bytes(2**20)
 _CHUNK = 2**19  # elements a kernel is given at a time where memory is scarce
 
 
-def say_size(n_bytes: int) -> str:
+def format_size(n_bytes: int) -> str:
     """Write a number of bytes as `parse_size` reads it, rounded up.
 
     >>> from stategram.resources import parse_size
-    >>> say_size(3_000_000), say_size(5_200_000_000), parse_size("4.9G") >= 5_200_000_000
+    >>> format_size(3_000_000), format_size(5_200_000_000), parse_size("4.9G") >= 5_200_000_000
     ('3M', '4.9G', True)
     """
     if n_bytes >= _GIGABYTE:
@@ -131,8 +131,8 @@ class Workspace:
             return StategramError(f"cannot write temporary files to {self.tmp}: {error.strerror or error}")
         free = shutil.disk_usage(self.tmp).free
         return StategramError(
-            f"no room for temporary files in {self.tmp}: {say_size(needed)} needed, {say_size(free)} free; "
-            "free some space, name another folder as --tmp, or allow more --memory"
+            f"no room for temporary files in {self.tmp}: {format_size(needed)} needed, {format_size(free)} "
+            "free; free some space, name another folder as --tmp, or allow more --memory"
         )
 
     def _give_back(self) -> None:

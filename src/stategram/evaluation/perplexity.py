@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.models import Mixture, NgramModel
-from stategram.text import UNKNOWN, Corpus, Vocabulary, check_known_words, corpus_from_sentences
+from stategram.text import UNKNOWN, Corpus, Vocabulary, corpus_from_sentences, require_known_words
 
 # What all parts of a mixture say of so many events is in memory at a time.
 _EVENTS_A_PIECE = 1 << 20
@@ -94,7 +94,7 @@ def evaluate(model: _Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> P
     if not isinstance(corpus, Corpus):
         corpus = corpus_from_sentences(corpus)
     corpus = corpus.in_vocabulary(model.vocabulary)
-    check_known_words(corpus)
+    require_known_words(corpus)
     unknown = corpus.ids == UNKNOWN
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()

@@ -28,13 +28,13 @@ from stategram.models import Model, load_model
 from stategram.storage import (
     OtherVersionError,
     add_arrays,
+    atomic_write,
     is_left_over,
     left_overs,
     lock,
     open_folder,
     recover_folder,
     remove_all,
-    write_whole,
 )
 from stategram.text import Corpus
 
@@ -67,7 +67,7 @@ class RunFolder:
                 _check(begun, run, resume)
                 _clear(path)
             else:
-                write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+                atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
             yield cls(path, say)
 
     def part(self, number: int) -> Path:

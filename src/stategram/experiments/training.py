@@ -23,7 +23,7 @@ from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, corpus_from_sentences, is_piece_of, text_in
+from stategram.text import Corpus, as_corpus, corpus_from_sentences, is_piece_of
 
 
 def train_recipe(
@@ -133,7 +133,7 @@ def _needs(part: Part) -> list[tuple[str, ...]]:
 def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
     """Give the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        heldout = text_in(corpus.vocabulary, given)
+        heldout = as_corpus(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
     if is_piece_of(heldout, corpus):

@@ -37,7 +37,7 @@ from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
 from stategram.resources import Resources
-from stategram.storage import Place, is_our_name, open_whole
+from stategram.storage import Place, atomic_open, is_our_name
 from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
 
 _NGRAMS_A_BLOCK = 1 << 18
@@ -202,7 +202,7 @@ def write_arpa_trie(
         trie.leaves.reshape(-1),
         Resources.current().threads,
     )
-    with open_whole(place) as file:
+    with atomic_open(place) as file:
         counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
         file.write(f"\\data\\\n{counts}".encode())
         for level, count in enumerate(trie.sizes, 1):

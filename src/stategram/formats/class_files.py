@@ -34,9 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import Place, write_whole
+from stategram.storage import Place, atomic_write
 from stategram.text import check_utf8, display_name, read_all
-from stategram.wording import many
+from stategram.wording import plural
 
 CLASS_FORMATS = ("tsv", "srilm", "brown", "json")
 
@@ -113,7 +113,7 @@ def write_classes(
     word = [words[i] for i in order.tolist()]
     label, count = label[order], count[order]
     if format == "json":
-        write_whole(place, _json(word, label, count, bit_paths))
+        atomic_write(place, _json(word, label, count, bit_paths))
         return
     rows = zip(word, label.tolist(), count.tolist(), strict=True)
     if format == "tsv":
@@ -123,7 +123,7 @@ def write_classes(
     else:
         share = _shares(label, count).tolist()
         lines = [f"CLASS-{g:05d} {p} {w}\n" for (w, g, _), p in zip(rows, share, strict=True)]
-    write_whole(place, "".join(lines).encode())
+    atomic_write(place, "".join(lines).encode())
 
 
 def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
@@ -209,8 +209,8 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
         if line and not _is_row(line, format):
             shown = b" ".join(line[:6]).decode()
             raise BadDataError(
-                f"{name}:{number}: found {many(len(line), 'column')}, {shown[:80]!r}; a {format} class file "
-                f"has {_EXPECTED[format]} on each line. Mend the line"
+                f"{name}:{number}: found {plural(len(line), 'column')}, {shown[:80]!r}; a {format} class "
+                f"file has {_EXPECTED[format]} on each line. Mend the line"
             )
 
 

@@ -20,7 +20,7 @@ from stategram.models.protocol import SharedMethods
 from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
 from stategram.models.trust import learn_trust, usual_trust
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, text_in
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 
 # What is taken from counts of 1, 2 and more. States are fitted to these very counts, which then say too much:
 # the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same for two
@@ -91,7 +91,7 @@ class ClusteredModel(SharedMethods):
                 f"a {type(clustering).__name__} is no clustering; give what cluster(text, ...) found"
             )
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
-        heldout = None if heldout is None else text_in(vocabulary, heldout)
+        heldout = None if heldout is None else as_corpus(vocabulary, heldout)
         categories = _with_all_words(clustering.categories, tree.word_counts, clustering.settings.categories)
         word_probs, _ = word_probabilities(tree.word_counts, categories)
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category

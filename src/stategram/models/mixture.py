@@ -19,7 +19,7 @@ from stategram.models.packing import Packed
 from stategram.models.protocol import Model, SharedMethods
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import Corpus, Vocabulary, check_known_words, corpus_from_sentences
+from stategram.text import Corpus, Vocabulary, corpus_from_sentences, require_known_words
 
 # What all parts say of so many events is in memory at a time.
 _EVENTS_A_PIECE = 1 << 20
@@ -110,7 +110,7 @@ class Mixture(SharedMethods):
         if not isinstance(heldout, Corpus):
             heldout = corpus_from_sentences(heldout, vocabulary=mixture.vocabulary)
         heldout = heldout.in_vocabulary(mixture.vocabulary)
-        check_known_words(heldout)
+        require_known_words(heldout)
         settings = Settings(max_iterations, tolerance, subprogress(progress, 0.3, 1.0))
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):

@@ -10,7 +10,7 @@ from stategram.models.clustered import ClusteredModel
 from stategram.models.mixture import Mixture
 from stategram.models.ngram import NgramModel
 from stategram.models.protocol import Model
-from stategram.wording import many
+from stategram.wording import plural
 
 
 def model_name(model: Model) -> str:
@@ -19,11 +19,11 @@ def model_name(model: Model) -> str:
         known = "" if model.smoothing == "unknown" else f", {model.smoothing}"  # ARPA files do not say
         return f"{model.order}-gram model{known}"
     if isinstance(model, CategoryNgramModel):
-        return f"{model.order}-gram model of {many(model.n_categories, 'category', 'categories')}"
+        return f"{model.order}-gram model of {plural(model.n_categories, 'category', 'categories')}"
     if isinstance(model, ClusteredModel):
         return f"clustered model of {model.tree.definition}"
     if isinstance(model, Mixture):
-        return f"mixture of {many(len(model.parts), 'model')}"
+        return f"mixture of {plural(len(model.parts), 'model')}"
     return repr(model)
 
 

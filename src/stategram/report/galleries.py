@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from stategram.experiments import CategoryExample, ClusterGallery, StateExample, WordExample
 from stategram.report.markup import Html, element, join
 from stategram.report.page import fold
-from stategram.wording import many
+from stategram.wording import plural
 
 _SHOWN = 4
 
@@ -41,7 +41,7 @@ def _category(one: CategoryExample) -> Html:
     return element(
         "li",
         _words(one.examples),
-        element("small", f"{many(one.words, 'word')}, {many(one.events, 'event')}"),
+        element("small", f"{plural(one.words, 'word')}, {plural(one.events, 'event')}"),
     )
 
 
@@ -51,7 +51,7 @@ def _state(one: StateExample) -> Html:
         "li",
         element("p", *contexts, class_="words"),
         _words(one.next_words, "words next"),
-        element("small", f"{many(one.contexts, 'context')}, {many(one.events, 'event')}"),
+        element("small", f"{plural(one.contexts, 'context')}, {plural(one.events, 'event')}"),
     )
 
 

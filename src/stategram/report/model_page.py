@@ -35,7 +35,7 @@ from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.terms import terms_html
 from stategram.report.weight_bars import Weight, weight_bars
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import many
+from stategram.wording import plural
 
 _COLOURS = {NgramModel: "ngram", CategoryNgramModel: "flat", ClusteredModel: "tree", Mixture: "mixture"}
 _OF_WEIGHTS = (
@@ -105,7 +105,7 @@ def _facts(
     model: Model, manifest: Mapping[str, Any], test: PerplexityFigures | None
 ) -> list[tuple[str, str]]:
     said = [
-        ("Vocabulary", many(len(model.vocabulary) - len(SPECIAL_WORDS), "word")),
+        ("Vocabulary", plural(len(model.vocabulary) - len(SPECIAL_WORDS), "word")),
         ("Parameters", count(model.parameters)),
     ]
     figures = manifest.get("figures", {})
@@ -114,7 +114,7 @@ def _facts(
         said.append(
             (
                 "Trained on",
-                f"{many(words, 'word')} in {many(figures['sentences'], 'sentence')}, "
+                f"{plural(words, 'word')} in {plural(figures['sentences'], 'sentence')}, "
                 f"{count(figures['unknown'])} of them unknown",
             )
         )
@@ -146,7 +146,7 @@ def _test(model: Model, test: PerplexityFigures) -> Html:
         ("Bits an event", f"{test.bits:.3f}"),
     ]
     if test.zero_probability:
-        said.append(("Ruled out", f"{many(test.zero_probability, 'event')} of probability zero"))
+        said.append(("Ruled out", f"{plural(test.zero_probability, 'event')} of probability zero"))
     tables = []
     if test.orders:
         tables.append(
@@ -210,7 +210,7 @@ def _parts(model: Model, test: PerplexityFigures | None) -> Html:
         ),
         (
             f"The mixture has {perplexity(found['perplexity'])} on "
-            f"{many(found['events'], 'held-out event')}; "
+            f"{plural(found['events'], 'held-out event')}; "
             "“Without it” is the perplexity of a mixture of the other parts.",
         ),
     ).without_empty_columns()
@@ -263,7 +263,7 @@ def _alone(model: Mixture, names: list[str]) -> Chart:
         "alone",
         "Perplexity of the parts",
         "On the held-out text, each part alone and all of them mixed; lower is better.",
-        f"Bars of the held-out perplexity of {many(len(rows), 'model')}, from {perplexity(rows[0][2])} to "
+        f"Bars of the held-out perplexity of {plural(len(rows), 'model')}, from {perplexity(rows[0][2])} to "
         f"{perplexity(rows[-1][2])}.",
         (bar_panel(data, legend, "held-out perplexity"),),
         legend,
@@ -291,7 +291,7 @@ def _buckets(model: Mixture) -> Html:
                 )
                 for kind, value in best.items()
             ),
-            (f"{many(model.gate.parameters, 'weight')}.",),
+            (f"{plural(model.gate.parameters, 'weight')}.",),
         )
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stategram.models import ClusteredModel, Mixture, Model, NgramModel, model_name, part_names
 from stategram.report.numbers import count, nats, perplexity
 from stategram.report.table import Cell, Column, Table
-from stategram.wording import many
+from stategram.wording import plural
 
 
 def all_parts(model: Model) -> Iterator[tuple[str, Model]]:
@@ -65,7 +65,7 @@ def ngrams_table(model: NgramModel, one: str, more: str | None = None) -> Table:
         "N-grams",
         (Column("Length"), Column("N-grams", figures=True)),
         tuple(
-            (Cell(many(order, one, more)), Cell(count(size)))
+            (Cell(plural(order, one, more)), Cell(count(size)))
             for order, size in enumerate(model.trie.sizes, 1)
         ),
     )

@@ -6,7 +6,7 @@ from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
 from stategram.report.table import Cell, Column, Table, markdown_text, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
-from stategram.wording import many
+from stategram.wording import plural
 
 TABLE_TITLES = {
     1: "Table 1. Contexts of words",
@@ -119,7 +119,7 @@ def _notes(rows: list[RowResult]) -> tuple[str, ...]:
     if len(sizes) == 1:
         ((events, unknown),) = sizes
         part = f" ({share(unknown / events)})" if events else ""
-        notes = [f"{many(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
+        notes = [f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
     if any(map(_differs, rows)):
         notes.append("Where the paper has other numbers of states and categories, they are below ours.")
     said: dict[str, list[str]] = {}

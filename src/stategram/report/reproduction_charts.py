@@ -12,7 +12,7 @@ from stategram.report.specs import Datum, lines
 from stategram.report.table import Cell, Column, Table
 from stategram.report.verdict import is_tree
 from stategram.report.weight_bars import Weight, weight_bars
-from stategram.wording import many
+from stategram.wording import plural
 
 _KINDS = (("tree", "tree"), ("flat", "flat"), ("n-gram", "ngram"), ("mixture", "mixture"))
 # The perplexity of fewer events is chance more than anything else: it is said, but not drawn.
@@ -159,7 +159,7 @@ def bands_chart(found: Reproduction) -> Chart | None:
         "Where the tree helps",
         "Test perplexity by how often the context of an event was seen in training (logarithmic). Rare "
         "contexts have the state of their group in a tree; flat, they all share one. Bands of fewer than "
-        f"{many(_EVENTS_OF_A_POINT, 'event')} are only in the data.",
+        f"{plural(_EVENTS_OF_A_POINT, 'event')} are only in the data.",
         "Test perplexity by how often the context was seen in training.",
         tuple(panels),
         _legend([row for _, rows in pairs for row in rows]),

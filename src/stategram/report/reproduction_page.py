@@ -23,8 +23,8 @@ from stategram.report.reproduction_charts import (
 from stategram.report.table import Cell, Column, Table, table_html
 from stategram.report.terms import terms_html
 from stategram.report.verdict import headline, incomplete, is_tree
-from stategram.storage import write_whole
-from stategram.wording import duration, many, size
+from stategram.storage import atomic_write
+from stategram.wording import duration, plural, size
 
 # Ueberla and Gransden (1996), on a workstation of that year.
 _SECONDS_OF_A_SWEEP_1996 = 5 * 3600
@@ -39,7 +39,7 @@ def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
         "report.html": report_html(found).encode(),
     }
     for name, data in files.items():
-        write_whole(Path(folder) / name, data)
+        atomic_write(Path(folder) / name, data)
 
 
 def report_html(found: Reproduction) -> str:
@@ -68,10 +68,11 @@ def report_html(found: Reproduction) -> str:
 
 def _what_it_is(found: Reproduction) -> str:
     text = next((text for text in found.texts if text.use == "train"), None)
-    words = f" on {many(text.words, 'word')} of text" if text else ""
+    words = f" on {plural(text.words, 'word')} of text" if text else ""
     return (
         f"The tables of J. P. Ueberla and I. R. Gransden, “Clustered Language Models with Context-Equivalent "
-        f"States” (ICSLP 1996), computed again{words} with a vocabulary of {many(found.vocabulary, 'word')}."
+        f"States” (ICSLP 1996), computed again{words} with a vocabulary of "
+        f"{plural(found.vocabulary, 'word')}."
     )
 
 
@@ -112,7 +113,7 @@ def _times(found: Reproduction) -> Html:
             "workstation of that year and another text: an impression, not a comparison of methods.",
         ),
     )
-    rows = many(len(table.rows), "row")
+    rows = plural(len(table.rows), "row")
     return join(
         element("p", f"{rows} in {duration(found.seconds)}."),
         fold("Time of each row", table_html(table.without_empty_columns(), caption=False)),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from stategram.experiments.reproduction import N_CLAIMS, Reproduction, RowResult
 from stategram.report.numbers import share
-from stategram.wording import many
+from stategram.wording import plural
 
 _OF_THE_PAPER = 4
 
@@ -37,7 +37,7 @@ def incomplete(found: Reproduction) -> str | None:
     """Say that rows are missing, if they are."""
     if found.complete:
         return None
-    rows = many(len(found.rows), "row is", "rows are")
+    rows = plural(len(found.rows), "row is", "rows are")
     return f"Not complete: {rows} done, others are missing. Verdicts and sentences speak of what is done."
 
 
@@ -50,13 +50,13 @@ def _verdict(found: Reproduction) -> str:
     held = [claim.holds for claim in found.claims]
     if not held:
         return "No claim of the paper has been tested here yet"
-    tested = many(len(held), "claim")
+    tested = plural(len(held), "claim")
     tested += " of the paper" if len(held) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
     if all(one == "yes" for one in held):
         return f"All {tested} hold here" if len(held) > 1 else f"The {tested} holds here"
     if all(one == "no" for one in held):
         return f"Of the {tested}, none holds here"
-    return f"Of the {tested}, {many(held.count('yes'), 'holds', 'hold')} here in full"
+    return f"Of the {tested}, {plural(held.count('yes'), 'holds', 'hold')} here in full"
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:

@@ -1,5 +1,6 @@
 """Folders that are written whole or not at all, and refused when damaged."""
 
+from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
 from stategram.storage.checksum import add_arrays, file_sha256
 from stategram.storage.folder import (
     Folder,
@@ -12,13 +13,14 @@ from stategram.storage.folder import (
 )
 from stategram.storage.lock import lock
 from stategram.storage.partial import is_left_over, left_overs, remove_all
-from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
 __all__ = [
     "Folder",
     "OtherVersionError",
     "Place",
     "add_arrays",
+    "atomic_open",
+    "atomic_write",
     "check_place",
     "file_sha256",
     "holds_only_our_files",
@@ -27,9 +29,7 @@ __all__ = [
     "left_overs",
     "lock",
     "open_folder",
-    "open_whole",
     "recover_folder",
     "remove_all",
     "write_folder",
-    "write_whole",
 ]

@@ -1,13 +1,13 @@
 """Files to ids: reading, tokenising, Vocabulary, Corpus."""
 
-from stategram.text.corpus import Corpus, ReadingReport
+from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.encoding import corpus_from_sentences, read_corpus
-from stategram.text.known_words import check_known_words, text_in
+from stategram.text.known_words import as_corpus, require_known_words
 from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.normalization import Normalization
 from stategram.text.overlap import is_piece_of
 from stategram.text.reading import Progress as ReadingProgress
 from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
-from stategram.text.treatment import Treatment
 from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
 __all__ = [
@@ -17,11 +17,11 @@ __all__ = [
     "UNKNOWN",
     "Corpus",
     "LineBlock",
+    "Normalization",
+    "ReadStats",
     "ReadingProgress",
-    "ReadingReport",
-    "Treatment",
     "Vocabulary",
-    "check_known_words",
+    "as_corpus",
     "check_utf8",
     "corpus_from_sentences",
     "display_name",
@@ -30,6 +30,6 @@ __all__ = [
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
-    "text_in",
+    "require_known_words",
     "total_size",
 ]

@@ -18,7 +18,7 @@ _BLOCK = 2**20
 
 
 @dataclass(frozen=True)
-class ReadingReport:
+class ReadStats:
     """What was met while a text was read."""
 
     files: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Corpus:
     ids: NDArray[np.uint32]
     sentence_starts: NDArray[np.int64]
     vocabulary: Vocabulary
-    report: ReadingReport = field(default=ReadingReport())
+    report: ReadStats = field(default=ReadStats())
 
     @property
     def n_events(self) -> int:
@@ -148,7 +148,7 @@ class Corpus:
                 arrays["ids"],
                 arrays["sentence_starts"],
                 Vocabulary.from_bytes(opened.text("vocabulary.txt")),
-                ReadingReport(**report),
+                ReadStats(**report),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error

@@ -10,9 +10,9 @@ from typing import Literal
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
-from stategram.text.corpus import Corpus, ReadingReport
+from stategram.text.corpus import Corpus, ReadStats
+from stategram.text.normalization import check_digits
 from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
-from stategram.text.treatment import check_digits
 from stategram.text.vocabulary import Vocabulary
 
 _NO_LIMIT = 2**63
@@ -208,7 +208,7 @@ class EncodingOptions:
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts = encoder.encode()
-        report = ReadingReport(files, n_bytes, encoder.replaced, encoder.dropped)
+        report = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
         return Corpus(ids, sentence_starts, vocabulary, report)
 
 

@@ -12,16 +12,16 @@ from stategram.text.encoding import corpus_from_sentences
 from stategram.text.vocabulary import END, Vocabulary
 
 
-def text_in(vocabulary: Vocabulary, text: Corpus | Iterable[str]) -> Corpus:
-    """Give a corpus, or sentences, in a vocabulary; refuse them as `check_known_words` does."""
+def as_corpus(vocabulary: Vocabulary, text: Corpus | Iterable[str]) -> Corpus:
+    """Give a corpus, or sentences, in a vocabulary; refuse them as `require_known_words` does."""
     if not isinstance(text, Corpus):
         text = corpus_from_sentences(text, vocabulary=vocabulary)
     found = text.in_vocabulary(vocabulary)
-    check_known_words(found)
+    require_known_words(found)
     return found
 
 
-def check_known_words(corpus: Corpus) -> None:
+def require_known_words(corpus: Corpus) -> None:
     """Refuse a text without any word of a model's vocabulary, in which it was put before."""
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give a text with a sentence a line")

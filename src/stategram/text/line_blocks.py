@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError
 from stategram.text.corpus import Corpus
 from stategram.text.encoding import EncodingOptions, refuse_bad
+from stategram.text.normalization import Normalization
 from stategram.text.reading import Progress, display_name, read_blocks, total_size
-from stategram.text.treatment import Treatment
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 _BLOCK_SIZE = 1 << 22
@@ -43,7 +43,7 @@ class LineBlock:
 
 def read_line_blocks(
     name: str,
-    treatment: Treatment,
+    normalization: Normalization,
     *,
     encoding_errors: Literal["strict", "replace"] = "strict",
     progress: Progress | None = None,
@@ -55,7 +55,7 @@ def read_line_blocks(
     ----------
     name
         The file; ``-`` is stdin.
-    treatment
+    normalization
         How words become those that a model may know.
     encoding_errors, progress
         As in `read_corpus`.
@@ -74,7 +74,7 @@ def read_line_blocks(
     offset = 0
     has_words = False
     for data, taken in _whole_lines(name, block_size):
-        block = _encode(data, options, treatment, display_name(name), line, offset)
+        block = _encode(data, options, normalization, display_name(name), line, offset)
         line += data.count(b"\n")
         offset += len(data)
         if block.corpus.n_events:
@@ -107,7 +107,7 @@ def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
 
 
 def _encode(
-    data: bytes, options: EncodingOptions, treatment: Treatment, name: str, line: int, offset: int
+    data: bytes, options: EncodingOptions, normalization: Normalization, name: str, line: int, offset: int
 ) -> LineBlock:
     encoder = options.encoder()
     # A byte order mark is one at the beginning of the file only; an empty line hides what looks like one.
@@ -117,13 +117,13 @@ def _encode(
         n = len(hidden)
         refuse_bad((bad[0] + line - 1 - n, bad[1] + offset - n, bad[2]), name)
     corpus = options.corpus(encoder, (name,), len(data))
-    words = treatment.of(corpus.vocabulary.words)
+    words = normalization.of(corpus.vocabulary.words)
     letters = [word.encode() for word in words]
     offsets = np.zeros(len(letters) + 1, np.int64)
     np.cumsum([len(word) for word in letters], out=offsets[1:])
-    treated = Vocabulary.from_letters(np.frombuffer(b"".join(letters), np.uint8), offsets)
+    normalized = Vocabulary.from_letters(np.frombuffer(b"".join(letters), np.uint8), offsets)
     lines = _sentence_lines(data, corpus.n_sentences, line, offset == 0)
-    return LineBlock(replace(corpus, vocabulary=treated), corpus.vocabulary, lines)
+    return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, lines)
 
 
 def _sentence_lines(data: bytes, n_sentences: int, line: int, is_first: bool) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.experiments.reproduction.results import InputFile, TextFigures
 from stategram.experiments.run_folder import add_texts
 from stategram.storage import file_sha256
-from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of, read_corpus
+from stategram.text import Corpus, corpus_from_sentences, is_piece_of, read_corpus, require_known_words
 from stategram.wording import printable
 
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
@@ -39,7 +39,7 @@ class Texts:
                 raise BadDataError(f"{_IN_WORDS[use]}: it has no words; give a text with a sentence a line")
         for use, corpus in self._by_use()[1:]:
             try:
-                check_known_words(corpus)
+                require_known_words(corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):

@@ -32,13 +32,13 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction.results import Reproduction, RowResult
 from stategram.storage import (
+    atomic_write,
     is_left_over,
     left_overs,
     lock,
     open_folder,
     remove_all,
     write_folder,
-    write_whole,
 )
 
 _TABLES = "tables.json"
@@ -93,7 +93,7 @@ class WorkFolder:
             raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
         with lock(begun.parent / _LOCK):
             if not begun.is_file():
-                write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+                atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
             elif _read(begun, "run") != run:
                 raise UsageError(
                     f"{path} is another reproduction: of other texts, tags, vocabulary, scale or seed; "
@@ -180,7 +180,7 @@ class WorkFolder:
         for name, more in seconds.items():
             total[name] = total.get(name, 0.0) + more
         found = {"seconds": total, "peak_bytes": max(self.peak_bytes(), peak_memory())}
-        write_whole(self.work / "spent.json", json.dumps(found).encode() + b"\n")
+        atomic_write(self.work / "spent.json", json.dumps(found).encode() + b"\n")
 
     def tables(self) -> Reproduction | None:
         """Give what ``tables.json`` says, None if there is none that can be read."""
@@ -192,7 +192,7 @@ class WorkFolder:
     def write_tables(self, found: Reproduction) -> None:
         """Write ``tables.json``."""
         text = msgspec.json.format(msgspec.json.encode(found), indent=1)
-        write_whole(self.path / _TABLES, text + b"\n")
+        atomic_write(self.path / _TABLES, text + b"\n")
 
     def forget_models(self) -> None:
         """Remove what only an unfinished run needs."""

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from stategram.errors import StategramError, UsageError
-from stategram.storage import check_place, open_whole, write_whole
+from stategram.storage import atomic_open, atomic_write, check_place
 from stategram.text import read_all
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
 def test_what_is_written_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"file{suffix}"
-    write_whole(path, b"one")
-    write_whole(path, b"two")
+    atomic_write(path, b"one")
+    atomic_write(path, b"two")
     assert read_all(str(path)) == b"two"
     assert (path.read_bytes() == b"two") == (suffix == "")
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
@@ -36,7 +36,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(
         StategramError, match=r"cannot write .*file: No space left on device; free some space"
     ):
-        write_whole(path, b"new")
+        atomic_write(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -47,7 +47,7 @@ def test_a_link_is_followed_and_the_mode_kept(tmp_path: Path) -> None:
     target.write_bytes(b"old")
     target.chmod(0o640)
     link.symlink_to(target)
-    write_whole(link, b"new")
+    atomic_write(link, b"new")
     assert link.is_symlink()
     assert target.read_bytes() == b"new"
     assert target.stat().st_mode & 0o777 == 0o640
@@ -60,7 +60,7 @@ def test_a_pipe_stays_a_pipe(tmp_path: Path) -> None:
     got: list[bytes] = []
     reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()))
     reader.start()
-    write_whole(pipe, b"data")
+    atomic_write(pipe, b"data")
     reader.join()
     assert got == [b"data"]
     assert pipe.is_fifo()
@@ -80,7 +80,7 @@ def test_impossible_places_are_refused_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
 def test_pieces_are_a_file_only_when_all_are_there(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"file{suffix}"
-    with open_whole(path) as file:
+    with atomic_open(path) as file:
         for _ in range(1000):
             file.write(b"0123456789" * 100)
         assert not path.exists()
@@ -93,7 +93,7 @@ def test_pieces_that_break_off_leave_nothing(tmp_path: Path, suffix: str, error:
     path = tmp_path / f"file{suffix}"
 
     def fill() -> None:
-        with open_whole(path) as file:
+        with atomic_open(path) as file:
             file.write(b"half")
             raise error
 
@@ -105,7 +105,7 @@ def test_pieces_that_break_off_leave_nothing(tmp_path: Path, suffix: str, error:
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
 def test_a_full_device_is_told() -> None:
     with pytest.raises(StategramError, match=r"cannot write /dev/full: No space left on device; free some"):
-        write_whole("/dev/full", b"0123456789" * 100_000)
+        atomic_write("/dev/full", b"0123456789" * 100_000)
 
 
 def test_what_another_run_writes_is_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_what_another_run_writes_is_left_alone(tmp_path: Path, monkeypatch: pyte
     theirs = tmp_path / "file.0123.partial"
     theirs.write_bytes(b"precious")
     with pytest.raises(StategramError, match="File exists"):
-        write_whole(tmp_path / "file", b"new")
+        atomic_write(tmp_path / "file", b"new")
     assert theirs.read_bytes() == b"precious"
     assert list(tmp_path.iterdir()) == [theirs]
 
@@ -121,5 +121,5 @@ def test_what_another_run_writes_is_left_alone(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.skipif(sys.platform == "win32", reason="modes")
 def test_a_new_file_has_the_mode_of_any_other(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
-    write_whole(tmp_path / "file", b"new")
+    atomic_write(tmp_path / "file", b"new")
     assert (tmp_path / "file").stat().st_mode == (tmp_path / "other").stat().st_mode

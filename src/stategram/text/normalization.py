@@ -20,12 +20,12 @@ def check_digits(digits: str) -> None:
 
 
 @dataclass(frozen=True)
-class Treatment:
+class Normalization:
     """Whether words are taken in lower case, and which word stands for numbers; as in `read_corpus`.
 
     Examples
     --------
-    >>> Treatment(lowercase=True, digits="N").of(["The", "1,024", "<S>"])
+    >>> Normalization(lowercase=True, digits="N").of(["The", "1,024", "<S>"])
     ['the', 'N', '<unk>']
 
     """
@@ -38,7 +38,7 @@ class Treatment:
             check_digits(self.digits)
 
     @classmethod
-    def from_recipe(cls, recipe: Mapping[str, Any]) -> Treatment:
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> Normalization:
         """Take that of the text which a model was trained on."""
         return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None)
 
@@ -53,5 +53,5 @@ class Treatment:
             return word
         if self.digits and _NUMBER.fullmatch(word):
             return self.digits
-        treated = word.lower() if self.lowercase else word
-        return SPECIAL_WORDS[0] if treated in SPECIAL_WORDS else treated
+        normalized = word.lower() if self.lowercase else word
+        return SPECIAL_WORDS[0] if normalized in SPECIAL_WORDS else normalized

@@ -44,7 +44,7 @@ _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
 
 
 def check_place(place: Place) -> None:
-    """Raise now, before hours of work, what `write_whole` would raise for a folder that is not there."""
+    """Raise now, before hours of work, what `atomic_write` would raise for a folder that is not there."""
     if not isinstance(place, str | os.PathLike) or os.fspath(place) == "-":
         return
     if not os.fspath(place):
@@ -58,19 +58,19 @@ def check_place(place: Place) -> None:
         raise StategramError(f"cannot write {place}: permission denied; choose another place")
 
 
-def write_whole(place: Place, data: bytes) -> None:
+def atomic_write(place: Place, data: bytes) -> None:
     """Write bytes to a stream, or to a file that appears only when all is on the disk.
 
     A name that ends in ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed. A link is followed. What is no file,
     such as a pipe or a device, cannot appear at once and is written to directly.
     """
-    with open_whole(place) as file:
+    with atomic_open(place) as file:
         file.write(data)
 
 
 @contextmanager
-def open_whole(place: Place) -> Iterator[Writer]:
-    """Open a place as `write_whole` does, for what is written piece by piece.
+def atomic_open(place: Place) -> Iterator[Writer]:
+    """Open a place as `atomic_write` does, for what is written piece by piece.
 
     The file appears at the end of the ``with`` block; if that is left by an exception, nothing is left of it.
     """
