@@ -166,12 +166,12 @@ def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
     vocabulary, trie, _ = read(MITLM)
     write_arpa_trie(path, vocabulary, trie)
     assert path.read_bytes().startswith(b"\\data\\") == (suffix == "")
-    calls: list[tuple[int, int | None]] = []
-    again, copy, _ = read_arpa_trie(path, progress=lambda done, total: calls.append((done, total)))
+    calls: list[tuple[float, str]] = []
+    again, copy, _ = read_arpa_trie(path, progress=lambda fraction, message: calls.append((fraction, message)))
     assert again == vocabulary
     np.testing.assert_array_equal(copy.nodes, trie.nodes)
     np.testing.assert_array_equal(copy.leaves, trie.leaves)
-    assert calls[-1] == (path.stat().st_size, path.stat().st_size)
+    assert calls[-1] == (1.0, "0 MB")
 
 
 def test_the_layout_is_that_of_srilm() -> None:

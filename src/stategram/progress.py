@@ -26,3 +26,13 @@ def subprogress(progress: Progress | None, begin: float, end: float) -> Progress
     if progress is None:
         return None
     return lambda fraction, message: progress(begin + (end - begin) * fraction, message)
+
+
+def report_bytes(progress: Progress | None, done: int, total: int | None) -> None:
+    """Report bytes that were read, of `total`, which is None where it is not known, as for a pipe.
+
+    >>> report_bytes(print, 3_000_000, 12_000_000)
+    0.25 3 MB
+    """
+    if progress is not None:
+        progress(done / total if total else 0.0, f"{done / 1e6:,.0f} MB")

@@ -18,7 +18,6 @@ from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
     Normalization,
-    ReadingProgress,
     Vocabulary,
     read_corpus,
 )
@@ -27,11 +26,6 @@ from stategram.wording import plural
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
-
-
-def bytes_done(report: Report) -> ReadingProgress:
-    """Take the bytes that were read for the share of a step."""
-    return lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB")
 
 
 def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
@@ -66,7 +60,7 @@ def _read(
         lowercase=options["lowercase"],
         digits=options["digits"],
         encoding_errors=options["encoding_errors"],
-        progress=bytes_done(report),
+        progress=report,
     )
 
 
@@ -93,7 +87,7 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
         model = open_model(
             name,
             verify=not options.get("no_verify"),
-            progress=bytes_done(report),
+            progress=report,
         )
     if not options.get("quiet") and isinstance(model, NgramModel):  # even where the steps are not shown
         for note in _notes_on(model):
@@ -144,7 +138,7 @@ def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], conso
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             encoding_errors=options["encoding_errors"],
-            progress=bytes_done(report),
+            progress=report,
         )
     say_what_was_met(corpus, console)
     return corpus

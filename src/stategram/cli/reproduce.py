@@ -15,7 +15,6 @@ from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_shared_options, was_given
 from stategram.cli.console import Console, Report
 from stategram.cli.options import common_options, text_options
-from stategram.cli.reading import bytes_done
 from stategram.cli.reproduce_progress import progress_of
 from stategram.cli.reproduce_summary import summary
 from stategram.contexts import file_of_tags
@@ -156,7 +155,7 @@ def _texts(options: dict[str, Any], report: Report) -> Texts:
         lowercase=options["lowercase"],
         digits=options["digits"],
         encoding_errors=options["encoding_errors"],
-        progress=bytes_done(report),
+        progress=report,
     )
 
 

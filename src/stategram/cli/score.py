@@ -14,7 +14,7 @@ from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
-from stategram.cli.reading import bytes_done, normalization_of, read_model
+from stategram.cli.reading import normalization_of, read_model
 from stategram.models import EventScores, Model, NgramModel
 from stategram.resources import Resources
 from stategram.storage import atomic_open, check_place
@@ -73,7 +73,7 @@ def score(model_name: str, text: str, **options: Any) -> None:
             text,
             normalization,
             encoding_errors=options["encoding_errors"],
-            progress=bytes_done(report),
+            progress=report,
         )
         try:
             for i, lines in enumerate(_lines(model, blocks, options)):

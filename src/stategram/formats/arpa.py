@@ -36,14 +36,15 @@ from typing import Any
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
+from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name
-from stategram.text import SPECIAL_WORDS, ReadingProgress, Vocabulary, display_name, read_blocks, total_size
+from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_blocks, total_size
 
 _NGRAMS_A_BLOCK = 1 << 18
 
 
-def read_arpa(place: Place, *, progress: ReadingProgress | None = None) -> NgramModel:
+def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     r"""Read a back-off n-gram model from an ARPA file.
 
     Parameters
@@ -51,7 +52,7 @@ def read_arpa(place: Place, *, progress: ReadingProgress | None = None) -> Ngram
     place
         A path, ``-`` for standard input, or a binary stream; plain or compressed.
     progress
-        Called with the number of bytes read so far and of all bytes, None if that is not known.
+        Called with the fraction of the bytes that are read, 0 as long as it is not known, and a message.
 
     Returns
     -------
@@ -118,7 +119,7 @@ def write_arpa(
 
 
 def read_arpa_trie(
-    place: Place, *, progress: ReadingProgress | None = None
+    place: Place, *, progress: Progress | None = None
 ) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
     """Read an ARPA file as `read_arpa` does, to the parts of a model.
 
@@ -142,8 +143,7 @@ def read_arpa_trie(
         for block, taken in read_blocks(source):
             if reader.feed(block):
                 vocabulary = _number_words(reader)
-            if progress:
-                progress(taken, total)
+            report_bytes(progress, taken, total)
         if reader.finish():
             vocabulary = _number_words(reader)
             reader.finish()

@@ -8,14 +8,14 @@ from pathlib import Path
 from stategram.errors import StategramError
 from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
-from stategram.text import ReadingProgress
+from stategram.progress import Progress
 
 
 def open_model(
     path: str | os.PathLike[str],
     *,
     verify: bool = True,
-    progress: ReadingProgress | None = None,
+    progress: Progress | None = None,
 ) -> Model:
     """Open a model: a folder that `save` wrote, or else an ARPA file, plain or compressed.
 
@@ -26,7 +26,7 @@ def open_model(
     verify
         Compare the SHA-256 of each file of a folder with its manifest. Without it a folder is open at once.
     progress
-        Called with the bytes read so far, and the bytes in all (None for stdin).
+        Called with the fraction of the bytes that are read, 0 as long as it is not known, and a message.
 
     Examples
     --------

@@ -14,10 +14,10 @@ from stategram.models.mixture import Mixture
 from stategram.models.ngram import NgramModel
 from stategram.models.packing import read_vocabulary
 from stategram.models.protocol import Model
+from stategram.progress import Progress
 from stategram.storage import Folder, open_folder
 from stategram.text import Vocabulary
 
-_Progress = Callable[[int, int], None]
 _M = TypeVar("_M")
 
 _MODELS: dict[str, Callable[[Folder, Vocabulary, tuple[Model, ...]], Model]] = {
@@ -30,7 +30,7 @@ _MODELS: dict[str, Callable[[Folder, Vocabulary, tuple[Model, ...]], Model]] = {
 
 @overload
 def load_model(
-    folder: str | os.PathLike[str], *, verify: bool = True, progress: _Progress | None = None
+    folder: str | os.PathLike[str], *, verify: bool = True, progress: Progress | None = None
 ) -> Model: ...
 @overload
 def load_model(
@@ -38,14 +38,14 @@ def load_model(
     kind: type[_M],
     *,
     verify: bool = True,
-    progress: _Progress | None = None,
+    progress: Progress | None = None,
 ) -> _M: ...
 def load_model(
     folder: str | os.PathLike[str],
     kind: type[_M] | None = None,
     *,
     verify: bool = True,
-    progress: _Progress | None = None,
+    progress: Progress | None = None,
 ) -> _M | Model:
     """Open a model that `save` wrote. Its arrays stay on the disk until they are used.
 
@@ -59,7 +59,7 @@ def load_model(
         Read every file and compare its SHA-256 with the manifest. Without it a model of any size is open at
         once; damage in it may give wrong numbers or an error later.
     progress
-        Called with the bytes that were compared so far, and the bytes in all.
+        Called with the fraction of the bytes that are compared, and a message.
 
     Examples
     --------

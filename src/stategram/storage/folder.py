@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram.errors import BadDataError, StategramError
+from stategram.progress import Progress, report_bytes
 from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
 from stategram.storage.partial import left_overs, partial_of
@@ -214,7 +215,7 @@ def open_folder(
     *,
     kind: str | None,
     verify: bool = True,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Folder:
     """Open a folder that `write_folder` wrote.
 
@@ -227,7 +228,7 @@ def open_folder(
     verify
         Read every file and compare its SHA-256 with the manifest. Without it only the names are checked.
     progress
-        Called with the bytes that were compared so far, and the bytes in all.
+        Called with the fraction of the bytes that are compared, and a message.
 
     """
     path = Path(path)
@@ -265,15 +266,14 @@ def _check_version(path: Path, found: object) -> None:
         )
 
 
-def _verify(path: Path, files: Mapping[str, str], progress: Callable[[int, int], None] | None) -> None:
+def _verify(path: Path, files: Mapping[str, str], progress: Progress | None) -> None:
     total = sum((path / name).stat().st_size for name in files)
     done = 0
 
     def count(n_bytes: int) -> None:
         nonlocal done
         done += n_bytes
-        if progress:
-            progress(done, total)
+        report_bytes(progress, done, total)
 
     for name, expected in files.items():
         file = path / name

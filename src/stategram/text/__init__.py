@@ -6,7 +6,6 @@ from stategram.text.known_words import as_corpus, require_known_words
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.normalization import Normalization
 from stategram.text.overlap import is_piece_of
-from stategram.text.reading import Progress as ReadingProgress
 from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
 from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
 
@@ -19,7 +18,6 @@ __all__ = [
     "LineBlock",
     "Normalization",
     "ReadStats",
-    "ReadingProgress",
     "Vocabulary",
     "as_corpus",
     "check_utf8",

@@ -9,10 +9,11 @@ from typing import Literal
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
+from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.normalization import check_digits
-from stategram.text.reading import Progress, Source, display_name, file_names, read_blocks, total_size
+from stategram.text.reading import Source, display_name, file_names, read_blocks, total_size
 from stategram.text.vocabulary import Vocabulary
 
 _NO_LIMIT = 2**63
@@ -50,7 +51,7 @@ def read_corpus(
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
     progress
-        Called with the bytes read so far, and the bytes in all (None for stdin).
+        Called with the fraction of the bytes that are read, 0 as long as it is not known, and a message.
 
     Returns
     -------
@@ -88,8 +89,7 @@ def read_corpus(
         for block, taken in read_blocks(name):
             n_bytes += len(block)
             refuse_bad(encoder.feed(block), display_name(name))
-            if progress:
-                progress(done + taken, total)
+            report_bytes(progress, done + taken, total)
         refuse_bad(encoder.end_file(), display_name(name))
         done += taken
     corpus = options.corpus(encoder, tuple(names), n_bytes)

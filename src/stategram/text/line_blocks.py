@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
+from stategram.progress import Progress, report_bytes
 from stategram.text.corpus import Corpus
 from stategram.text.encoding import EncodingOptions, refuse_bad
 from stategram.text.normalization import Normalization
-from stategram.text.reading import Progress, display_name, read_blocks, total_size
+from stategram.text.reading import display_name, read_blocks, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 _BLOCK_SIZE = 1 << 22
@@ -80,8 +81,7 @@ def read_line_blocks(
         if block.corpus.n_events:
             has_words = True
             yield block
-        if progress:
-            progress(taken, total)
+        report_bytes(progress, taken, total)
     if not has_words:
         raise BadDataError(
             f"no words in {display_name(name)} ({offset} bytes of text); "

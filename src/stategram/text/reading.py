@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]
-Progress = Callable[[int, int | None], None]
 
 BLOCK_SIZE = 1 << 21
 STDIN = "-"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.reproduction.results import InputFile, TextFigures
 from stategram.experiments.run_folder import add_texts
+from stategram.progress import Progress
 from stategram.storage import file_sha256
 from stategram.text import Corpus, corpus_from_sentences, is_piece_of, read_corpus, require_known_words
 from stategram.wording import printable
@@ -76,7 +77,7 @@ def read_texts(
     heldout: Source,
     test: Source,
     *,
-    progress: Callable[[int, int | None], None] | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Texts:
     """Read three texts; the last two with the words of the first.
