@@ -167,7 +167,7 @@ def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
     write_arpa_trie(path, vocabulary, trie)
     assert path.read_bytes().startswith(b"\\data\\") == (suffix == "")
     calls: list[tuple[float, str]] = []
-    again, copy, _ = read_arpa_trie(path, progress=lambda fraction, message: calls.append((fraction, message)))
+    again, copy, _ = read_arpa_trie(path, progress=lambda *call: calls.append(call))
     assert again == vocabulary
     np.testing.assert_array_equal(copy.nodes, trie.nodes)
     np.testing.assert_array_equal(copy.leaves, trie.leaves)

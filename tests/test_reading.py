@@ -73,7 +73,7 @@ def test_damaged_compressed_file_is_refused(tmp_path: Path, kind: str, damage: s
 def test_many_files_and_progress(tmp_path: Path) -> None:
     calls: list[tuple[float, str]] = []
     names = [write(tmp_path, b"a b", "one"), write(tmp_path, gzip.compress(b"b c"), "two")]
-    corpus = read_corpus(names, progress=lambda fraction, message: calls.append((fraction, message)))
+    corpus = read_corpus(names, progress=lambda *call: calls.append(call))
     assert corpus.n_sentences == 2
     assert corpus.report.files == tuple(map(str, names))
     sizes = [name.stat().st_size for name in names]
@@ -84,7 +84,7 @@ def test_many_files_and_progress(tmp_path: Path) -> None:
 def test_stdin(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     calls: list[tuple[float, str]] = []
-    corpus = read_corpus("-", progress=lambda fraction, message: calls.append((fraction, message)))
+    corpus = read_corpus("-", progress=lambda *call: calls.append(call))
     assert corpus.n_events == 8
     assert set(calls) == {(0.0, "0 MB")}  # how much there is, nobody knows
 

@@ -91,7 +91,7 @@ def reproduce(
             lowercase=lowercase,
             digits=digits,
             encoding_errors=encoding_errors,
-            progress=lambda done, total: report(done / total if total else 0.0, f"{done / 1e6:,.0f} MB"),
+            progress=report,
         )
     return reproduce_texts(
         texts,
