@@ -512,7 +512,7 @@ class GateLikelihood:
     def __init__(
         self, ratios: NDArray[np.float32], rows: NDArray[np.uint32], n_rows: int, threads: int
     ) -> None: ...
-    def ask(self, log_factors: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def value_and_gradient(self, log_factors: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Give the sum of log(sum over parts of weight * ratio), and its derivative by each number.
 
         `log_factors`: one row after the other, the logarithm of the factor of each part.

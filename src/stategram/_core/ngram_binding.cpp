@@ -1,16 +1,15 @@
 // Back-off models for Python: the arrays are checked once, then read.
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "ngram_check.hpp"
 #include "ngram_scoring.hpp"
 #include "ngram_trie.hpp"
@@ -116,12 +115,8 @@ class TrieReader {
     void run(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
              const In<std::uint32_t>& id_map, std::uint32_t begin_number, EventValues values,
              int threads) const {
-        const std::int64_t* const starts_end = sentence_starts.data() + sentence_starts.size();
-        if (sentence_starts.size() == 0 || sentence_starts(0) != 0 ||
-            starts_end[-1] != static_cast<std::int64_t>(ids.size()) ||
-            !std::is_sorted(sentence_starts.data(), starts_end))
-            throw std::invalid_argument("the sentences do not cover the events");
-        for (std::size_t i = 0; i < id_map.size(); ++i) check_number(id_map(i));
+        check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
+        check_below(id_map, trie_.vocabulary(), "a number is not below the vocabulary");
         const std::uint32_t begin = advance(0, begin_number).next;
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
@@ -139,10 +134,10 @@ class TrieReader {
                         static_cast<int>(begins_.size()) - 2, words_.data(), nodes_.data(), leaves_.data());
     }
     void check_number(std::uint32_t number) const {
-        if (number >= trie_.vocabulary()) throw std::invalid_argument("a number is not below the vocabulary");
+        require(number < trie_.vocabulary(), "a number is not below the vocabulary");
     }
     void check_state(std::uint32_t node) const {
-        if (node >= trie_.begin(trie_.order())) throw std::invalid_argument("no such state");
+        require(node < trie_.begin(trie_.order()), "no such state");
     }
     NgramStep advance(std::uint32_t node, std::uint32_t number) const {
         check_number(number);

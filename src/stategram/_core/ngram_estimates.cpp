@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "prefetch.hpp"
 #include "threads.hpp"
 
@@ -20,13 +20,15 @@ namespace {
 struct Ngrams {
     const std::uint32_t *first_child, *suffix;
     const double* lower;
+    std::size_t n_lower;
     const std::uint8_t* keep;  // null: all
     std::size_t size;
 
+    IndexRange after(std::size_t history) const { return checked_children(first_child, history, size); }
     bool kept(std::size_t ngram) const { return keep == nullptr || keep[ngram] != 0; }
     double lower_prob(std::size_t ngram) const {
         if (ngram + 16 < size) prefetch(lower + suffix[ngram + 16]);
-        return lower[suffix[ngram]];
+        return lower[checked_index(suffix[ngram], n_lower, "a suffix is not among the n-grams one shorter")];
     }
 };
 
@@ -42,10 +44,14 @@ void for_histories(std::size_t begin, std::size_t end, int threads, const Use& u
 Ngrams make_ngrams(const In<std::uint32_t>& first_child, const In<std::uint32_t>& suffixes,
                    const In<double>& lower, const In<std::uint8_t>& keep, const InOut<double>& probs,
                    const InOut<double>& backoffs, std::size_t begin, std::size_t end) {
-    if (first_child.size() != backoffs.size() + 1 || suffixes.size() != probs.size() || begin > end ||
-        end > backoffs.size() || (keep.size() != 0 && keep.size() != probs.size()) || lower.size() == 0)
-        throw std::invalid_argument("the arrays of the n-grams do not fit together");
-    return {first_child.data(), suffixes.data(), lower.data(), keep.size() == 0 ? nullptr : keep.data(),
+    require(first_child.size() == backoffs.size() + 1 && suffixes.size() == probs.size() && begin <= end &&
+                end <= backoffs.size() && (keep.size() == 0 || keep.size() == probs.size()),
+            "the arrays of the n-grams do not fit together");
+    return {first_child.data(),
+            suffixes.data(),
+            lower.data(),
+            lower.size(),
+            keep.size() == 0 ? nullptr : keep.data(),
             probs.size()};
 }
 
@@ -58,13 +64,12 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
                         std::size_t begin, std::size_t end, InOut<double> probs, InOut<double> backoffs,
                         int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
-    if (counts.size() != probs.size() || discounts.size() != 3)
-        throw std::invalid_argument("the counts do not fit the n-grams");
+    require(counts.size() == probs.size() && discounts.size() == 3, "the counts do not fit the n-grams");
     const double discount[] = {0.0, discounts(0), discounts(1), discounts(2)};
     const std::uint32_t* count = counts.data();
     double *prob = probs.data(), *backoff = backoffs.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
-        const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
+        const auto [first, last] = ngrams.after(history);
         double total = 0.0, free = 0.0;
         std::size_t unseen = 0;  // among all words, after the empty history
         for (std::size_t i = first; i < last; ++i) {
@@ -95,19 +100,21 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
 void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In<std::uint8_t> keep,
                      In<double> ratios, std::size_t n_predicted, std::size_t begin, std::size_t end,
                      InOut<double> probs, int threads) {
-    if (first_child.size() == 0 || counts.size() != probs.size() || ratios.size() == 0 || begin > end ||
-        end >= first_child.size() || (keep.size() != 0 && keep.size() != probs.size()))
-        throw std::invalid_argument("the counts do not fit the n-grams");
+    require(counts.size() == probs.size() && ratios.size() > 0 && begin <= end && end < first_child.size() &&
+                (keep.size() == 0 || keep.size() == probs.size()),
+            "the counts do not fit the n-grams");
     const std::uint32_t *children = first_child.data(), *count = counts.data();
     const std::uint8_t* kept = keep.size() == 0 ? nullptr : keep.data();
     const double* ratio = ratios.data();
-    const std::uint32_t most = static_cast<std::uint32_t>(ratios.size() - 1);  // the last is for all above
+    // The last ratio is for all counts above.
+    const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(ratios.size() - 1, UINT32_MAX));
     double* prob = probs.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
+        const auto [first, last] = checked_children(children, history, probs.size());
         double total = 0.0, discounted = 0.0;
         std::size_t n_kept = 0;
         bool all_whole = true;
-        for (std::size_t i = children[history]; i < children[history + 1]; ++i) {
+        for (std::size_t i = first; i < last; ++i) {
             if (count[i] == 0) continue;
             const double own =
                 kept == nullptr || kept[i] != 0 ? ratio[std::min(count[i], most)] * count[i] : 0.0;
@@ -120,7 +127,7 @@ void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In
             total = discounted;
         else if (all_whole)
             total += 1.0;
-        for (std::size_t i = children[history]; i < children[history + 1]; ++i)
+        for (std::size_t i = first; i < last; ++i)
             prob[i] = ratio[std::min(count[i], most)] * count[i] / total;
     });
 }
@@ -133,7 +140,7 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
     double *prob = probs.data(), *backoff = backoffs.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
-        const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
+        const auto [first, last] = ngrams.after(history);
         double left = 1.0, lower_left = 1.0;
         std::size_t n_kept = 0;
         for (std::size_t i = first; i < last; ++i)
@@ -152,6 +159,7 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
 
 // How many values are 0, 1, ..., most.
 auto counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
+    require(most < UINT32_MAX, "most is above 2^32-2");
     std::vector<std::int64_t> found(std::size_t{most} + 2, 0);
     for (std::size_t i = 0; i < counts.size(); ++i) ++found[std::min(counts.data()[i], most + 1)];
     found.pop_back();
@@ -159,7 +167,7 @@ auto counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
 }
 
 void log10_floats(In<double> values, InOut<float> logs, int threads) {
-    if (values.size() != logs.size()) throw std::invalid_argument("the arrays differ in size");
+    require(values.size() == logs.size(), "the arrays differ in size");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, values.size(), [&](std::size_t first, std::size_t last) {

@@ -1,9 +1,9 @@
 // Entropy-based pruning of back-off models (Stolcke 1998).
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -12,14 +12,16 @@ namespace {
 // p(hw) = p(h) p(w | h), the probability of each n-gram as a history.
 void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> log_probs,
                    InOut<double> probs, int threads) {
-    if (first_child.size() != parents.size() + 1 || log_probs.size() != probs.size())
-        throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == parents.size() + 1 && log_probs.size() == probs.size(),
+            "the levels do not fit together");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, parents.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t parent = begin; parent < end; ++parent)
-            for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)
+        for (std::size_t parent = begin; parent < end; ++parent) {
+            const auto [first, last] = checked_children(first_child.data(), parent, probs.size());
+            for (std::size_t i = first; i < last; ++i)
                 probs.data()[i] = parents.data()[parent] * std::pow(10.0, double{log_probs.data()[i]});
+        }
     });
 }
 
@@ -33,17 +35,21 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
                   In<std::uint32_t> suffixes, In<float> log_probs, In<float> lower_log_probs,
                   In<std::uint8_t> needed, double threshold, InOut<std::uint8_t> keep, int threads) {
     const std::size_t histories = history_prob.size(), size = log_probs.size();
-    if (first_child.size() != histories + 1 || backoffs.size() != histories || suffixes.size() != size ||
-        keep.size() != size || (needed.size() != 0 && needed.size() != size))
-        throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == histories + 1 && backoffs.size() == histories && suffixes.size() == size &&
+                keep.size() == size && (needed.size() == 0 || needed.size() == size),
+            "the levels do not fit together");
     const double log_10 = std::log(10.0), least = std::log1p(threshold);
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
-            const std::size_t first = first_child.data()[history], last = first_child.data()[history + 1];
+            const auto [first, last] = checked_children(first_child.data(), history, size);
             auto log_prob = [&](std::size_t i) { return log_10 * log_probs.data()[i]; };
-            auto lower = [&](std::size_t i) { return log_10 * lower_log_probs.data()[suffixes.data()[i]]; };
+            auto lower = [&](std::size_t i) {
+                return log_10 *
+                       lower_log_probs.data()[checked_index(suffixes.data()[i], lower_log_probs.size(),
+                                                            "a suffix is not among the n-grams one shorter")];
+            };
             double left = 1.0, lower_left = 1.0;
             for (std::size_t i = first; i < last; ++i)
                 if (keep.data()[i] != 0) {
@@ -68,14 +74,14 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
 // Which n-grams have children that are kept.
 void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children_keep,
                         InOut<std::uint8_t> have, int threads) {
-    if (first_child.size() != have.size() + 1) throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == have.size() + 1, "the levels do not fit together");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, have.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
+            const auto [first, last] = checked_children(first_child.data(), parent, children_keep.size());
             std::uint8_t any = 0;
-            for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)
-                any |= children_keep.data()[i];
+            for (std::size_t i = first; i < last; ++i) any |= children_keep.data()[i];
             have.data()[parent] = any;
         }
     });

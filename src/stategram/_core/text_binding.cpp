@@ -24,27 +24,32 @@ Bad found(const BadPlace& bad) {
 
 Bad feed(TextEncoder& encoder, const nb::bytes& block) {
     const std::string_view text = view(block);
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     return found(encoder.feed(text));
 }
 
 Bad end_file(TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     return found(encoder.end_file());
 }
 
 nb::bytes wide_words(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     const std::string words = encoder.wide_words();
     return nb::bytes(words.data(), words.size());
 }
 
 void merge(TextEncoder& encoder, const nb::bytes& lowered, const nb::bytes& digits) {
     const std::string_view lowered_view = view(lowered), digits_view = view(digits);
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     encoder.merge(lowered_view, digits_view);
 }
 
 auto choose_vocabulary(TextEncoder& encoder, std::uint64_t size, std::uint64_t min_count) {
+    const BusyGuard guard = encoder.enter();
     WordList words;
     {
         nb::gil_scoped_release release;
@@ -55,6 +60,7 @@ auto choose_vocabulary(TextEncoder& encoder, std::uint64_t size, std::uint64_t m
 }
 
 auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int64_t> offsets) {
+    const BusyGuard guard = encoder.enter();
     {
         nb::gil_scoped_release release;
         const auto size = static_cast<std::int64_t>(letters.size());
@@ -78,6 +84,7 @@ auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int6
 }
 
 auto encode(TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     Encoded encoded;
     {
         nb::gil_scoped_release release;
@@ -85,6 +92,16 @@ auto encode(TextEncoder& encoder) {
     }
     return std::tuple(to_numpy(std::move(encoded.ids), encoded.size),
                       to_numpy(std::move(encoded.sentence_starts)));
+}
+
+std::int64_t replaced(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.replaced();
+}
+
+std::int64_t dropped(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.dropped();
 }
 
 }  // namespace
@@ -107,8 +124,8 @@ void register_text(nb::module_& m) {
         .def("use_vocabulary", &use_vocabulary, nb::arg("letters").noconvert(),
              nb::arg("offsets").noconvert(), "Keeps the given words, the special ones first: counts.")
         .def("encode", &encode, "The ids, every sentence closed by </s>, and where the sentences start.")
-        .def_prop_ro("replaced", &TextEncoder::replaced, "How many bad parts became U+FFFD.")
-        .def_prop_ro("dropped", &TextEncoder::dropped, "How many <s> and </s> were dropped.");
+        .def_prop_ro("replaced", &replaced, "How many bad parts became U+FFFD.")
+        .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.");
 }
 
 }  // namespace stategram

@@ -2,9 +2,9 @@
 // lengths, links jump over nodes without children.
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "prefetch.hpp"
 #include "threads.hpp"
 
@@ -20,7 +20,13 @@ struct Ranks {
     std::uint32_t of(std::size_t i) const {
         return values == nullptr ? static_cast<std::uint32_t>(i) : values[i];
     }
-    bool kept(std::size_t i) const { return values == nullptr || values[i + 1] != values[i]; }
+    // Ranks that rise by more than 1, or fall, would put two n-grams in one place.
+    bool kept(std::size_t i) const {
+        if (values == nullptr) return true;
+        const std::uint32_t step = values[i + 1] - values[i];
+        require(step <= 1, "the ranks are not those of n-grams that are kept");
+        return step == 1;
+    }
 };
 
 // For each n-gram of one length, its link: the suffix if that is kept and has children, else the suffix's
@@ -29,10 +35,11 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
                 In<std::uint32_t> lower_links, In<std::uint32_t> lower_ranks, In<std::uint32_t> ranks,
                 std::uint32_t lower_begin, std::size_t begin, std::size_t end, InOut<std::uint32_t> links,
                 int threads) {
-    if (lower_first_child.size() != lower_links.size() + 1 || links.size() != suffixes.size() ||
-        begin > end || end > suffixes.size() || (ranks.size() != 0 && ranks.size() != suffixes.size() + 1) ||
-        (lower_ranks.size() != 0 && lower_ranks.size() != lower_links.size() + 1))
-        throw std::invalid_argument("the levels do not fit together");
+    require(lower_first_child.size() == lower_links.size() + 1 && links.size() == suffixes.size() &&
+                begin <= end && end <= suffixes.size() &&
+                (ranks.size() == 0 || ranks.size() == suffixes.size() + 1) &&
+                (lower_ranks.size() == 0 || lower_ranks.size() == lower_links.size() + 1),
+            "the levels do not fit together");
     const Ranks lower_rank(lower_ranks), rank(ranks);
     const std::uint32_t *suffix = suffixes.data(), *first_child = lower_first_child.data();
     nb::gil_scoped_release release;
@@ -40,8 +47,10 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
-            const std::size_t s = suffix[i];
-            const bool has_children = rank.of(first_child[s]) != rank.of(first_child[s + 1]);
+            const std::size_t s =
+                checked_index(suffix[i], lower_links.size(), "a suffix is not among the n-grams one shorter");
+            const IndexRange children = checked_children(first_child, s, suffixes.size());
+            const bool has_children = rank.of(children.begin) != rank.of(children.end);
             links.data()[i] =
                 has_children && lower_rank.kept(s) ? lower_begin + lower_rank.of(s) : lower_links.data()[s];
         }
@@ -59,24 +68,27 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
     const std::size_t width = leaves ? 2 : 4;
     const Ranks rank(ranks), next_rank(next_ranks);
     const std::size_t size = words.size();
-    if (log_probs.size() != size || links.size() != size || begin > end || end > size ||
-        (!leaves && (first_child.size() != size + 1 || backoffs.size() != size)) ||
-        (ranks.size() != 0 && ranks.size() != size + 1) || words_out.size() != rank.of(size) ||
-        rows_out.size() != width * words_out.size())
-        throw std::invalid_argument("the levels do not fit together");
+    // How many children there are is known from their ranks alone; without ranks nothing is looked up.
+    const std::size_t n_children = next_ranks.size() == 0 ? UINT32_MAX : next_ranks.size() - 1;
+    require(log_probs.size() == size && links.size() == size && begin <= end && end <= size &&
+                (leaves || (first_child.size() == size + 1 && backoffs.size() == size)) &&
+                (ranks.size() == 0 || ranks.size() == size + 1) && words_out.size() == rank.of(size) &&
+                rows_out.size() == width * words_out.size(),
+            "the levels do not fit together");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (!rank.kept(i)) continue;
-            const std::size_t at = rank.of(i);
+            const std::size_t at =
+                checked_index(rank.of(i), words_out.size(), "a rank is not below the number of n-grams");
             words_out.data()[at] = words.data()[i];
             std::uint32_t* row = rows_out.data() + at * width;
             row[0] = std::bit_cast<std::uint32_t>(log_probs.data()[i]);
             row[width - 1] = links.data()[i];
             if (leaves) continue;
             row[1] = std::bit_cast<std::uint32_t>(backoffs.data()[i]);
-            row[2] = next_begin + next_rank.of(first_child.data()[i]);
+            row[2] = next_begin + next_rank.of(checked_children(first_child.data(), i, n_children).begin);
         }
     });
 }

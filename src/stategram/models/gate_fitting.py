@@ -56,7 +56,7 @@ class GateProblem:
 
     def log_likelihood(self, factors: NDArray[np.float64]) -> float:
         """Give the log-likelihood of the events, by the logarithms of factors."""
-        value, _ = self.kernel.ask(_bounded(factors))
+        value, _ = self.kernel.value_and_gradient(_bounded(factors))
         return float(self.heldout.log_best.sum()) + value
 
     def learn(
@@ -71,7 +71,7 @@ class GateProblem:
 
         def value_and_gradient(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             factors = point * unit
-            value, gradient = self.kernel.ask(_bounded(factors))
+            value, gradient = self.kernel.value_and_gradient(_bounded(factors))
             gradient -= pull * factors
             return value - 0.5 * float((pull * factors * factors).sum()), gradient * unit
 
