@@ -1,7 +1,8 @@
-// Checks of the arrays that Python passes in: after them no value can lead outside of another array.
+// Checks of the arrays that Python passes in: after them no value leads outside of another array, and no two
+// threads write to the same place.
 //
-// Sizes are checked once per call. Kernels that are called for one range of nodes at a time check the values
-// of that range as they read them: a pass over everything for each range would take longer than the work.
+// A kernel that is called for a range of nodes at a time checks the values of that range only: a pass over
+// everything for each range would take longer than the work. Values that are used once are checked there.
 #pragma once
 
 #include <algorithm>
@@ -17,23 +18,40 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-// An index into an array of `size` elements.
-inline std::size_t checked_index(std::uint32_t index, std::size_t size, const char* message) {
-    require(index < size, message);
-    return index;
+// The place of an n-gram's suffix among the n-grams that are one word shorter.
+inline std::size_t checked_suffix(std::uint32_t suffix, std::size_t n_shorter) {
+    require(suffix < n_shorter, "the levels do not fit together: a suffix is not among the shorter n-grams");
+    return suffix;
 }
 
 struct IndexRange {
     std::size_t begin, end;
 };
 
-// The children of a node: [first_child[node], first_child[node + 1]) of `n_children` in all.
+// The children of one node: [first_child[node], first_child[node + 1]) of `n_children` in all.
 inline IndexRange checked_children(const std::uint32_t* first_child, std::size_t node,
                                    std::size_t n_children) {
     const IndexRange range{first_child[node], first_child[node + 1]};
     require(range.begin <= range.end && range.end <= n_children,
-            "the children of the nodes are not in order, or are more than there are");
+            "the levels do not fit together: the children of a node are not in order or not there");
     return range;
+}
+
+// The same for the nodes [begin, end): no two of them have a child in common.
+inline void check_children(const std::uint32_t* first_child, std::size_t begin, std::size_t end,
+                           std::size_t n_children) {
+    bool rising = true;
+    for (std::size_t node = begin; node < end; ++node) rising &= first_child[node] <= first_child[node + 1];
+    require(rising && (begin == end || first_child[end] <= n_children),
+            "the levels do not fit together: the children of a node are not in order or not there");
+}
+
+// Places among the n-grams that are kept: n-gram i of [begin, end) is kept if ranks[i + 1] is one more.
+inline void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end, std::size_t n_kept) {
+    bool by_one = true;
+    for (std::size_t i = begin; i < end; ++i) by_one &= ranks[i + 1] - ranks[i] <= 1;
+    require(by_one && (begin == end || (ranks[begin] <= ranks[end] && ranks[end] <= n_kept)),
+            "the levels do not fit together: the ranks are not those of n-grams that are kept");
 }
 
 // All values are below `limit`.

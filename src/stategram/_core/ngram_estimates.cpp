@@ -24,17 +24,18 @@ struct Ngrams {
     const std::uint8_t* keep;  // null: all
     std::size_t size;
 
-    IndexRange after(std::size_t history) const { return checked_children(first_child, history, size); }
     bool kept(std::size_t ngram) const { return keep == nullptr || keep[ngram] != 0; }
     double lower_prob(std::size_t ngram) const {
         if (ngram + 16 < size) prefetch(lower + suffix[ngram + 16]);
-        return lower[checked_index(suffix[ngram], n_lower, "a suffix is not among the n-grams one shorter")];
+        return lower[checked_suffix(suffix[ngram], n_lower)];
     }
 };
 
 template <typename Use>
-void for_histories(std::size_t begin, std::size_t end, int threads, const Use& use) {
+void for_histories(const In<std::uint32_t>& first_child, std::size_t n_ngrams, std::size_t begin,
+                   std::size_t end, int threads, const Use& use) {
     nb::gil_scoped_release release;
+    check_children(first_child.data(), begin, end, n_ngrams);
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t history = first; history < last; ++history) use(history);
@@ -68,8 +69,8 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
     const double discount[] = {0.0, discounts(0), discounts(1), discounts(2)};
     const std::uint32_t* count = counts.data();
     double *prob = probs.data(), *backoff = backoffs.data();
-    for_histories(begin, end, threads, [&](std::size_t history) {
-        const auto [first, last] = ngrams.after(history);
+    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+        const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
         double total = 0.0, free = 0.0;
         std::size_t unseen = 0;  // among all words, after the empty history
         for (std::size_t i = first; i < last; ++i) {
@@ -109,8 +110,8 @@ void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In
     // The last ratio is for all counts above.
     const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(ratios.size() - 1, UINT32_MAX));
     double* prob = probs.data();
-    for_histories(begin, end, threads, [&](std::size_t history) {
-        const auto [first, last] = checked_children(children, history, probs.size());
+    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+        const std::size_t first = children[history], last = children[history + 1];
         double total = 0.0, discounted = 0.0;
         std::size_t n_kept = 0;
         bool all_whole = true;
@@ -139,8 +140,8 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
                       InOut<double> probs, InOut<double> backoffs, int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
     double *prob = probs.data(), *backoff = backoffs.data();
-    for_histories(begin, end, threads, [&](std::size_t history) {
-        const auto [first, last] = ngrams.after(history);
+    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+        const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
         double left = 1.0, lower_left = 1.0;
         std::size_t n_kept = 0;
         for (std::size_t i = first; i < last; ++i)
@@ -184,21 +185,24 @@ void register_ngram_estimates(nb::module_& m) {
           nb::arg("keep").noconvert(), nb::arg("discounts").noconvert(), nb::arg("witten_bell"),
           nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(), nb::arg("backoffs").noconvert(),
           nb::arg("threads"),
-          "Interpolated probabilities after the histories `begin` to `end` - 1, and their back-off weights.");
-    m.def("discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
-          nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
-          nb::arg("threads"),
-          "Relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
+          "Write interpolated probabilities after the histories `begin` to `end` - 1, and their back-off "
+          "weights.");
+    m.def(
+        "discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
+        nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
+        nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
+        nb::arg("threads"),
+        "Write relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
     m.def("normalise_ngrams", &normalise_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(), nb::arg("keep").noconvert(),
           nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
           nb::arg("backoffs").noconvert(), nb::arg("threads"),
-          "Back-off weights of the histories `begin` to `end` - 1; probabilities of what is not kept.");
+          "Write back-off weights of the histories `begin` to `end` - 1, and probabilities of what is not "
+          "kept.");
     m.def("counts_of_counts", &counts_of_counts, nb::arg("counts").noconvert(), nb::arg("most"),
-          "How many counts are 0, 1, ..., `most`.");
+          "Return how many counts are 0, 1, ..., `most`.");
     m.def("log10_floats", &log10_floats, nb::arg("values").noconvert(), nb::arg("logs").noconvert(),
-          nb::arg("threads"), "Logarithms to the base of 10.");
+          nb::arg("threads"), "Write logarithms to base 10.");
 }
 
 }  // namespace stategram

@@ -84,6 +84,7 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
     const std::uint32_t *first_child = parents_first_child.data(), *parent_suffix = parents_suffix.data();
     std::uint32_t *suffix = suffixes.data(), *continuation = continuations.data();
     nb::gil_scoped_release release;
+    check_children(first_child, begin, end, words.size());
     ThreadPool pool(threads);
     const std::size_t n_lower = lower_first_child.size() - 1;
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
@@ -95,9 +96,8 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
                 prefetch(lower.words + at);
                 prefetch(continuation + at);
             }
-            const auto [child, child_end] = checked_children(first_child, parent, words.size());
-            const std::size_t q = checked_index(parent_suffix[parent], n_lower,
-                                                "a suffix is not among the n-grams one shorter");
+            const std::size_t child = first_child[parent], child_end = first_child[parent + 1];
+            const std::size_t q = checked_suffix(parent_suffix[parent], n_lower);
             const IndexRange among = checked_children(lower.first_child, q, lower_words.size());
             link_children(lower, words.data(), child, child_end, among.begin, among.end, suffix);
             if (threads == 1)

@@ -15,10 +15,11 @@ void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> 
     require(first_child.size() == parents.size() + 1 && log_probs.size() == probs.size(),
             "the levels do not fit together");
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, parents.size(), probs.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, parents.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
-            const auto [first, last] = checked_children(first_child.data(), parent, probs.size());
+            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
             for (std::size_t i = first; i < last; ++i)
                 probs.data()[i] = parents.data()[parent] * std::pow(10.0, double{log_probs.data()[i]});
         }
@@ -40,15 +41,15 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
             "the levels do not fit together");
     const double log_10 = std::log(10.0), least = std::log1p(threshold);
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, histories, size);
     ThreadPool pool(threads);
     for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
-            const auto [first, last] = checked_children(first_child.data(), history, size);
+            const std::size_t first = first_child.data()[history], last = first_child.data()[history + 1];
             auto log_prob = [&](std::size_t i) { return log_10 * log_probs.data()[i]; };
             auto lower = [&](std::size_t i) {
                 return log_10 *
-                       lower_log_probs.data()[checked_index(suffixes.data()[i], lower_log_probs.size(),
-                                                            "a suffix is not among the n-grams one shorter")];
+                       lower_log_probs.data()[checked_suffix(suffixes.data()[i], lower_log_probs.size())];
             };
             double left = 1.0, lower_left = 1.0;
             for (std::size_t i = first; i < last; ++i)
@@ -76,10 +77,11 @@ void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children
                         InOut<std::uint8_t> have, int threads) {
     require(first_child.size() == have.size() + 1, "the levels do not fit together");
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, have.size(), children_keep.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, have.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
-            const auto [first, last] = checked_children(first_child.data(), parent, children_keep.size());
+            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
             std::uint8_t any = 0;
             for (std::size_t i = first; i < last; ++i) any |= children_keep.data()[i];
             have.data()[parent] = any;
@@ -92,13 +94,13 @@ void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children
 void register_ngram_pruning(nb::module_& m) {
     m.def("history_probs", &history_probs, nb::arg("first_child").noconvert(), nb::arg("parents").noconvert(),
           nb::arg("log_probs").noconvert(), nb::arg("probs").noconvert(), nb::arg("threads"),
-          "Probabilities of n-grams as histories, from those one word shorter.");
+          "Write probabilities of n-grams as histories, from those one word shorter.");
     m.def("prune_ngrams", &prune_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("history_prob").noconvert(), nb::arg("backoffs").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("log_probs").noconvert(),
           nb::arg("lower_log_probs").noconvert(), nb::arg("needed").noconvert(), nb::arg("threshold"),
           nb::arg("keep").noconvert(), nb::arg("threads"),
-          "Take the mark `keep` from n-grams without which the perplexity rises by less than the threshold.");
+          "Clear the mark `keep` of n-grams without which the perplexity rises by less than the threshold.");
     m.def("have_kept_children", &have_kept_children, nb::arg("first_child").noconvert(),
           nb::arg("children_keep").noconvert(), nb::arg("have").noconvert(), nb::arg("threads"),
           "Mark the n-grams with children that are kept.");

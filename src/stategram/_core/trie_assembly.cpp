@@ -20,13 +20,7 @@ struct Ranks {
     std::uint32_t of(std::size_t i) const {
         return values == nullptr ? static_cast<std::uint32_t>(i) : values[i];
     }
-    // Ranks that rise by more than 1, or fall, would put two n-grams in one place.
-    bool kept(std::size_t i) const {
-        if (values == nullptr) return true;
-        const std::uint32_t step = values[i + 1] - values[i];
-        require(step <= 1, "the ranks are not those of n-grams that are kept");
-        return step == 1;
-    }
+    bool kept(std::size_t i) const { return values == nullptr || values[i + 1] != values[i]; }
 };
 
 // For each n-gram of one length, its link: the suffix if that is kept and has children, else the suffix's
@@ -47,8 +41,7 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
-            const std::size_t s =
-                checked_index(suffix[i], lower_links.size(), "a suffix is not among the n-grams one shorter");
+            const std::size_t s = checked_suffix(suffix[i], lower_links.size());
             const IndexRange children = checked_children(first_child, s, suffixes.size());
             const bool has_children = rank.of(children.begin) != rank.of(children.end);
             links.data()[i] =
@@ -76,19 +69,20 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
                 rows_out.size() == width * words_out.size(),
             "the levels do not fit together");
     nb::gil_scoped_release release;
+    if (ranks.size() != 0) check_ranks(ranks.data(), begin, end, words_out.size());
+    if (!leaves) check_children(first_child.data(), begin, end, n_children);
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (!rank.kept(i)) continue;
-            const std::size_t at =
-                checked_index(rank.of(i), words_out.size(), "a rank is not below the number of n-grams");
+            const std::size_t at = rank.of(i);
             words_out.data()[at] = words.data()[i];
             std::uint32_t* row = rows_out.data() + at * width;
             row[0] = std::bit_cast<std::uint32_t>(log_probs.data()[i]);
             row[width - 1] = links.data()[i];
             if (leaves) continue;
             row[1] = std::bit_cast<std::uint32_t>(backoffs.data()[i]);
-            row[2] = next_begin + next_rank.of(checked_children(first_child.data(), i, n_children).begin);
+            row[2] = next_begin + next_rank.of(first_child.data()[i]);
         }
     });
 }
@@ -100,7 +94,7 @@ void register_trie_assembly(nb::module_& m) {
           nb::arg("lower_first_child").noconvert(), nb::arg("lower_links").noconvert(),
           nb::arg("lower_ranks").noconvert(), nb::arg("ranks").noconvert(), nb::arg("lower_begin"),
           nb::arg("begin"), nb::arg("end"), nb::arg("links").noconvert(), nb::arg("threads"),
-          "For each n-gram the node of its longest suffix that has children.");
+          "Write for each n-gram the node of its longest suffix that has children.");
     m.def("assemble_level", &assemble_level, nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(),
           nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(), nb::arg("links").noconvert(),
           nb::arg("ranks").noconvert(), nb::arg("next_ranks").noconvert(), nb::arg("next_begin"),
