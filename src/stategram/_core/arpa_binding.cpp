@@ -84,17 +84,18 @@ void register_arpa_reader(nb::module_& m) {
         nb::exception<ArpaProblem>(m, "ArpaProblem", PyExc_ValueError).ptr());
     nb::class_<ArpaReader>(
         m, "ArpaReader",
-        "Blocks of an ARPA file to a trie. Use in this order: feed for each block; finish; "
-        "take_trie. Whenever feed or finish give True: words and number_words, and after "
-        "finish once more finish. Raises ArpaProblem, its text the line and what is wrong.")
+        "Blocks of an ARPA file to a trie.\n\n"
+        "Use in this order: feed for each block; finish; take_trie. Whenever feed or finish return True:\n"
+        "words and number_words, and after finish once more finish. Raises ArpaProblem: the line, a colon,\n"
+        "what was found and what to do.")
         .def(nb::init<int>(), nb::arg("threads"))
         .def("feed", &feed, nb::arg("block"),
-             "The next bytes. Gives whether the words are to be numbered now.")
-        .def("finish", &finish, "Closes the file. Gives what feed gives.")
-        .def("words", &words, "The words in the order of their ids: letters, offsets.")
+             "Take the next bytes; returns whether the words are to be numbered now.")
+        .def("finish", &finish, "Close the file; returns what `feed` returns.")
+        .def("words", &words, "Return the words in the order of their ids: letters, offsets.")
         .def("number_words", &number_words, nb::arg("numbers").noconvert(),
-             "Takes the trie's number of each word.")
-        .def("take_trie", &take_trie, "begins, words, nodes and leaves; the last two flat. Once only.")
+             "Take the trie's number of each word.")
+        .def("take_trie", &take_trie, "Return begins, words, nodes and leaves, the last two flat; once only.")
         .def_prop_ro("counts", &counts, "The number of n-grams of each order in the file.")
         .def_prop_ro("added", &added, "Whether <unk>, <s>, </s> were missing.")
         .def_prop_ro("renamed_unknown", &renamed_unknown, "Whether <UNK> was taken for <unk>.")

@@ -212,7 +212,8 @@ void register_arpa_writer(nb::module_& m) {
              nb::arg("begins").noconvert(), nb::arg("words").noconvert(), nb::arg("nodes").noconvert(),
              nb::arg("leaves").noconvert(), nb::arg("threads"))
         .def("lines", &ArpaWriter::lines, nb::arg("level"), nb::arg("begin"), nb::arg("end"),
-             "The lines of some n-grams of `level` words; words themselves are in the order of their ids.");
+             "Return the lines of some n-grams of `level` words; words themselves are in the order of their "
+             "ids.");
 }
 
 }  // namespace stategram

@@ -100,11 +100,12 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
 void register_bigrams(nb::module_& m) {
     m.def("count_bigrams", &count_bigrams, nb::arg("ids").noconvert(), nb::arg("first"), nb::arg("types"),
           nb::arg("threads"),
-          "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
-          "counts.");
+          "Count the pairs (previous, id), `first` standing before the first id.\n"
+          "\n"
+          "Returns offsets, columns, counts.");
     m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
           nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
-          "The same counts with rows and columns exchanged.");
+          "Return the same counts with rows and columns exchanged: offsets, columns, counts.");
 }
 
 }  // namespace stategram

@@ -228,16 +228,18 @@ void register_context_tree(nb::module_& m) {
     m.def("count_contexts", &count_contexts, nb::arg("ids").noconvert(),
           nb::arg("sentence_starts").noconvert(), nb::arg("before"), nb::arg("maps"), nb::arg("distances"),
           nb::arg("n_values"), nb::arg("first"), nb::arg("last"), nb::arg("threads"),
-          "The contexts whose first value is `first` to `last` - 1: for each level values, counts, first "
-          "children; then the same for the words that follow.");
+          "Count the contexts whose first value is `first` to `last` - 1.\n"
+          "\n"
+          "Returns for each level values, counts, first children; then the same for the words that follow.");
     m.def("sum_rows", &sum_rows, nb::arg("offsets").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("rows").noconvert(), nb::arg("group_offsets").noconvert(),
-          nb::arg("n_columns"), nb::arg("threads"), "Sums of groups of rows: offsets, columns, counts.");
+          nb::arg("n_columns"), nb::arg("threads"),
+          "Return the sums of groups of rows: offsets, columns, counts.");
     m.def("find_contexts", &find_contexts, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
           nb::arg("before"), nb::arg("maps"), nb::arg("distances"), nb::arg("first_child"),
           nb::arg("symbols"), nb::arg("threads"),
-          "For each event the node of its context on the deepest level where it is known, "
-          "and that level.");
+          "Return for each event the node of its context on the deepest level where it is known, and that "
+          "level.");
 }
 
 }  // namespace stategram

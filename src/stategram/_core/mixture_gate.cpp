@@ -157,11 +157,19 @@ class GateLikelihood {
 }  // namespace
 
 void register_mixture_gate(nb::module_& m) {
-    nb::class_<GateLikelihood>(m, "GateLikelihood")
+    nb::class_<GateLikelihood>(
+        m, "GateLikelihood",
+        "The likelihood of events under gates, whose weights are normalized products of rows of factors.\n\n"
+        "`ratios` has a row for each event: the probabilities of the parts, each divided by the greatest.\n"
+        "`rows` has for each table and event the row it looks up, numbered over all tables.")
         .def(nb::init<Matrix<float>, Matrix<std::uint32_t>, std::size_t, int>(),
              nb::arg("ratios").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_rows"),
              nb::arg("threads"))
-        .def("value_and_gradient", &GateLikelihood::value_and_gradient, nb::arg("log_factors").noconvert());
+        .def("value_and_gradient", &GateLikelihood::value_and_gradient, nb::arg("log_factors").noconvert(),
+             "Return the sum of log(sum over parts of weight * ratio), and its derivative by each log "
+             "factor.\n"
+             "\n"
+             "`log_factors`: one row after the other, the logarithm of the factor of each part.");
 }
 
 }  // namespace stategram

@@ -139,7 +139,13 @@ auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, 
 void register_mixture_weights(nb::module_& m) {
     m.def("em_weights", &em_weights, nb::arg("ratios").noconvert(), nb::arg("weights").noconvert(),
           nb::arg("max_iterations"), nb::arg("tolerance"), nb::arg("threads"),
-          "The weights of a mixture, their log-likelihood, the iterations.");
+          "Estimate the weights of a mixture by expectation maximization, starting from given ones.\n"
+          "\n"
+          "`ratios` has a row for each part: its probabilities of all events, each divided by the greatest "
+          "of them.\n"
+          "Stops when no other weights could gain `tolerance` nats per event.\n"
+          "\n"
+          "Returns the weights, the sum of log(sum over parts of weight * ratio), the iterations.");
 }
 
 }  // namespace stategram

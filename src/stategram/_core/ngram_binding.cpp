@@ -160,21 +160,26 @@ void register_ngrams(nb::module_& m) {
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
              nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert())
-        .def("check", &TrieReader::check, nb::arg("threads"), "Checks every n-gram.")
+        .def("check", &TrieReader::check, nb::arg("threads"),
+             "Check every n-gram; ValueError says what is wrong.")
         .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
              nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_number"),
-             nb::arg("threads"), "The log10 probability and the length of the n-gram of each event.")
+             nb::arg("threads"),
+             "Return the log10 probability and the length of the n-gram of each event.\n"
+             "\n"
+             "`id_map` has the trie's number of each id; each sentence begins after the word `begin_number`.")
         .def("history_nodes", &TrieReader::history_nodes, nb::arg("ids").noconvert(),
              nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_number"),
-             nb::arg("threads"), "The state before each event.")
+             nb::arg("threads"),
+             "Return the state before each event; the parameters are those of `score_events`.")
         .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
-             "The log10 probability of a word, the next state, the length of the n-gram.")
+             "Return the log10 probability of a word, the next state, the length of the n-gram.")
         .def("score_words", &TrieReader::score_words, nb::arg("node"), nb::arg("numbers").noconvert(),
-             "The log10 probability and the length of the n-gram of each word after a state.")
+             "Return the log10 probability and the length of the n-gram of each word after a state.")
         .def("history_state", &TrieReader::history_state, nb::arg("numbers").noconvert(),
-             "The longest suffix of a history that can be continued.")
+             "Return the longest suffix of a history that can be continued.")
         .def("distribution", &TrieReader::distribution, nb::arg("node"),
-             "The probability of each word after a state, by its id.");
+             "Return the probability of each word after a state, by its id.");
 }
 
 }  // namespace stategram

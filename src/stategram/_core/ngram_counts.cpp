@@ -78,9 +78,9 @@ void register_ngram_counts(nb::module_& m) {
     m.def("count_ngrams", &count_ngrams, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
           nb::arg("numbers").noconvert(), nb::arg("before"), nb::arg("order"), nb::arg("first"),
           nb::arg("last"), nb::arg("threads"),
-          "The n-grams of 1 to `order` words whose first word has a number from `first` to `last` - 1: for "
-          "each "
-          "length words, counts, first children.");
+          "Count the n-grams whose first word has a number from `first` to `last` - 1.\n"
+          "\n"
+          "Returns for each length, from 1 to `order`: words, counts, first children.");
 }
 
 }  // namespace stategram

@@ -198,7 +198,11 @@ void register_score_lines(nb::module_& m) {
           nb::arg("numbers").noconvert(), nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("log10_probs").noconvert(), nb::arg("orders").noconvert(), nb::arg("unknown").noconvert(),
           nb::arg("sentences"), nb::arg("threads"),
-          "Lines of tab-separated columns: for each word, or each sentence, what a model says of it.");
+          "Return lines of tab-separated columns, one per word or one per sentence.\n"
+          "\n"
+          "Words: number of the sentence, position, word, log10 probability, surprisal in bits, length of "
+          "the n-gram,\n"
+          "whether it is unknown. Sentences: number, words, unknown words, log10 probability, perplexity.");
 }
 
 }  // namespace stategram

@@ -109,21 +109,28 @@ std::int64_t dropped(const TextEncoder& encoder) {
 void register_text(nb::module_& m) {
     nb::class_<TextEncoder>(
         m, "TextEncoder",
-        "Blocks of bytes to ids. Use in this order: feed and end_file for each file; merge; "
-        "choose_vocabulary or use_vocabulary; encode.")
+        "Blocks of bytes to ids.\n\n"
+        "Use in this order: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; "
+        "encode.")
         .def(nb::init<bool, bool, int>(), nb::arg("lowercase"), nb::arg("replace_errors"), nb::arg("threads"))
         .def("feed", &feed, nb::arg("block"),
-             "The next bytes of the file. Gives None, or line, offset and value of the first bad byte.")
-        .def("end_file", &end_file, "Closes the file. Gives what feed gives.")
-        .def("wide_words", &wide_words, "The distinct words with letters outside ASCII, each closed by \\n.")
+             "Take the next bytes of the file.\n"
+             "\n"
+             "Returns None, or line, offset and value of the first bad byte.")
+        .def("end_file", &end_file, "Close the file; returns what `feed` returns.")
+        .def("wide_words", &wide_words,
+             "Return the distinct words with letters outside ASCII, each closed by a line end.")
         .def("merge", &merge, nb::arg("lowered"), nb::arg("digits"),
-             "Merges the words of all threads. `lowered`: wide_words in lower case; `digits`: what stands "
-             "for a number, or nothing.")
+             "Merge the words of all threads.\n"
+             "\n"
+             "`lowered`: wide_words in lower case; `digits`: what stands for a number, or nothing.")
         .def("choose_vocabulary", &choose_vocabulary, nb::arg("size"), nb::arg("min_count"),
-             "Keeps the most frequent words: letters, offsets, counts.")
+             "Keep the most frequent words; returns letters, offsets, counts.")
         .def("use_vocabulary", &use_vocabulary, nb::arg("letters").noconvert(),
-             nb::arg("offsets").noconvert(), "Keeps the given words, the special ones first: counts.")
-        .def("encode", &encode, "The ids, every sentence closed by </s>, and where the sentences start.")
+             nb::arg("offsets").noconvert(),
+             "Keep the given words, the special ones first; returns their counts.")
+        .def("encode", &encode,
+             "Return the ids, every sentence closed by </s>, and where the sentences start.")
         .def_prop_ro("replaced", &replaced, "How many bad parts became U+FFFD.")
         .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.");
 }
