@@ -40,17 +40,17 @@ inline IndexRange checked_children(const std::uint32_t* first_child, std::size_t
 // The same for the nodes [begin, end): no two of them have a child in common.
 inline void check_children(const std::uint32_t* first_child, std::size_t begin, std::size_t end,
                            std::size_t n_children) {
-    bool rising = true;
-    for (std::size_t node = begin; node < end; ++node) rising &= first_child[node] <= first_child[node + 1];
-    require(rising && (begin == end || first_child[end] <= n_children),
+    std::uint32_t falls = 0;
+    for (std::size_t node = begin; node < end; ++node) falls |= first_child[node] > first_child[node + 1];
+    require(falls == 0 && (begin == end || first_child[end] <= n_children),
             "the levels do not fit together: the children of a node are not in order or not there");
 }
 
 // Places among the n-grams that are kept: n-gram i of [begin, end) is kept if ranks[i + 1] is one more.
 inline void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end, std::size_t n_kept) {
-    bool by_one = true;
-    for (std::size_t i = begin; i < end; ++i) by_one &= ranks[i + 1] - ranks[i] <= 1;
-    require(by_one && (begin == end || (ranks[begin] <= ranks[end] && ranks[end] <= n_kept)),
+    std::uint32_t steps = 0;
+    for (std::size_t i = begin; i < end; ++i) steps |= ranks[i + 1] - ranks[i];
+    require(steps <= 1 && (begin == end || (ranks[begin] <= ranks[end] && ranks[end] <= n_kept)),
             "the levels do not fit together: the ranks are not those of n-grams that are kept");
 }
 

@@ -1,5 +1,6 @@
 // The arrays of a model from the levels of its n-grams: what is not kept goes, nodes are numbered through all
 // lengths, links jump over nodes without children.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 
@@ -42,10 +43,13 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
             const std::size_t s = checked_suffix(suffix[i], lower_links.size());
-            const IndexRange children = checked_children(first_child, s, suffixes.size());
-            const bool has_children = rank.of(children.begin) != rank.of(children.end);
-            links.data()[i] =
-                has_children && lower_rank.kept(s) ? lower_begin + lower_rank.of(s) : lower_links.data()[s];
+            const std::uint32_t child = first_child[s], child_end = first_child[s + 1];
+            require(std::max(child, child_end) <= suffixes.size(),
+                    "the levels do not fit together: the children of a node are not there");
+            // Whether it is itself can not be guessed, so there is no branch on it.
+            const bool itself = (rank.of(child) != rank.of(child_end)) & lower_rank.kept(s);
+            const std::uint32_t own = lower_begin + lower_rank.of(s), link = lower_links.data()[s];
+            links.data()[i] = itself ? own : link;
         }
     });
 }
