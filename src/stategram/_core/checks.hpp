@@ -18,11 +18,8 @@ inline void require(bool holds, const char* message) {
     if (!holds) throw std::invalid_argument(message);
 }
 
-// The place of an n-gram's suffix among the n-grams that are one word shorter.
-inline std::size_t checked_suffix(std::uint32_t suffix, std::size_t n_shorter) {
-    require(suffix < n_shorter, "the levels do not fit together: a suffix is not among the shorter n-grams");
-    return suffix;
-}
+// The suffixes [begin, end) are among the n-grams that are one word shorter.
+void check_suffixes(const std::uint32_t* suffixes, std::size_t begin, std::size_t end, std::size_t n_shorter);
 
 struct IndexRange {
     std::size_t begin, end;
@@ -38,28 +35,14 @@ inline IndexRange checked_children(const std::uint32_t* first_child, std::size_t
 }
 
 // The same for the nodes [begin, end): no two of them have a child in common.
-inline void check_children(const std::uint32_t* first_child, std::size_t begin, std::size_t end,
-                           std::size_t n_children) {
-    std::uint32_t falls = 0;
-    for (std::size_t node = begin; node < end; ++node) falls |= first_child[node] > first_child[node + 1];
-    require(falls == 0 && (begin == end || first_child[end] <= n_children),
-            "the levels do not fit together: the children of a node are not in order or not there");
-}
+void check_children(const std::uint32_t* first_child, std::size_t begin, std::size_t end,
+                    std::size_t n_children);
 
 // Places among the n-grams that are kept: n-gram i of [begin, end) is kept if ranks[i + 1] is one more.
-inline void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end, std::size_t n_kept) {
-    std::uint32_t steps = 0;
-    for (std::size_t i = begin; i < end; ++i) steps |= ranks[i + 1] - ranks[i];
-    require(steps <= 1 && (begin == end || (ranks[begin] <= ranks[end] && ranks[end] <= n_kept)),
-            "the levels do not fit together: the ranks are not those of n-grams that are kept");
-}
+void check_ranks(const std::uint32_t* ranks, std::size_t begin, std::size_t end, std::size_t n_kept);
 
 // All values are below `limit`.
-inline void check_below(const In<std::uint32_t>& values, std::size_t limit, const char* message) {
-    std::uint32_t highest = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) highest = std::max(highest, values.data()[i]);
-    require(values.size() == 0 || highest < limit, message);
-}
+void check_below(const In<std::uint32_t>& values, std::size_t limit, const char* message);
 
 // Groups that follow each other: group i is [offsets[i], offsets[i + 1]), and together they are `size`
 // elements.

@@ -20,22 +20,19 @@ namespace {
 struct Ngrams {
     const std::uint32_t *first_child, *suffix;
     const double* lower;
-    std::size_t n_lower;
     const std::uint8_t* keep;  // null: all
     std::size_t size;
 
     bool kept(std::size_t ngram) const { return keep == nullptr || keep[ngram] != 0; }
     double lower_prob(std::size_t ngram) const {
         if (ngram + 16 < size) prefetch(lower + suffix[ngram + 16]);
-        return lower[checked_suffix(suffix[ngram], n_lower)];
+        return lower[suffix[ngram]];
     }
 };
 
 template <typename Use>
-void for_histories(const In<std::uint32_t>& first_child, std::size_t n_ngrams, std::size_t begin,
-                   std::size_t end, int threads, const Use& use) {
+void for_histories(std::size_t begin, std::size_t end, int threads, const Use& use) {
     nb::gil_scoped_release release;
-    check_children(first_child.data(), begin, end, n_ngrams);
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t history = first; history < last; ++history) use(history);
@@ -48,11 +45,12 @@ Ngrams make_ngrams(const In<std::uint32_t>& first_child, const In<std::uint32_t>
     require(first_child.size() == backoffs.size() + 1 && suffixes.size() == probs.size() && begin <= end &&
                 end <= backoffs.size() && (keep.size() == 0 || keep.size() == probs.size()),
             "the arrays of the n-grams do not fit together");
-    return {first_child.data(),
-            suffixes.data(),
-            lower.data(),
-            lower.size(),
-            keep.size() == 0 ? nullptr : keep.data(),
+    {
+        nb::gil_scoped_release release;
+        check_children(first_child.data(), begin, end, probs.size());
+        check_suffixes(suffixes.data(), first_child(begin), first_child(end), lower.size());
+    }
+    return {first_child.data(), suffixes.data(), lower.data(), keep.size() == 0 ? nullptr : keep.data(),
             probs.size()};
 }
 
@@ -69,7 +67,7 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
     const double discount[] = {0.0, discounts(0), discounts(1), discounts(2)};
     const std::uint32_t* count = counts.data();
     double *prob = probs.data(), *backoff = backoffs.data();
-    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+    for_histories(begin, end, threads, [&](std::size_t history) {
         const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
         double total = 0.0, free = 0.0;
         std::size_t unseen = 0;  // among all words, after the empty history
@@ -104,13 +102,14 @@ void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In
     require(counts.size() == probs.size() && ratios.size() > 0 && begin <= end && end < first_child.size() &&
                 (keep.size() == 0 || keep.size() == probs.size()),
             "the counts do not fit the n-grams");
+    check_children(first_child.data(), begin, end, probs.size());
     const std::uint32_t *children = first_child.data(), *count = counts.data();
     const std::uint8_t* kept = keep.size() == 0 ? nullptr : keep.data();
     const double* ratio = ratios.data();
     // The last ratio is for all counts above.
     const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(ratios.size() - 1, UINT32_MAX));
     double* prob = probs.data();
-    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+    for_histories(begin, end, threads, [&](std::size_t history) {
         const std::size_t first = children[history], last = children[history + 1];
         double total = 0.0, discounted = 0.0;
         std::size_t n_kept = 0;
@@ -140,7 +139,7 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
                       InOut<double> probs, InOut<double> backoffs, int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
     double *prob = probs.data(), *backoff = backoffs.data();
-    for_histories(first_child, probs.size(), begin, end, threads, [&](std::size_t history) {
+    for_histories(begin, end, threads, [&](std::size_t history) {
         const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
         double left = 1.0, lower_left = 1.0;
         std::size_t n_kept = 0;

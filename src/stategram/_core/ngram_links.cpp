@@ -85,19 +85,19 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
     std::uint32_t *suffix = suffixes.data(), *continuation = continuations.data();
     nb::gil_scoped_release release;
     check_children(first_child, begin, end, words.size());
+    check_suffixes(parent_suffix, begin, end, lower_first_child.size() - 1);
     ThreadPool pool(threads);
-    const std::size_t n_lower = lower_first_child.size() - 1;
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t parent = first; parent < last; ++parent) {
             // Suffixes lie anywhere in memory: they are asked for some parents ahead.
             if (parent + 24 < last) prefetch(lower.first_child + parent_suffix[parent + 24]);
-            if (parent + 12 < last && parent_suffix[parent + 12] <= n_lower) {
+            if (parent + 12 < last) {
                 const std::size_t at = lower.first_child[parent_suffix[parent + 12]];
                 prefetch(lower.words + at);
                 prefetch(continuation + at);
             }
             const std::size_t child = first_child[parent], child_end = first_child[parent + 1];
-            const std::size_t q = checked_suffix(parent_suffix[parent], n_lower);
+            const std::size_t q = parent_suffix[parent];
             const IndexRange among = checked_children(lower.first_child, q, lower_words.size());
             link_children(lower, words.data(), child, child_end, among.begin, among.end, suffix);
             if (threads == 1)

@@ -42,15 +42,13 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
     const double log_10 = std::log(10.0), least = std::log1p(threshold);
     nb::gil_scoped_release release;
     check_children(first_child.data(), 0, histories, size);
+    check_suffixes(suffixes.data(), 0, size, lower_log_probs.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
             const std::size_t first = first_child.data()[history], last = first_child.data()[history + 1];
             auto log_prob = [&](std::size_t i) { return log_10 * log_probs.data()[i]; };
-            auto lower = [&](std::size_t i) {
-                return log_10 *
-                       lower_log_probs.data()[checked_suffix(suffixes.data()[i], lower_log_probs.size())];
-            };
+            auto lower = [&](std::size_t i) { return log_10 * lower_log_probs.data()[suffixes.data()[i]]; };
             double left = 1.0, lower_left = 1.0;
             for (std::size_t i = first; i < last; ++i)
                 if (keep.data()[i] != 0) {

@@ -38,11 +38,12 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
     const Ranks lower_rank(lower_ranks), rank(ranks);
     const std::uint32_t *suffix = suffixes.data(), *first_child = lower_first_child.data();
     nb::gil_scoped_release release;
+    check_suffixes(suffix, begin, end, lower_links.size());
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
-            const std::size_t s = checked_suffix(suffix[i], lower_links.size());
+            const std::size_t s = suffix[i];
             const std::uint32_t child = first_child[s], child_end = first_child[s + 1];
             require(std::max(child, child_end) <= suffixes.size(),
                     "the levels do not fit together: the children of a node are not there");
