@@ -51,12 +51,16 @@ class TrieReader {
         {
             nb::gil_scoped_release release;
             ThreadPool pool(threads);
-            const ScoredText text{ids.data(),        ids.size(),
-                                  sentence_starts.data(), sentence_starts.size() - 1,
-                                  id_map.data(),     id_map.size(),
-                                  begin_state,       first_state};
-            score_text(trie_, text,
-                       {log10_probs.get(), orders.get(), with_states ? states.get() : nullptr}, pool);
+            const ScoredText text{ids.data(),
+                                  ids.size(),
+                                  sentence_starts.data(),
+                                  sentence_starts.size() - 1,
+                                  id_map.data(),
+                                  id_map.size(),
+                                  begin_state,
+                                  first_state};
+            score_text(trie_, text, {log10_probs.get(), orders.get(), with_states ? states.get() : nullptr},
+                       pool);
         }
         return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size),
                           to_numpy(std::move(states), n_states));
@@ -168,7 +172,8 @@ void register_ngrams(nb::module_& m) {
         .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
              nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
              nb::arg("first_state"), nb::arg("with_states"), nb::arg("threads"),
-             "For each event its log10 probability, the length of its n-gram and, if wanted, the state before it. "
+             "For each event its log10 probability, the length of its n-gram and, if wanted, the state "
+             "before it. "
              "The first sentence starts from `first_state`, the others from `begin_state`.")
         .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
              "The log10 probability of a word, the next state, the length of the n-gram.")

@@ -141,9 +141,9 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
     model = _train(texts, min_counts, options, console)
     with console.step(f"writing {options['output']}") as report:
         inputs = inputs_of(texts, report)
-        model = replace(model, recipe=recipe_of(model, options))
+        model = replace(model, metadata=recipe_of(model, options))
         figures = {
-            **{name: model.report[name] for name in ("events", "sentences", "unknown")},
+            **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
             "ngrams": list(model.trie.sizes),
             "parameters": model.parameters,
         }
@@ -175,9 +175,9 @@ def _train(
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
     console.say(f"      n-grams of {lengths}: {sizes}")
-    for note in model.report["notes"]:
+    for note in model.training_info["notes"]:
         console.say(f"      note: {note}")
-    for length, discounts in enumerate(model.report["discounts"], 1):
+    for length, discounts in enumerate(model.training_info["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
     return model

@@ -104,18 +104,18 @@ def _write(
             "events": corpus.n_events,
             "sentences": corpus.n_sentences,
             "unknown": corpus.n_unknown,
-            "heldout_perplexity": mixture.report["perplexity"],
+            "heldout_perplexity": mixture.training_info["perplexity"],
             "parameters": mixture.parameters,
         },
         "seed": options["seed"],
     }
-    model = replace(mixture, recipe={**mixture.recipe, **text_recipe(options)})
+    model = replace(mixture, metadata={**mixture.metadata, **text_recipe(options)})
     model.save(Path(options["output"]).absolute(), manifest=manifest)
 
 
 def _as_table(mixture: Mixture) -> str:
     """Say what each part is worth on the held-out text."""
-    found = mixture.report
+    found = mixture.training_info
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
         name = part["name"] + (" (ended early)" if _ended_early(model) else "")
@@ -137,7 +137,7 @@ def _as_table(mixture: Mixture) -> str:
 
 
 def _ended_early(model: Model) -> bool:
-    return bool(model.recipe.get("ended_early"))
+    return bool(model.metadata.get("ended_early"))
 
 
 def _number(perplexity: float | None) -> str:

@@ -15,8 +15,6 @@ from stategram.models import (
     Mixture,
     Model,
     NgramModel,
-    model_name,
-    part_names,
 )
 from stategram.report.chart import Chart, bar_panel, chart_html, check_report_extra
 from stategram.report.galleries import gallery_html
@@ -94,7 +92,7 @@ def model_html(
         ("making", "How it was made", _making(model, said, files)),
     ]
     return page(
-        f"{name}: {model_name(model)}",
+        f"{name}: {model.title}",
         "Report of a language model",
         [facts(_facts(model, said, test)), *terms],
         [part for part in parts if part[2]],
@@ -118,7 +116,7 @@ def _facts(
                 f"{count(figures['unknown'])} of them unknown",
             )
         )
-    if isinstance(model, Mixture) and model.report:
+    if isinstance(model, Mixture) and model.training_info:
         said.append(("Held-out perplexity", _held_out(model)))
     if test:
         said.append(("Test perplexity", perplexity(test.perplexity)))
@@ -127,7 +125,10 @@ def _facts(
 
 def _held_out(model: Mixture) -> str:
     """Say the perplexity of the text that weights were learned on, and what it is on a half they were not."""
-    fitted, validated = perplexity(model.report["perplexity"]), _cross_validated(model).get(model.gate.kind)
+    fitted, validated = (
+        perplexity(model.training_info["perplexity"]),
+        _cross_validated(model).get(model.gate.kind),
+    )
     if validated is None:
         return f"{fitted}, on the text that its weights were learned on"
     return (
@@ -176,7 +177,7 @@ def _test(model: Model, test: PerplexityFigures) -> Html:
                 (Column("Part"), Column("Alone", figures=True), Column("Weight", figures=True)),
                 tuple(
                     (Cell(name), Cell(perplexity(one.perplexity)), Cell(share(one.weight)))
-                    for name, one in zip(part_names(model.parts), test.parts, strict=True)
+                    for name, one in zip(model.part_titles, test.parts, strict=True)
                 ),
             )
         )
@@ -185,9 +186,9 @@ def _test(model: Model, test: PerplexityFigures) -> Html:
 
 def _parts(model: Model, test: PerplexityFigures | None) -> Html:
     """Show what each part of a mixture is worth on the text on which its weights were learned."""
-    if not isinstance(model, Mixture) or not model.report:
+    if not isinstance(model, Mixture) or not model.training_info:
         return Html("")
-    found, names = model.report, part_names(model.parts)
+    found, names = model.training_info, model.part_titles
     table = Table(
         "On the held-out text",
         (
@@ -241,10 +242,10 @@ def _alone(model: Mixture, names: list[str]) -> Chart:
     """Draw the perplexities of the parts alone and of the mixture, the best first."""
     rows = [
         (name, part, one["perplexity"])
-        for name, part, one in zip(names, model.parts, model.report["parts"], strict=True)
+        for name, part, one in zip(names, model.parts, model.training_info["parts"], strict=True)
         if one["perplexity"] is not None
     ]
-    rows.append(("the mixture", model, model.report["perplexity"]))
+    rows.append(("the mixture", model, model.training_info["perplexity"]))
     rows.sort(key=lambda row: float(row[2]))
     kinds = list(dict.fromkeys(type(part) for _, part, _ in rows))
     legend = tuple((_KINDS[kind], _COLOURS[kind]) for kind in _KINDS if kind in kinds)
@@ -299,7 +300,7 @@ def _buckets(model: Mixture) -> Html:
 def _cross_validated(model: Mixture) -> dict[str, float]:
     """Give the best perplexity of each way to tell histories apart, halves of the text being exchanged."""
     best: dict[str, float] = {}
-    for one in model.report.get("candidates", ()):
+    for one in model.training_info.get("candidates", ()):
         if one["perplexity"] is not None:
             best[one["kind"]] = min(one["perplexity"], best.get(one["kind"], one["perplexity"]))
     return best
@@ -346,8 +347,8 @@ def _making(model: Model, manifest: Mapping[str, Any], files: Iterable[FileRead]
         said = [("stategram", str(manifest["stategram_version"]))]
         said += [("Seed", str(manifest["seed"]))] if "seed" in manifest else []
         parts.append(facts(said))
-    if model.recipe:
-        recipe = msgspec.json.format(msgspec.json.encode(dict(model.recipe)), indent=2).decode()
+    if model.metadata:
+        recipe = msgspec.json.format(msgspec.json.encode(dict(model.metadata)), indent=2).decode()
         parts.append(fold("Recipe, with all defaults and numbers", element("pre", recipe)))
     if read:
         parts.append(table_html(inputs_table(read)))

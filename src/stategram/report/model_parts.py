@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stategram.models import ClusteredModel, Mixture, Model, NgramModel, model_name, part_names
+from stategram.models import ClusteredModel, Mixture, Model, NgramModel
 from stategram.report.numbers import count, nats, perplexity
 from stategram.report.table import Cell, Column, Table
 from stategram.wording import plural
@@ -13,9 +13,9 @@ from stategram.wording import plural
 def all_parts(model: Model) -> Iterator[tuple[str, Model]]:
     """Give all models that are no mixtures, with their names: the parts of a mixture, or the model itself."""
     if not isinstance(model, Mixture):
-        yield model_name(model), model
+        yield model.title, model
         return
-    for name, part in zip(part_names(model.parts), model.parts, strict=True):
+    for name, part in zip(model.part_titles, model.parts, strict=True):
         if isinstance(part, Mixture):
             yield from ((f"{name}: {inner}", one) for inner, one in all_parts(part))
         else:
@@ -24,12 +24,14 @@ def all_parts(model: Model) -> Iterator[tuple[str, Model]]:
 
 def is_tree_model(model: Model) -> bool:
     """Whether a model was clustered along a tree, as far as it is known."""
-    return isinstance(model, ClusteredModel) and model.tree.depth > 1 and bool(model.recipe.get("tree", True))
+    return (
+        isinstance(model, ClusteredModel) and model.tree.depth > 1 and bool(model.metadata.get("tree", True))
+    )
 
 
 def levels_table(model: ClusteredModel) -> Table | None:
     """Give what each level of the context tree came to."""
-    levels = model.report.get("levels")
+    levels = model.training_info.get("levels")
     if not levels:
         return None
     order = model.tree.definition.values
