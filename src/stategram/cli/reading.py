@@ -9,9 +9,11 @@ from typing import Any
 
 import click
 
-from stategram.cli.console import Console, Report
+from stategram.cli.console import Console
+from stategram.cli.options import TextOptions
 from stategram.formats import open_model
 from stategram.models import Model
+from stategram.progress import Progress
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
@@ -25,20 +27,20 @@ _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
 
 
-def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
-    """Read texts as the options of `text_options` say, as the next step of the console."""
-    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
-    with console.step("reading") as report:
-        corpus = _read(texts, vocabulary, options["vocab"], options, report)
+def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
+    """Read training texts, all as one, as the next step of the console."""
+    vocabulary = Vocabulary.from_file(text.vocab_file) if text.vocab_file else None
+    with console.step("reading") as progress:
+        corpus = _read(texts, vocabulary, text.vocab, text, progress)
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     _say_size(corpus, f"a vocabulary of {known}, ", console)
     return corpus
 
 
-def read_heldout(corpus: Corpus, options: dict[str, Any], console: Console) -> Corpus:
-    """Read the held-out text as the training text was read."""
-    with console.step("reading the held-out text") as report:
-        heldout = _read([options["heldout"]], corpus.vocabulary, None, options, report)
+def read_heldout(name: str, corpus: Corpus, text: TextOptions, console: Console) -> Corpus:
+    """Read the held-out text as the training text, `corpus`, was read."""
+    with console.step("reading the held-out text") as progress:
+        heldout = _read([name], corpus.vocabulary, None, text, progress)
     _say_size(heldout, "", console)
     return heldout
 
@@ -47,17 +49,17 @@ def _read(
     texts: Sequence[str],
     vocabulary: Vocabulary | None,
     vocabulary_size: int | None,
-    options: dict[str, Any],
-    report: Report,
+    text: TextOptions,
+    progress: Progress,
 ) -> Corpus:
     return read_corpus(
         list(texts),
         vocabulary=vocabulary,
         vocabulary_size=vocabulary_size,
-        lowercase=options["lowercase"],
-        digits=options["digits"],
-        encoding_errors=options["encoding_errors"],
-        progress=report,
+        lowercase=text.lowercase,
+        digits=text.digits,
+        encoding_errors=text.encoding_errors,
+        progress=progress,
     )
 
 

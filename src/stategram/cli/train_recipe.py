@@ -10,6 +10,7 @@ from typing import Any
 
 from stategram.cli.console import Console, Report
 from stategram.cli.interrupt import finish_on_interrupt
+from stategram.cli.options import TextOptions
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_record import inputs_of, text_recipe
 from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
@@ -20,8 +21,9 @@ from stategram.text import Corpus
 def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, Any]) -> None:
     """Read the texts, train, say what the parts are worth, write the model."""
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
-    corpus = read_text(texts, options, console)
-    heldout = read_heldout(corpus, options, console)
+    text = TextOptions.from_values(options)
+    corpus = read_text(texts, text, console)
+    heldout = read_heldout(options["heldout"], corpus, text, console)
     checkpoint = options["checkpoint"]
     # Reading twice came first, writing comes last.
     console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
