@@ -35,7 +35,7 @@ def test_tags_go_to_stdout_and_the_table_to_stderr(text: Path, capfd: pytest.Cap
         "zorbly": "RB",
     }
     lines = [line.split() for line in err.splitlines()]
-    assert ["tag", "words", "tokens", "share", "most", "frequent", "words"] in lines
+    assert ["tag", "words", "tokens", "fraction", "most", "frequent", "words"] in lines
     assert ["DT", "2", "3", "27.27%", "the", "The"] in lines
     assert "from the lexicon or file: 7 words (77.78%), 9 tokens (81.82%)" in err
     assert "by a rule: 1 word (11.11%), 1 token (9.09%)" in err

@@ -455,23 +455,16 @@ class TrieReader:
         ids: NDArray[np.uint32],
         sentence_starts: NDArray[np.int64],
         id_map: NDArray[np.uint32],
-        begin_number: int,
+        begin_state: int,
+        first_state: int,
+        with_states: bool,
         threads: int,
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Give the log10 probability and the length of the n-gram of each event.
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint32]]:
+        """Return for each event its log10 probability, the length of its n-gram, and the state before it.
 
-        `id_map` gives the trie's number of each id; each sentence begins after the word `begin_number`.
+        `id_map` has the trie's number of each id. The first sentence starts from `first_state`, the others
+        from `begin_state`. Without `with_states` the last array is empty.
         """
-
-    def history_nodes(
-        self,
-        ids: NDArray[np.uint32],
-        sentence_starts: NDArray[np.int64],
-        id_map: NDArray[np.uint32],
-        begin_number: int,
-        threads: int,
-    ) -> NDArray[np.uint32]:
-        """Give the state before each event; the parameters are those of `score_events`."""
 
     def advance(self, node: int, number: int) -> tuple[float, int, int]:
         """Give the log10 probability of a word, the next state, the length of the n-gram."""

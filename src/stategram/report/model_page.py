@@ -10,10 +10,9 @@ import msgspec
 
 from stategram.evaluation import PerplexityFigures
 from stategram.experiments import ClusterGallery, gallery
-from stategram.models import ClusteredModel, Mixture, Model, model_name, part_names
+from stategram.models import ClusteredModel, Mixture, Model
 from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.report.input_files import FileRead, input_files_table
-from stategram.report.model_kinds import describe, kind
 from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
 from stategram.report.page import render
 from stategram.report.tables import Cell, Column, Table, table
@@ -72,10 +71,10 @@ def model_html(
 
     """
     manifest = manifest or {}
-    mixture = model if isinstance(model, Mixture) and model.report else None
+    mixture = model if isinstance(model, Mixture) and model.training_info else None
     return render(
         "model.html",
-        title=f"{name}: {model_name(model)}",
+        title=f"{name}: {model.title}",
         overview=_overview(model, manifest, test),
         test_facts=_test_facts(test) if test else [],
         test_tables=list(_test_tables(test)) if test else [],
@@ -83,7 +82,7 @@ def model_html(
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
         parts=[_part(title, part) for title, part in _leaf_models(model)],
         versions=_versions(manifest),
-        recipe=_json(model.recipe) if model.recipe else "",
+        recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*_training_files(manifest), *files]),
     )
 
@@ -103,7 +102,7 @@ def _overview(model: Model, manifest: Mapping[str, Any], test: PerplexityFigures
                 f"{plural(figures['unknown'], 'unknown word')}",
             )
         )
-    if isinstance(model, Mixture) and model.report:
+    if isinstance(model, Mixture) and model.training_info:
         facts.append(("Held-out perplexity", _heldout(model)))
     if test:
         facts.append(("Test perplexity", perplexity(test.perplexity)))
@@ -112,7 +111,7 @@ def _overview(model: Model, manifest: Mapping[str, Any], test: PerplexityFigures
 
 def _heldout(model: Mixture) -> str:
     """Return the perplexity of the text that the weights were learned on, cross-validated if known."""
-    fitted, validated = perplexity(model.report["perplexity"]), _cross_validated(model).get(model.gate.kind)
+    fitted, validated = perplexity(model.training_info["perplexity"]), _cross_validated(model).get(model.gate.kind)
     if validated is None:
         return f"{fitted}, on the text that its weights were learned on"
     return f"{perplexity(validated)} cross-validated; {fitted} with weights learned on the same text"
@@ -163,7 +162,7 @@ def _test_tables(test: PerplexityFigures) -> Iterator[Table]:
 
 def _mixture_tables(model: Mixture) -> Iterator[Table]:
     """Return what each part contributes on the held-out text, and what the weights depend on."""
-    info, several = model.report, len(model.parts) > 1
+    info, several = model.training_info, len(model.parts) > 1
     yield table(
         "On the held-out text",
         (
@@ -183,7 +182,7 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
                 _loss(one["without"], info["perplexity"]) if several else DASH,
                 count(part.parameters),
             )
-            for name, part, one in zip(part_names(model.parts), model.parts, info["parts"], strict=True)
+            for name, part, one in zip(model.part_titles, model.parts, info["parts"], strict=True)
         ],
         (
             f"The perplexity of the mixture is {perplexity(info['perplexity'])} on "
@@ -217,16 +216,16 @@ def _loss(without: float | None, mixture: float) -> str:
 def _cross_validated(model: Mixture) -> dict[str, float]:
     """Return the best perplexity of each choice of features, cross-validated between two halves."""
     best: dict[str, float] = {}
-    for one in model.report.get("candidates", ()):
+    for one in model.training_info.get("candidates", ()):
         if one["perplexity"] is not None:
             best[one["kind"]] = min(one["perplexity"], best.get(one["kind"], one["perplexity"]))
     return best
 
 
 def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[Chart]:
-    names, found = part_names(model.parts), model.report["parts"]
+    names, found = model.part_titles, model.training_info["parts"]
     ranked: list[tuple[str, Model, float | None]]
-    ranked = [("mixture of all parts", model, model.report["perplexity"])]
+    ranked = [("mixture of all parts", model, model.training_info["perplexity"])]
     ranked += [
         (name, part, one["perplexity"]) for name, part, one in zip(names, model.parts, found, strict=True)
     ]
@@ -249,20 +248,20 @@ def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[
 
 
 def _kind_and_colour(model: Model) -> tuple[str, str]:
-    return _KINDS.get(kind(model), (model_name(model), "series-1"))
+    return _KINDS.get(model.kind, (model.kind, "series-1"))
 
 
 def _leaf_models(model: Model, prefix: str = "") -> Iterator[tuple[str, Model]]:
     """Return the models that are not mixtures, with titles: the parts of a mixture, or the model itself."""
-    if not isinstance(model, Mixture):
-        yield prefix or model_name(model), model
+    if not model.parts:
+        yield prefix or model.title, model
         return
-    for title, part in zip(part_names(model.parts), model.parts, strict=True):
+    for title, part in zip(model.part_titles, model.parts, strict=True):
         yield from _leaf_models(part, f"{prefix}: {title}" if prefix else title)
 
 
 def _part(title: str, model: Model) -> _Part:
-    description = describe(model)
+    description = model.describe()
     return _Part(
         title[:1].upper() + title[1:],
         [(name, _value(value)) for name, value in description.facts],

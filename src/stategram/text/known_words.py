@@ -12,7 +12,7 @@ from stategram.text.encoding import corpus_from_sentences
 from stategram.text.vocabulary import END, Vocabulary
 
 
-def as_corpus(vocabulary: Vocabulary, text: Corpus | Iterable[str]) -> Corpus:
+def as_corpus(vocabulary: Vocabulary, text: Corpus | Iterable[str | Iterable[str]]) -> Corpus:
     """Give a corpus, or sentences, in a vocabulary; refuse them as `require_known_words` does."""
     if not isinstance(text, Corpus):
         text = corpus_from_sentences(text, vocabulary=vocabulary)
