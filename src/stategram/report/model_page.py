@@ -111,7 +111,8 @@ def _overview(model: Model, manifest: Mapping[str, Any], test: PerplexityFigures
 
 def _heldout(model: Mixture) -> str:
     """Return the perplexity of the text that the weights were learned on, cross-validated if known."""
-    fitted, validated = perplexity(model.training_info["perplexity"]), _cross_validated(model).get(model.gate.kind)
+    fitted = perplexity(model.training_info["perplexity"])
+    validated = _cross_validated(model).get(model.gate.kind)
     if validated is None:
         return f"{fitted}, on the text that its weights were learned on"
     return f"{perplexity(validated)} cross-validated; {fitted} with weights learned on the same text"
