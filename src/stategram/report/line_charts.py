@@ -50,7 +50,7 @@ def panel_svg(panel: Panel, legend: Sequence[tuple[str, str]], alternative: str)
     """Draw a panel; the first series of the legend is drawn on top of the others."""
     picture = io.StringIO()
     _altair_chart(panel, legend).save(picture, format="svg")
-    return accessible_svg(picture.getvalue(), alternative)
+    return _accessible_svg(picture.getvalue(), alternative)
 
 
 def _altair_chart(panel: Panel, legend: Sequence[tuple[str, str]]) -> altair.LayerChart:
@@ -70,7 +70,7 @@ def _altair_chart(panel: Panel, legend: Sequence[tuple[str, str]]) -> altair.Lay
     )
     lines = base.mark_line(strokeWidth=1.75, aria=False)
     dots = base.mark_point(filled=True, opacity=1, size=panel.point_size).encode(description="text:N")
-    return themed(lines + dots)
+    return _themed(lines + dots)
 
 
 def _x_axis(panel: Panel) -> altair.X:
@@ -121,7 +121,7 @@ def _round_numbers(low: float, high: float) -> list[float]:
     return []
 
 
-def themed(chart: altair.LayerChart) -> altair.LayerChart:
+def _themed(chart: altair.LayerChart) -> altair.LayerChart:
     """Set the colours and sizes of a chart; the colours are variables of the page's style sheet."""
     configured: altair.LayerChart = (
         chart.configure(
@@ -146,7 +146,7 @@ def themed(chart: altair.LayerChart) -> altair.LayerChart:
     return configured
 
 
-def accessible_svg(svg: str, alternative: str) -> str:
+def _accessible_svg(svg: str, alternative: str) -> str:
     """Make a drawing of Vega one image with a text alternative, the labels of its marks shown as tooltips."""
     root = ElementTree.fromstring(svg)
     for parent in root.iter():

@@ -19,7 +19,6 @@ from stategram.report.tables import Cell, Column, Table, table
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
 
-_Facts = list[tuple[str, str]]
 _KINDS = {
     "ngram": ("n-gram model", "ngram"),
     "category-ngram": ("category n-gram model", "flat"),
@@ -43,7 +42,7 @@ class _Part:
     """A model that is not a mixture, as the page shows it."""
 
     title: str
-    facts: _Facts
+    facts: list[tuple[str, str]]
     tables: list[Table]
     gallery: ClusterGallery | None
 
@@ -75,62 +74,19 @@ def model_html(
     return render(
         "model.html",
         title=f"{name}: {model.title}",
-        overview=_overview(model, manifest, test),
-        test_facts=_test_facts(test) if test else [],
+        model=model,
+        n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
+        manifest=manifest,
+        heldout=mixture.training_info["perplexity"] if mixture else None,
+        cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
+        test=test,
         test_tables=list(_test_tables(test)) if test else [],
         mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
         parts=[_part(title, part) for title, part in _leaf_models(model)],
-        versions=_versions(manifest),
         recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*_training_files(manifest), *files]),
     )
-
-
-def _overview(model: Model, manifest: Mapping[str, Any], test: PerplexityFigures | None) -> _Facts:
-    facts = [
-        ("Vocabulary", plural(len(model.vocabulary) - len(SPECIAL_WORDS), "word")),
-        ("Parameters", count(model.parameters)),
-    ]
-    figures = manifest.get("figures", {})
-    if "events" in figures:
-        words = figures["events"] - figures["sentences"]
-        facts.append(
-            (
-                "Trained on",
-                f"{plural(words, 'word')} in {plural(figures['sentences'], 'sentence')}; "
-                f"{plural(figures['unknown'], 'unknown word')}",
-            )
-        )
-    if isinstance(model, Mixture) and model.training_info:
-        facts.append(("Held-out perplexity", _heldout(model)))
-    if test:
-        facts.append(("Test perplexity", perplexity(test.perplexity)))
-    return facts
-
-
-def _heldout(model: Mixture) -> str:
-    """Return the perplexity of the text that the weights were learned on, cross-validated if known."""
-    fitted = perplexity(model.training_info["perplexity"])
-    validated = _cross_validated(model).get(model.gate.kind)
-    if validated is None:
-        return f"{fitted}, on the text that its weights were learned on"
-    return f"{perplexity(validated)} cross-validated; {fitted} with weights learned on the same text"
-
-
-def _test_facts(test: PerplexityFigures) -> _Facts:
-    words = test.events - test.sentences
-    facts = [
-        ("Events", f"{count(test.events)}: words and sentence ends"),
-        ("Sentences", count(test.sentences)),
-        ("Unknown words", f"{count(test.unknown)}, {percent(test.unknown / max(words, 1))} of the words"),
-        ("Perplexity", f"{perplexity(test.perplexity)}, <unk> counted as a word"),
-        ("Without <unk>", f"{perplexity(test.perplexity_known)}, without the events of unknown words"),
-        ("Bits per event", f"{test.bits:.3f}"),
-    ]
-    if test.zero_probability:
-        facts.append(("Zero probability", plural(test.zero_probability, "event")))
-    return facts
 
 
 def _test_tables(test: PerplexityFigures) -> Iterator[Table]:
@@ -287,11 +243,6 @@ def _value(value: str | float | None) -> str:
     if value is None or isinstance(value, int):
         return count(value)
     return perplexity(value).replace("-", MINUS) if isinstance(value, float) else value
-
-
-def _versions(manifest: Mapping[str, Any]) -> _Facts:
-    names = {"stategram_version": "stategram", "seed": "Seed"}
-    return [(name, str(manifest[key])) for key, name in names.items() if key in manifest]
 
 
 def _training_files(manifest: Mapping[str, Any]) -> Iterator[FileRead]:

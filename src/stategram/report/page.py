@@ -68,9 +68,6 @@ def _environment() -> Environment:
         plural=plural,
     )
     environment.filters.update(
-        change=numbers.change,
-        count_range=numbers.count_range,
-        criterion=numbers.criterion,
         duration=duration,
         number=numbers.count,
         percent=numbers.percent,

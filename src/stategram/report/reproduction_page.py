@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stategram.experiments.reproduction import Reproduction, RowResult
 from stategram.report.input_files import FileRead, input_files_table
-from stategram.report.numbers import DASH, count, percent
+from stategram.report.numbers import DASH, count
 from stategram.report.page import render
 from stategram.report.paper_tables import COMPARABLE, MEASURES, claims_table, paper_tables, tables_markdown
 from stategram.report.reproduction_charts import (
@@ -20,7 +20,7 @@ from stategram.report.reproduction_charts import (
 from stategram.report.tables import Cell, Column, Table, table
 from stategram.report.verdict import headline, incomplete
 from stategram.storage import atomic_write
-from stategram.wording import duration, size
+from stategram.wording import duration
 
 _PAPER_SECONDS = {"w-1 2000,2000": 10 * 3600.0, "w-2,w-1 tree": 3 * 86400.0}
 
@@ -51,7 +51,6 @@ def report_html(found: Reproduction) -> str:
         weights=weights_chart(found),
         galleries=[(titles.get(one.key, one.key), one) for one in found.galleries],
         times=_times(found),
-        environment=_environment(found),
         texts=_texts(found),
         inputs=input_files_table(FileRead(one.use, one.name, one.bytes, one.sha256) for one in found.inputs),
     )
@@ -90,27 +89,6 @@ def _paper_time(row: RowResult) -> Cell:
     as_many = (row.states, row.categories) == row.asked
     ratio = float(f"{seconds / row.seconds:.2g}") if row.seconds else 0.0
     return Cell(f"about {duration(seconds)}", f"{ratio:,.0f} times as long" if as_many and ratio else "")
-
-
-def _tags(found: Reproduction) -> str:
-    if found.tags is None:
-        return "none"
-    if found.tag_coverage is None:
-        return found.tags
-    return f"{found.tags}, covering {percent(found.tag_coverage)} of the words of the training text"
-
-
-def _environment(found: Reproduction) -> list[tuple[str, str]]:
-    return [
-        ("Scale", found.scale),
-        ("Tags", _tags(found)),
-        ("Seed", str(found.seed)),
-        ("Threads", str(found.threads)),
-        *found.versions.items(),
-        ("Machine", found.machine),
-        ("Total time", duration(found.seconds)),
-        *([("Peak memory", size(found.peak_bytes))] if found.peak_bytes else []),
-    ]
 
 
 def _texts(found: Reproduction) -> Table:
