@@ -142,7 +142,7 @@ def test_what_is_listed_is_what_is_found(
         (b"a\tX\nb\tX\n\na\tY\n", "tags.tsv:4: 'a' has the tag Y, but line 1 gave it X"),
         (b"a\t</s>\n", "tags.tsv:1: the tag </s> is that of a special word"),
         (b"a\tX\nb\xff\tX\n", "tags.tsv:2: the byte 0xff is not UTF-8"),
-        (b"\x1f\x8b\x08 cut", "tags.tsv: the gzip data is cut off or damaged"),
+        (b"\x1f\x8b\x08 cut", "tags.tsv: the gzip data is truncated or damaged"),
     ],
 )
 def test_bad_lists_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:
