@@ -23,7 +23,7 @@ from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, as_corpus, corpus_from_sentences, is_piece_of
+from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
 
 def train_recipe(
@@ -136,7 +136,7 @@ def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
         heldout = as_corpus(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
-    if is_piece_of(heldout, corpus):
+    if contains_text(corpus, heldout):
         raise UsageError(
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"
