@@ -29,7 +29,7 @@ def make_models(place: Path) -> Path:
     (place / "TEST").write_text(TEST)
     sentences = TRAIN.replace("3", "N").splitlines()
     model = NgramModel.train(sentences, order=3)
-    replace(model, recipe={"lowercase": True, "digits": "N"}).save(place / "model")
+    replace(model, metadata={"lowercase": True, "digits": "N"}).save(place / "model")
     write_arpa(place / "model.arpa.gz", model)
     corpus_from_sentences(sentences).save(place / "corpus")
     return place

@@ -33,7 +33,7 @@ def test_the_model_is_its_twin(text: Text, order: int, data: st.DataObject) -> N
     given_labels = np.array([-1 if label is None else label for label in labels])
     model = CategoryNgramModel.train(corpus, given_labels, order)
     categories = naive.symbols(labels)
-    assert model.symbols.tolist() == categories
+    assert model.categories.tolist() == categories
     probs = naive.word_probs(sentences, categories)
     np.testing.assert_allclose(model.word_probs, probs, rtol=1e-12)
     of_categories = ngrams.kneser_ney(
@@ -78,11 +78,11 @@ def test_a_step_through_a_text_agrees_with_distributions() -> None:
     model = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)) % 5, 3)
     words = [corpus.vocabulary.word(id) for id in corpus.sentence(1).tolist()]
     log_probs = model.log_probs(corpus)[corpus.sentence_starts[1] :]
-    features = model.bucket_features(corpus)
+    features = model.score(corpus, features=model.feature_names).features
     for i, word in enumerate(words):
         probability = model.distribution(words[:i])[corpus.vocabulary.id(word)]
         assert probability == pytest.approx(np.exp(log_probs[i]), rel=1e-9)
-        single = model.history_features(words[:i])
+        single = model.state_features(model.state_after(words[:i]), model.feature_names)
         at = int(corpus.sentence_starts[1]) + i
         assert single == {name: values[at] for name, values in features.items()}
 
@@ -93,7 +93,7 @@ def test_another_vocabulary_is_mapped_by_its_words() -> None:
     theirs = corpus_from_sentences(["dog the zebra"])
     assert model.log_probs(theirs).tolist() == model.log_probs(ours).tolist()
     # Words without a category share that of <unk>.
-    assert model.symbols[model.vocabulary.id("sat")] == model.symbols[0] == 0
+    assert model.categories[model.vocabulary.id("sat")] == model.categories[0] == 0
 
 
 def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
     for verify in (True, False):
         loaded = load_model(tmp_path / "model", CategoryNgramModel, verify=verify)
         assert loaded.log_probs(corpus).tobytes() == model.log_probs(corpus).tobytes()
-        assert (loaded.parameters, loaded.report) == (model.parameters, model.report)
+        assert (loaded.parameters, loaded.training_info) == (model.parameters, model.training_info)
         assert loaded.predict("w5 w6", 3) == model.predict("w5 w6", 3)
     files = sorted(path.name for path in (tmp_path / "model").iterdir())
     assert files == [
@@ -123,7 +123,7 @@ def test_a_saved_model_is_the_same(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("categories", [np.zeros(3, np.uint32), np.zeros(5), [[1, 2, 3, 4, 5]]])
 def test_categories_that_do_not_fit_are_refused(categories: np.ndarray) -> None:
-    with pytest.raises(UsageError, match="a whole number for each of the 5 words"):
+    with pytest.raises(UsageError, match="an integer for each of the 5 words"):
         CategoryNgramModel.train(["a b"], categories)
 
 
@@ -133,9 +133,9 @@ def test_word_probabilities_that_make_no_sense_are_found() -> None:
     for change in (np.nan, -0.1, 0.9):
         probs = model.word_probs.copy()
         probs[model.vocabulary.id("a")] = change
-        with pytest.raises(BadDataError, match="make no sense"):
+        with pytest.raises(BadDataError, match="are inconsistent"):
             replace(model, word_probs=probs).check()
     probs = model.word_probs.copy()
     probs[BEGIN] = 0.1
-    with pytest.raises(BadDataError, match="make no sense"):
+    with pytest.raises(BadDataError, match="are inconsistent"):
         replace(model, word_probs=probs).check()

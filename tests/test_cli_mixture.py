@@ -19,7 +19,7 @@ CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made")
     sentences = TRAIN.splitlines()
-    first = replace(NgramModel.train(sentences, 3), recipe={"lowercase": True})
+    first = replace(NgramModel.train(sentences, 3), metadata={"lowercase": True})
     categories = CategoryNgramModel.train(sentences, CLASSES, 2)
     categories.save(place / "categories")
     Mixture.fit([first, categories], ["the dog ran", "a cat sat"]).save(place / "mixture")
@@ -44,8 +44,10 @@ def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None
 def test_a_part_without_which_all_is_lost() -> None:
     models = [NgramModel.train(TRAIN.splitlines(), order) for order in (1, 2)]
     one, both = (Mixture.fit(parts, ["the dog ran", "a cat sat"]) for parts in (models[:1], models))
-    first, second = both.report["parts"]
-    needed = replace(both, report={**both.report, "parts": [{**first, "without": None}, second]})
+    first, second = both.training_info["parts"]
+    needed = replace(
+        both, training_info={**both.training_info, "parts": [{**first, "without": None}, second]}
+    )
     assert [line.split()[2] for line in _as_table(needed).splitlines()[1:2]] == ["infinite"]
     assert [line.split()[2] for line in _as_table(one).splitlines()[1:2]] == ["-"]
 

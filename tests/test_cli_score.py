@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
@@ -95,7 +96,11 @@ def test_score_gives_a_line_a_word(made: Path, capfd: pytest.CaptureFixture[str]
     assert [line[0] for line in lines] == ["1"] * 7 + ["4"] * 4
     assert [line[1] for line in lines] == [*"1234567", *"1234"]
     model = load_model(made / "model", NgramModel)
-    expected = [*model.full_scores("the cat ran on N mats"), *model.full_scores("a zebra sat")]
+    expected = [
+        (event.log_prob / np.log(10.0), event.order, event.unknown)
+        for sentence in model.score(["the cat ran on N mats", "a zebra sat"]).sentences()
+        for event in sentence
+    ]
     for line, (log10_prob, order, unknown) in zip(lines, expected, strict=True):
         # Six digits after the point.
         assert float(line[3]) == pytest.approx(log10_prob, abs=0.51e-6)
@@ -112,7 +117,7 @@ def test_score_gives_a_line_a_sentence(made: Path, tmp_path: Path, capfd: pytest
     assert header == ["sentence", "words", "unknown", "log10_prob", "perplexity"]
     model = load_model(made / "model", NgramModel)
     assert [line[:3] for line in lines] == [["1", "6", "0"], ["4", "3", "1"]]
-    assert float(lines[1][3]) == pytest.approx(model.score("a zebra sat"), abs=0.51e-6)
+    assert float(lines[1][3]) == pytest.approx(model.score("a zebra sat").log10_prob, abs=0.51e-6)
     assert float(lines[1][4]) == pytest.approx(model.perplexity("a zebra sat"), abs=0.51e-6)
 
 

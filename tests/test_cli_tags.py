@@ -35,7 +35,7 @@ def test_tags_go_to_stdout_and_the_table_to_stderr(text: Path, capfd: pytest.Cap
         "zorbly": "RB",
     }
     lines = [line.split() for line in err.splitlines()]
-    assert ["tag", "words", "tokens", "share", "most", "frequent", "words"] in lines
+    assert ["tag", "words", "tokens", "fraction", "most", "frequent", "words"] in lines
     assert ["DT", "2", "3", "27.27%", "the", "The"] in lines
     assert "from the lexicon or file: 7 words (77.78%), 9 tokens (81.82%)" in err
     assert "by a rule: 1 word (11.11%), 1 token (9.09%)" in err
@@ -84,7 +84,7 @@ def test_long_words_are_cut_in_the_table_alone(tmp_path: Path, capfd: pytest.Cap
         (["--tags", "no.tsv"], 1, "no such file"),
         (["--tags", "no.conllu:xpos"], 1, "no.conllu: no such file"),
         (["--tags", "BANK:pos"], 2, "there is no column 'pos'"),
-        (["--tags", ""], 2, "no tags are named"),
+        (["--tags", ""], 2, "no source of tags"),
         (["--tags", "LIST"], 3, "LIST:1: found 1 column"),
         (["-o", "TEXT"], 2, "is an input too"),
         (["--tags", "-", "--vocab-file", "-"], 2, "stdin (-) can be read only once"),

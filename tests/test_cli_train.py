@@ -97,7 +97,7 @@ def test_min_count(
 ) -> None:
     arguments = ("train", text, "-o", tmp_path / "m", "--order", order, "--min-count", given)
     assert run(*arguments, capfd=capfd)[0] == 0
-    assert load_model(tmp_path / "m").recipe["min_counts"] == expected
+    assert load_model(tmp_path / "m").metadata["min_counts"] == expected
 
 
 def test_pruning_and_cut_offs_make_a_model_smaller(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -22,7 +22,7 @@ from context_problems import classes_of, context_of, nodes_of, sentences_of, tag
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
-from stategram.models.state_tree import N_SIZES, StateLevel, StateTree
+from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
@@ -52,8 +52,12 @@ def twin_of(model: ClusteredModel, found: Clustering, corpus: Corpus) -> naive.N
         model.categories.tolist(),
         n_states=found.n_states,
         min_count=found.settings.min_count,
-        trust=model.trust.tolist(),
+        trust=model.level_weights.tolist(),
     )
+
+
+def features_after(model: Model, history: str | list[str]) -> dict[str, float]:
+    return model.state_features(model.state_after(history), model.feature_names)
 
 
 def assert_like_the_twin(model: ClusteredModel, twin: naive.NaiveClusteredModel, asked: Corpus) -> None:
@@ -135,12 +139,12 @@ def test_of_a_longer_text(corpora: tuple[Corpus, Corpus], found: Clustering) -> 
                 distribution = model.distribution(history, sentence_start=sentence_start)
                 assert abs(distribution.sum() - 1) < 1e-9
     assert learned.log_probs(heldout).sum() > plain.log_probs(heldout).sum()
-    assert (learned.trust != plain.trust).any()
+    assert (learned.level_weights != plain.level_weights).any()
     with use_resources(threads=1):
         one = ClusteredModel.train(found, heldout)
         log_probs = one.log_probs(heldout)
     with use_resources(threads=3):
-        assert one.trust.tobytes() == ClusteredModel.train(found, heldout).trust.tobytes()
+        assert one.level_weights.tobytes() == ClusteredModel.train(found, heldout).level_weights.tobytes()
         assert one.log_probs(heldout).tobytes() == log_probs.tobytes()
 
 
@@ -159,43 +163,57 @@ def test_unseen_contexts_have_the_state_of_their_deepest_known_ancestor(found: C
         children = second.values[first.first_child[node] : first.first_child[node + 1]].tolist()
         name = words[first.values[node]]
         for before in range(3, len(words)):
-            features = model.history_features(f"{words[before]} {name}")
+            features = features_after(model, f"{words[before]} {name}")
             if before not in children:
                 assert (features["state"], features["size-2"]) == (float(first.states[node]), 0.0)
                 unseen += 1
             else:
                 at = int(first.first_child[node]) + children.index(before)
                 found_there = features["state"], features["size-2"]
-                assert found_there == (float(second.states[at]), float(second.sizes[at]))
+                assert found_there == (float(second.states[at]), float(second.count_buckets[at]))
     assert unseen > 50
 
 
 def test_features_of_histories_are_those_of_events(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
     _, heldout = corpora
     model = ClusteredModel.train(found)
-    features = model.bucket_features(heldout)
+    features = model.score(heldout, features=model.feature_names).features
     words = heldout.vocabulary.words
     for i in range(5):
         sentence = [words[id] for id in heldout.sentence(i).tolist()]
         for place in range(len(sentence)):
             at = int(heldout.sentence_starts[i]) + place
             expected = {name: float(values[at]) for name, values in features.items()}
-            assert model.history_features(sentence[:place]) == expected
+            assert features_after(model, sentence[:place]) == expected
 
 
-def test_only_features_that_are_asked_for(
+def test_only_features_that_are_asked_for(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
+    _, heldout = corpora
+    model = ClusteredModel.train(found)
+    both = model.score(heldout, features=model.feature_names).features
+    assert set(both) == {"state", "size-1", "size-2"}
+    for names in (["state"], ["size-2"], ["size-1", "state"], {"state"}, ()):
+        some = model.score(heldout, features=names).features
+        assert set(some) == set(names)
+        assert all(some[name].tobytes() == both[name].tobytes() for name in some)
+    with pytest.raises(UsageError, match=r"no feature 'length' .* has state, size-1, size-2"):
+        model.score(heldout, features=["length"])
+
+
+def test_contexts_are_looked_up_once(
     corpora: tuple[Corpus, Corpus], found: Clustering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, heldout = corpora
-    model = ClusteredModel.train(found)
-    both = model.bucket_features(heldout)
-    assert set(both) == {"state", "size-1", "size-2"}
-    for names in (["state"], ["size-2"], ["size-1", "state", "length"], {"state"}):
-        some = model.bucket_features(heldout, names)
-        assert set(some) == set(both) & set(names)
-        assert all(some[name].tobytes() == both[name].tobytes() for name in some)
-    monkeypatch.delattr(StateTree, "find")
-    assert model.bucket_features(heldout, ["length"]) == {}
+    mixture = Mixture.fit([ClusteredModel.train(found), ClusteredModel.train(found)], heldout, buckets="all")
+    find, events = StateTree.find, []
+
+    def counted(self: StateTree, corpus: Corpus) -> list[ContextStates]:
+        events.append(corpus.n_events)
+        return find(self, corpus)
+
+    monkeypatch.setattr(StateTree, "find", counted)
+    mixture.score(heldout)
+    assert sum(events) == 2 * heldout.n_events
 
 
 def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
@@ -205,12 +223,12 @@ def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
         assert sorted(level.counts.tolist()) == sorted(frequent.tolist())
 
 
-def test_sizes_are_logarithms_of_counts() -> None:
+def test_count_buckets_are_logarithms_of_counts() -> None:
     counts = [1, 2, 3, 4, 7, 8, 2**13, 2**14 - 1, 2**14, 2**14 + 1, 2**31, 2**32 - 1]
     none = np.empty(0, np.uint32)
-    sizes = StateLevel(none, none, none, np.array(counts, np.uint32)).sizes
-    assert sizes.dtype == np.uint8
-    assert sizes.tolist() == [min(count.bit_length(), N_SIZES - 1) for count in counts]
+    buckets = StateLevel(none, none, none, np.array(counts, np.uint32)).count_buckets
+    assert buckets.dtype == np.uint8
+    assert buckets.tolist() == [min(count.bit_length(), N_COUNT_BUCKETS - 1) for count in counts]
 
 
 def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: Clustering) -> None:
@@ -226,11 +244,16 @@ def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: 
     assert names == [(), ("length", "backoff"), ("state",), ("size-1",), ("size-2",)]
     for history in histories(train, 3):
         assert abs(together.distribution(history).sum() - 1) < 1e-6
-    weights = together.event_weights(heldout)
+    scores = [part.score(heldout, features=part.feature_names) for part in parts]
+    weights = together.gate.weights(dict(enumerate(one.features for one in scores)), heldout.n_events)
     np.testing.assert_allclose(weights.sum(axis=1), 1)
-    words = [heldout.vocabulary.word(id) for id in heldout.sentence(0).tolist()]
-    features = {i: part.history_features(words[:2]) for i, part in enumerate(parts)}
-    np.testing.assert_allclose(together.gate.of_history(features), weights[2], rtol=1e-12)
+    mixed = sum(weights[:, i] * np.exp(one.log_probs) for i, one in enumerate(scores))
+    found_parts = together.score(heldout)
+    np.testing.assert_allclose(np.exp(found_parts.log_probs), mixed, rtol=1e-12)
+    np.testing.assert_allclose([part.weight for part in found_parts.parts], weights.mean(axis=0))
+    np.testing.assert_allclose(
+        [part.log_prob for part in found_parts.parts], [one.log_prob for one in scores]
+    )
 
 
 def test_words_that_the_text_lacks() -> None:
@@ -275,8 +298,8 @@ def test_a_model_that_was_saved_is_the_same(
     loaded.check()
     assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
     assert loaded.distribution("w5 w6").tobytes() == model.distribution("w5 w6").tobytes()
-    assert (loaded.parameters, loaded.report) == (model.parameters, model.report)
-    assert loaded.history_features("zebra zebra") == model.history_features("zebra zebra")
+    assert (loaded.parameters, loaded.training_info) == (model.parameters, model.training_info)
+    assert features_after(loaded, "zebra zebra") == features_after(model, "zebra zebra")
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
@@ -379,7 +402,7 @@ def test_damage_that_is_not_looked_for_never_crashes(
 
 
 def test_what_train_refuses() -> None:
-    with pytest.raises(UsageError, match="a list is no clustering; give what cluster"):
+    with pytest.raises(UsageError, match="a list is no clustering; give the result of cluster"):
         ClusteredModel.train(["a b"])  # type: ignore[arg-type]
     found = cluster(["a b", "b a"], "w-1", states=2, categories=2)
     with pytest.raises(BadDataError, match="no word of the model's vocabulary"):
@@ -391,7 +414,7 @@ def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], foun
     """Very frequent contexts are trusted wholly; rounding must not take it further."""
     model = ClusteredModel.train(found)
     for text, second in itertools.product(corpora, np.linspace(0, 1, 20)):
-        trust = np.stack([np.ones(N_SIZES), np.full(N_SIZES, second)])
-        learned = replace(model, trust=trust)._trusting(text)
-        assert learned.trust.max() == 1
+        trust = np.stack([np.ones(N_COUNT_BUCKETS), np.full(N_COUNT_BUCKETS, second)])
+        learned = replace(model, level_weights=trust)._with_learned_weights(text)
+        assert learned.level_weights.max() == 1
         learned.check()

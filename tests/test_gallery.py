@@ -77,7 +77,7 @@ def test_gaps_classes_and_tags(corpus: Corpus) -> None:
     model = ClusteredModel.train(cluster(corpus, "t-3,w-1", states=8, categories=8, tags=tags))
     named = [one.context for state in gallery(model, "").states for one in state.examples]
     assert any(context.startswith("DT … ") for context in named)
-    model = replace(model, report={})
+    model = replace(model, training_info={})
     unnamed = [one.context for state in gallery(model, "").states for one in state.examples]
     assert any(context.startswith(("{the|a|…} … ", "{a|the|…} … ")) for context in unnamed)
     assert any(context.startswith("<s> … ") for context in unnamed)
@@ -100,7 +100,7 @@ def test_a_model_folder_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) 
     assert head == "state\tevents\tt-2\tw-1"
     assert {row.split("\t")[2] for row in rows} <= set(tags.tags)
     with pytest.raises(BadDataError, match="not a clustered model"):
-        replace(model, report={"tags": ["<unk>", "<s>", "</s>"]}).check()
+        replace(model, training_info={"tags": ["<unk>", "<s>", "</s>"]}).check()
     assert ClusteredModel.train(cluster(corpus, "w-1", states=4, categories=4, tags=tags)).tag_names == ()
 
 

@@ -21,7 +21,7 @@ from stategram import (
 )
 from stategram.errors import BadDataError, UsageError
 from stategram.models import Gate
-from stategram.models.buckets import Buckets
+from stategram.models.gate import Buckets
 from stategram.resources import use_resources
 from stategram.text import BEGIN
 from texts import Text, histories, long_text, make_corpus, texts
@@ -64,8 +64,8 @@ def test_every_distribution_sums_to_one(text: Text, other: Text, buckets: str) -
             distribution = mixture.distribution(history, sentence_start=sentence_start)
             assert abs(distribution.sum() - 1) < 1e-6
             assert distribution[BEGIN] == 0
-    best = min(part["perplexity"] for part in mixture.report["parts"])
-    assert mixture.report["perplexity"] <= best * (1 + 1e-6)
+    best = min(part["perplexity"] for part in mixture.training_info["parts"])
+    assert mixture.training_info["perplexity"] <= best * (1 + 1e-6)
 
 
 @pytest.mark.parametrize("buckets", KINDS)
@@ -85,14 +85,17 @@ def test_probabilities_are_weighted_sums(
             distribution = mixture.distribution(history)
             at = int(heldout.sentence_starts[i]) + j
             assert distribution[id] == pytest.approx(np.exp(log_probs[at]), rel=1e-9)
-            weights = mixture.gate.of_history({i: parts[i].history_features(history) for i in range(3)})
+            one = corpus_from_sentences([[*history, word]], vocabulary=heldout.vocabulary)
+            features = {
+                i: part.score(one, features=part.feature_names).features for i, part in enumerate(parts)
+            }
+            weights = mixture.gate.weights(features, one.n_events)[j]
             assert weights.sum() == pytest.approx(1)
-            np.testing.assert_allclose(mixture.event_weights(heldout)[at], weights, rtol=1e-12)
             expected = sum(w * part.distribution(history)[id] for w, part in zip(weights, parts, strict=True))
             assert distribution[id] == pytest.approx(expected, rel=1e-12)
     # The figure of the fit comes from float32.
-    assert mixture.report["perplexity"] == pytest.approx(np.exp(-log_probs.mean()), rel=1e-6)
-    assert mixture.mean_weights(heldout).sum() == pytest.approx(1)
+    assert mixture.training_info["perplexity"] == pytest.approx(np.exp(-log_probs.mean()), rel=1e-6)
+    assert sum(part.weight for part in mixture.score(heldout).parts) == pytest.approx(1)
 
 
 def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
@@ -101,17 +104,17 @@ def test_the_same_bytes_on_any_number_of_threads(corpora: tuple[Corpus, Corpus],
     expected = use_resources(threads=1)(one.log_probs)(heldout).tobytes()
     for other in others:
         assert [table.tobytes() for table in other.gate.tables] == [t.tobytes() for t in one.gate.tables]
-        assert (other.gate.buckets, other.report) == (one.gate.buckets, one.report)
+        assert (other.gate.buckets, other.training_info) == (one.gate.buckets, one.training_info)
         assert use_resources(threads=2)(other.log_probs)(heldout).tobytes() == expected
 
 
 def test_the_report(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
-    report = Mixture.fit(parts, heldout).report
+    report = Mixture.fit(parts, heldout).training_info
     assert report["events"] == heldout.n_events
     # Each of the others is but a part of all.
     assert {one["kind"] for one in report["candidates"]} == {"none", "all"}
-    ngrams = Mixture.fit([parts[0], parts[2]], heldout).report
+    ngrams = Mixture.fit([parts[0], parts[2]], heldout).training_info
     assert {one["kind"] for one in ngrams["candidates"]} == {"none", "length", "backoff"}
     best = min(report["candidates"], key=lambda one: one["perplexity"])
     assert report["buckets"]["kind"] == best["kind"]
@@ -130,10 +133,10 @@ def test_weights_do_not_depend_on_the_order_of_parts(
     corpora: tuple[Corpus, Corpus], parts: list[Model]
 ) -> None:
     _, heldout = corpora
-    expected = [part["weight"] for part in Mixture.fit(parts, heldout, buckets="none").report["parts"]]
+    expected = [part["weight"] for part in Mixture.fit(parts, heldout, buckets="none").training_info["parts"]]
     for order in itertools.permutations(range(3)):
         mixture = Mixture.fit([parts[i] for i in order], heldout, buckets="none")
-        found = [part["weight"] for part in mixture.report["parts"]]
+        found = [part["weight"] for part in mixture.training_info["parts"]]
         np.testing.assert_allclose(found, [expected[i] for i in order], atol=1e-9)
 
 
@@ -142,7 +145,7 @@ def test_one_part_and_identical_parts(corpora: tuple[Corpus, Corpus], parts: lis
     alone = parts[0].log_probs(heldout)
     one = Mixture.fit(parts[:1], heldout)
     assert one.gate.weights({}, 1).tolist() == [[1.0]]
-    assert one.report["parts"][0]["without"] is None
+    assert one.training_info["parts"][0]["without"] is None
     np.testing.assert_allclose(one.log_probs(heldout), alone, rtol=1e-12)
     twins = Mixture.fit([parts[0]] * 3, heldout, buckets="none")
     np.testing.assert_allclose(twins.gate.tables[0], 1 / 3, rtol=1e-12)
@@ -155,11 +158,11 @@ def test_an_event_that_no_part_allows() -> None:
     nothing = replace(arpa, trie=replace(arpa.trie, nodes=arpa.trie.nodes, leaves=arpa.trie.leaves.copy()))
     nothing.trie.leaves.view(np.float32)[nothing.trie.numbers[corpus.vocabulary.id("b")], 0] = -np.inf
     mixture = Mixture.fit([nothing, nothing], corpus)
-    assert mixture.report["zero_probability"] == 2
+    assert mixture.training_info["zero_probability"] == 2
     both = Mixture.fit([nothing, arpa], corpus, buckets="none")
-    assert both.report["zero_probability"] == 0
-    assert both.report["parts"][0]["perplexity"] is None
-    assert both.report["parts"][1]["without"] is None
+    assert both.training_info["zero_probability"] == 0
+    assert both.training_info["parts"][0]["perplexity"] is None
+    assert both.training_info["parts"][1]["without"] is None
     assert np.isfinite(both.log_probs(corpus)).all()
 
 
@@ -238,7 +241,7 @@ def test_a_gate_finds_when_each_part_is_right() -> None:
     ]
     knows = CategoryNgramModel.train(corpus, np.arange(len(corpus.vocabulary)), 1)
     found = {
-        kind: Mixture.fit([*shuffled, knows], corpus, buckets=kind).report["perplexity"]
+        kind: Mixture.fit([*shuffled, knows], corpus, buckets=kind).training_info["perplexity"]
         for kind in ("none", "category")
     }
     assert found["category"] < found["none"] * 0.97
@@ -249,12 +252,12 @@ def test_too_few_iterations_are_still_no_worse_than_the_best_part(
 ) -> None:
     train, _ = corpora
     mixture = Mixture.fit([*parts, *[parts[2]] * 20], train, buckets="none", max_iterations=1)
-    best = min(part["perplexity"] for part in mixture.report["parts"])
-    assert mixture.report["perplexity"] <= best * (1 + 1e-6)
+    best = min(part["perplexity"] for part in mixture.training_info["parts"])
+    assert mixture.training_info["perplexity"] <= best * (1 + 1e-6)
     # The report says what the gate is, not what was tried.
     for kind in KINDS:
         found = Mixture.fit([*parts, *[parts[2]] * 20], train, buckets=kind, max_iterations=1)
-        assert found.report["buckets"]["kind"] == found.gate.kind
+        assert found.training_info["buckets"]["kind"] == found.gate.kind
 
 
 def test_parts_that_are_hopeless_have_a_perplexity() -> None:
@@ -264,7 +267,7 @@ def test_parts_that_are_hopeless_have_a_perplexity() -> None:
     bad.trie.leaves.view(np.float32)[:, 0] -= 60  # below the least float32 beside the good one
     mixture = Mixture.fit([good, bad], corpus, buckets="none")
     expected = np.exp(-bad.log_probs(corpus).mean())
-    assert mixture.report["parts"][1]["perplexity"] == pytest.approx(expected, rel=1e-6)
+    assert mixture.training_info["parts"][1]["perplexity"] == pytest.approx(expected, rel=1e-6)
 
 
 def test_no_event_that_any_part_allows() -> None:

@@ -55,7 +55,7 @@ def test_a_mixture_of_mixtures_is_the_same(
     for table, expected in zip(loaded.gate.tables, nested.gate.tables, strict=True):
         assert table.tobytes() == expected.tobytes()
     assert (loaded.gate.kind, loaded.gate.buckets) == (nested.gate.kind, nested.gate.buckets)
-    assert (loaded.report, loaded.recipe) == (nested.report, nested.recipe)
+    assert (loaded.training_info, loaded.metadata) == (nested.training_info, nested.metadata)
     assert (loaded.parameters, repr(loaded)) == (nested.parameters, repr(nested))
     assert loaded.log_probs(corpus).tobytes() == nested.log_probs(corpus).tobytes()
     assert loaded.predict("w5 w6", 4) == nested.predict("w5 w6", 4)
@@ -108,9 +108,9 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
     gate = opened.manifest["gate"]
     length = {"names": ["length"], "part": 0, "edges": 3}
     for buckets, message in (
-        ([{"names": ["length"], "part": 0, "edges": []}], "its buckets make no sense"),
-        ([{"names": ["length"], "part": 0, "edges": 10**12}], "its buckets make no sense"),
-        ([{"names": ["length", "backoff"], "part": 0, "edges": [[2, 1]]}], "its buckets make no sense"),
+        ([{"names": ["length"], "part": 0, "edges": []}], "its buckets are inconsistent"),
+        ([{"names": ["length"], "part": 0, "edges": 10**12}], "its buckets are inconsistent"),
+        ([{"names": ["length", "backoff"], "part": 0, "edges": [[2, 1]]}], "its buckets are inconsistent"),
         ([gate["buckets"][0], {**gate["buckets"][1], "part": 7}], "part 8 does not know"),
         ([gate["buckets"][0], {**gate["buckets"][1], "names": ["colour"]}], "does not know"),
         ([*gate["buckets"], length], "table-2"),

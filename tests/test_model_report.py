@@ -42,10 +42,10 @@ def test_a_single_model_has_no_parts(corpus: Corpus) -> None:
     page = model_html(_clustered(corpus, "w-2,w-1"), "it")
     ids = structure_of(page).ids
     assert "model-1" in ids
-    assert not {"parts", "test", "weights", "making"} & set(ids)
+    assert not {"parts", "test", "weights", "training"} & set(ids)
     assert "Levels of the context tree" in page
     assert "along a context tree" in page
-    flat = replace(_clustered(corpus, "w-2,w-1", tree=False), recipe={"tree": False})
+    flat = replace(_clustered(corpus, "w-2,w-1", tree=False), metadata={"tree": False})
     assert "flat: single contexts from the start" in model_html(flat, "it")
     assert "along a context tree" not in model_html(_clustered(corpus, "w-1"), "it")
 
@@ -69,9 +69,9 @@ def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
     assert "2-gram model, kneser-ney (1)" in page
     assert "2-gram model, kneser-ney (2)" in page
     assert f"-gram model of {categories.n_categories} categories" in page
-    lengths = re.findall(r'<th scope="row">(\d (?:word|categor)\w*)<', page)
+    lengths = re.findall(r'<th scope="row" class="">(\d (?:word|categor)\w*)<', page)
     assert lengths == ["1 word", "2 words"] * 2 + ["1 category", "2 categories", *lengths[6:]]
-    assert f"{sum(categories.ngram.trie.sizes):,} n-grams, by their length" in page
+    assert f"<dt>N-grams</dt><dd>{sum(categories.ngram.trie.sizes):,}</dd>" in page
 
 
 def test_a_mixture_of_one_model(corpus: Corpus) -> None:
@@ -82,7 +82,7 @@ def test_a_mixture_of_one_model(corpus: Corpus) -> None:
 
 def test_a_mixture_of_which_nothing_is_known(corpus: Corpus) -> None:
     fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
-    assert "parts" not in _ids(replace(fitted, report={}))
+    assert "parts" not in _ids(replace(fitted, training_info={}))
 
 
 def test_the_cross_validated_perplexity_comes_first(corpus: Corpus) -> None:
@@ -90,10 +90,10 @@ def test_the_cross_validated_perplexity_comes_first(corpus: Corpus) -> None:
     kind = fitted.gate.kind
     tried = [{"kind": kind, "strength": n, "perplexity": 777.7 + n} for n in range(3)]
     tried += [{"kind": "state", "strength": 0, "perplexity": 5.5}, {**tried[0], "perplexity": None}]
-    own = f"{fitted.report['perplexity']:,.1f}"
-    page = model_html(replace(fitted, report={**fitted.report, "candidates": tried}), "it")
-    assert f"<dd>777.7 cross-validated; {own} with weights that were learned on that very text</dd>" in page
-    page = model_html(replace(fitted, report={**fitted.report, "candidates": []}), "it")
+    own = f"{fitted.training_info['perplexity']:,.1f}"
+    page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": tried}), "it")
+    assert f"<dd>777.7 cross-validated; {own} with weights learned on the same text</dd>" in page
+    page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": []}), "it")
     assert f"<dd>{own}, on the text that its weights were learned on</dd>" in page
 
 
@@ -104,10 +104,10 @@ def test_terms_are_explained_where_they_are_used(corpus: Corpus) -> None:
 
 def test_a_part_that_rules_events_out(corpus: Corpus) -> None:
     fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
-    first, second = fitted.report["parts"]
+    first, second = fitted.training_info["parts"]
     for field, times in (("perplexity", 1), ("without", 2)):
-        impossible = {**fitted.report, "parts": [{**first, field: None}, second]}
-        page = model_html(replace(fitted, report=impossible), "it")
+        impossible = {**fitted.training_info, "parts": [{**first, field: None}, second]}
+        page = model_html(replace(fitted, training_info=impossible), "it")
         structure_of(page)
         assert page.count(">infinite<") == times
 
@@ -115,7 +115,7 @@ def test_a_part_that_rules_events_out(corpus: Corpus) -> None:
 def test_names_are_escaped(corpus: Corpus) -> None:
     recipe = {"vocabulary_file": "</pre><script>alert(1)</script>"}
     manifest = {"inputs": [{"name": "<b>", "bytes": None, "sha256": None}], "stategram_version": "<i>"}
-    page = model_html(replace(NgramModel.train(corpus, 1), recipe=recipe), "<u>", manifest=manifest)
+    page = model_html(replace(NgramModel.train(corpus, 1), metadata=recipe), "<u>", manifest=manifest)
     assert structure_of(page).met.count("script") == 1
     for tag in ("<b>", "<i>", "<u>"):
         assert tag not in page

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 import random
 from pathlib import Path
@@ -15,6 +16,7 @@ from naive.trie import Ngram, Ngrams
 from stategram import NgramModel, kenlm, load_model
 from stategram import write_arpa as stategram_write_arpa
 from stategram.errors import BadDataError, UsageError
+from stategram.models import State
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END, Vocabulary, corpus_from_sentences
 
@@ -84,7 +86,7 @@ def write_arpa(model: Ngrams, path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def model() -> NgramModel:
-    return NgramModel(VOCABULARY, ngrams().trie(), "made up", {"seed": 2})
+    return NgramModel(VOCABULARY, ngrams().trie(), "made up", training_info={"seed": 2})
 
 
 @pytest.fixture
@@ -96,7 +98,7 @@ def folder(model: NgramModel, tmp_path: Path) -> Path:
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_saved_model_is_the_same(model: NgramModel, folder: Path, verify: bool) -> None:
     loaded = load_model(folder, NgramModel, verify=verify)
-    assert (loaded.order, loaded.smoothing, loaded.report) == (3, "made up", {"seed": 2})
+    assert (loaded.order, loaded.smoothing, loaded.training_info) == (3, "made up", {"seed": 2})
     assert loaded.vocabulary == model.vocabulary
     assert loaded.parameters == model.parameters
     assert repr(loaded) == repr(model)
@@ -160,16 +162,27 @@ def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
 
 def test_events_equal_the_twin(model: NgramModel) -> None:
     corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
-    events = model.events(corpus)
+    scores = model.score(corpus)
     twin = [
         event
         for i in range(corpus.n_sentences)
         for event in ngrams().score(corpus.sentence(i).tolist(), BEGIN)
     ]
-    np.testing.assert_allclose(events.log10_probs, [p for p, _ in twin], rtol=FLOAT32)
-    assert events.orders.tolist() == [length for _, length in twin]
-    assert events.unknown.tolist() == (corpus.ids == 0).tolist()
-    np.testing.assert_array_equal(model.log_probs(corpus), events.log10_probs * np.log(10))
+    np.testing.assert_allclose(scores.log_probs / np.log(10), [p for p, _ in twin], rtol=FLOAT32)
+    assert scores.orders is not None
+    assert scores.orders.tolist() == [length for _, length in twin]
+    assert scores.unknown.tolist() == (corpus.ids == 0).tolist()
+    np.testing.assert_array_equal(model.log_probs(corpus), scores.log_probs)
+    starts = corpus.sentence_starts
+    of_sentences = [scores.log_probs[a:b].sum() for a, b in itertools.pairwise(starts.tolist())]
+    np.testing.assert_allclose(scores.sentence_log_probs, of_sentences, rtol=1e-12)
+    views = list(itertools.chain.from_iterable(scores.sentences()))
+    assert [view.log_prob for view in views] == scores.log_probs.tolist()
+    assert [view.order for view in views] == scores.orders.tolist()
+    assert [view.unknown for view in views] == scores.unknown.tolist()
+    assert [view.word for view in views] == [VOCABULARY.word(id) for id in corpus.ids.tolist()]
+    assert scores.perplexity == pytest.approx(np.exp(-scores.log_probs.mean()))
+    assert scores.log10_prob == pytest.approx(scores.log_probs.sum() / np.log(10))
 
 
 def test_another_vocabulary_is_mapped_by_its_words(model: NgramModel) -> None:
@@ -177,8 +190,8 @@ def test_another_vocabulary_is_mapped_by_its_words(model: NgramModel) -> None:
     theirs = corpus_from_sentences(SENTENCES)
     assert theirs.vocabulary != VOCABULARY
     assert "dog" in theirs.vocabulary
-    ours_events, theirs_events = model.events(ours), model.events(theirs)
-    assert theirs_events.log10_probs.tolist() == ours_events.log10_probs.tolist()
+    ours_events, theirs_events = model.score(ours), model.score(theirs)
+    assert theirs_events.log_probs.tolist() == ours_events.log_probs.tolist()
     assert theirs_events.unknown.tolist() == ours_events.unknown.tolist()
 
 
@@ -191,11 +204,12 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
     # Each probability is the product of at most three values known to the precision of float32 logarithms.
     assert distribution.sum() == pytest.approx(1, abs=1e-5)
     assert distribution[BEGIN] == 0
-    before = model.score(history, bos=sentence_start, eos=False)
+    start = model.start(sentence_start=sentence_start)
+    before = model.score_words(history.split(), start).log_prob
     for id, word in enumerate(VOCABULARY.words):
         if id != BEGIN:
-            after = model.score([*history.split(), word], bos=sentence_start, eos=False)
-            assert distribution[id] == pytest.approx(10 ** (after - before), rel=1e-12)
+            after = model.score_words([*history.split(), word], start).log_prob
+            assert distribution[id] == pytest.approx(np.exp(after - before), rel=1e-12)
     assert (
         model.distribution(history.split(), sentence_start=sentence_start).tolist() == distribution.tolist()
     )
@@ -206,13 +220,13 @@ def test_a_distribution_sums_to_one_and_agrees_with_the_score(
 
 def test_features_say_nothing_of_the_event_itself(model: NgramModel) -> None:
     corpus = corpus_from_sentences(SENTENCES, vocabulary=VOCABULARY)
-    features = model.bucket_features(corpus)
+    features = model.score(corpus, features=model.feature_names).features
     twin = ngrams()
     for i in range(corpus.n_sentences):
         words = [VOCABULARY.word(id) for id in corpus.sentence(i).tolist()]
         for j in range(len(words)):
             at = int(corpus.sentence_starts[i]) + j
-            single = model.history_features(words[:j])
+            single = model.state_features(model.state_after(words[:j]), model.feature_names)
             assert single == {name: values[at] for name, values in features.items()}
             history = (BEGIN, *corpus.sentence(i)[:j].tolist())
             state = history[len(history) - int(single["length"]) :]
@@ -304,10 +318,10 @@ def test_the_rest_of_kenlm(both: tuple[kenlm.Model, pypi_kenlm.Model], folder: P
 
 def test_a_model_that_was_used_can_be_pickled_and_copied(model: NgramModel, folder: Path) -> None:
     for one in (model, load_model(folder, NgramModel)):
-        expected = one.score("the cat sat"), one.predict("the", 2)
+        expected = one.perplexity("the cat sat"), one.predict("the", 2)
         for again in (pickle.loads(pickle.dumps(one)), copy.deepcopy(one), copy.copy(one)):
-            assert (again.score("the cat sat"), again.predict("the", 2)) == expected
-            assert (again.report, again.smoothing) == (one.report, one.smoothing)
+            assert (again.perplexity("the cat sat"), again.predict("the", 2)) == expected
+            assert (again.training_info, again.smoothing) == (one.training_info, one.smoothing)
 
 
 @pytest.mark.parametrize("text", [[], [""], ["  ", []]])
@@ -318,13 +332,13 @@ def test_no_words_no_model(text: list[str]) -> None:
 
 def test_wrong_types_are_told(model: NgramModel) -> None:
     for wrong in (5, b"the cat", None):
-        with pytest.raises(UsageError, match="expected words"):
+        with pytest.raises(UsageError, match=r"list of sentences"):
             model.score(wrong)  # type: ignore[arg-type]
         with pytest.raises(UsageError, match="expected words"):
             model.predict(wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="sentence 1: found 1; expected a string"):
         NgramModel.train([1, 2])  # type: ignore[list-item]
-    with pytest.raises(UsageError, match="a int is no text"):
+    with pytest.raises(UsageError, match="expected a list of sentences, got int"):
         NgramModel.train(5)  # type: ignore[arg-type]
 
 
@@ -341,13 +355,13 @@ def test_damage_that_is_met_later_names_the_folder(model: NgramModel, tmp_path: 
     everything = " ".join(VOCABULARY.words[3:])
     for ask in (
         lambda: damaged.log_probs(corpus),
-        lambda: damaged.events(corpus),
-        lambda: damaged.history_nodes(corpus),
-        lambda: damaged.score(everything),
-        lambda: list(damaged.full_scores(everything)),
+        lambda: damaged.score(corpus, features=["backoff"]),
+        lambda: damaged.score_words(everything.split(), State(0)),
+        lambda: damaged.kenlm_scores(everything.split(), State(0)),
+        lambda: damaged.state_after(everything),
         lambda: damaged.predict(everything),
-        lambda: [damaged.distribution_after(state) for state in range(int(trie.begins[3]))],
-        lambda: [damaged.advance(state, "cat") for state in range(int(trie.begins[3]))],
+        lambda: [damaged.distribution(State(state)) for state in range(int(trie.begins[3]))],
+        lambda: [damaged.advance(State(state), "cat") for state in range(int(trie.begins[3]))],
         lambda: stategram_write_arpa(tmp_path / "out.arpa", damaged),
     ):
         with pytest.raises(BadDataError, match=r"model: the model is damaged: .*write it again") as caught:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import math
 import weakref
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +26,12 @@ from stategram import (
     load_model,
     open_model,
 )
-from stategram.evaluation import history_sums, perplexity
+from stategram.evaluation import history_sums
 from stategram.formats import read_arpa
-from stategram.models import Gate
+from stategram.models import Description, Gate, Model, Scores, State, Step
+from stategram.models import mixture as mixture_module
+from stategram.models.model_files import ModelFiles
+from stategram.text import BEGIN
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
 TEST = ["the cat ran", "a zebra sat on the dog", "zebra zebra the"]
@@ -38,7 +43,11 @@ def model() -> NgramModel:
 
 
 def test_figures_are_those_of_the_definition(model: NgramModel) -> None:
-    scores = [score for sentence in TEST for score in model.full_scores(sentence)]
+    scores = [
+        (event.log_prob / math.log(10.0), event.order, event.unknown)
+        for sentence in model.score(TEST).sentences()
+        for event in sentence
+    ]
     figures = evaluate(model, corpus_from_sentences(TEST))
     assert (figures.events, figures.sentences, figures.unknown) == (15, 3, 3)
     assert figures.zero_probability == 0
@@ -71,17 +80,17 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
     mixture = Mixture.fit(models, ["the cat ran", "a dog sat on the mat"] * 40, buckets="length")
     assert mixture.gate.buckets[1].number > 1
     scored: list[tuple[int, int]] = []
-    log_probs = NgramModel.log_probs
+    score = NgramModel.score
 
-    def counted(self: NgramModel, corpus: Corpus) -> NDArray[np.float64]:
+    def counted(self: NgramModel, corpus: Corpus, **options: Any) -> Scores:
         scored.append((self.order, corpus.n_events))
-        return log_probs(self, corpus)
+        return score(self, corpus, **options)
 
     expected = mixture.log_probs(test)
     alone = [evaluate(model, test).perplexity for model in models]
     with monkeypatch.context() as patched:
-        patched.setattr(NgramModel, "log_probs", counted)
-        patched.setattr(perplexity, "_EVENTS_A_PIECE", 40)
+        patched.setattr(NgramModel, "score", counted)
+        patched.setattr(mixture_module, "_EVENTS_PER_PIECE", 40)
         figures = evaluate(mixture, test)
     for order in (1, 3):
         pieces = [events for of, events in scored if of == order]
@@ -89,7 +98,9 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
         assert max(pieces) <= 40
     assert figures.bits == pytest.approx(-expected.mean() / math.log(2), rel=1e-12)
     assert [part.perplexity for part in figures.parts] == pytest.approx(alone)
-    assert [part.weight for part in figures.parts] == pytest.approx(mixture.mean_weights(test).tolist())
+    assert [part.weight for part in figures.parts] == pytest.approx(
+        [part.weight for part in mixture.score(test).parts]
+    )
 
 
 def test_a_mixture_has_parts() -> None:
@@ -105,14 +116,47 @@ def test_a_mixture_has_parts() -> None:
     assert (figures.unknown, figures.orders) == (1, ())
 
 
+class Uniform(Model):
+    """All that a kind of model has to have."""
+
+    kind = "uniform"
+    title = "uniform model"
+    order = parameters = 1
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        return State(None)
+
+    def score(self, text: Any, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        corpus = self._corpus(text)
+        return Scores(corpus, np.full(corpus.n_events, -math.log(len(self.vocabulary) - 1)), State(None))
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        probabilities = np.full(len(self.vocabulary), 1 / (len(self.vocabulary) - 1))
+        probabilities[BEGIN] = 0.0
+        return probabilities
+
+    def describe(self) -> Description:
+        return Description(())
+
+    def check(self) -> None:
+        pass
+
+    def to_files(self) -> ModelFiles:
+        raise NotImplementedError
+
+
+def test_a_new_kind_of_model_does_all_that_others_do() -> None:
+    model = Uniform(Vocabulary.from_words(["a", "b"]))
+    assert model.perplexity("a b c") == pytest.approx(4.0)
+    assert model.predict("a", 1) == [("<unk>", 0.25)]
+    assert max(one.error for one in history_sums(model)) < 1e-12
+    assert model.advance(model.start(), "a") == Step(-math.log(4.0), State(None), None)
+    mixture = Mixture.fit([model, NgramModel.train(corpus_from_sentences(["a b"]))], ["a b"])
+    assert mixture.perplexity("a b") < 4.0
+
+
 def test_any_model_can_be_evaluated() -> None:
-    class Uniform:
-        vocabulary = Vocabulary.from_words(["a", "b"])
-
-        def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
-            return np.full(corpus.n_events, -math.log(4.0))
-
-    figures = evaluate(Uniform(), corpus_from_sentences(["a b c"]))
+    figures = evaluate(Uniform(Vocabulary.from_words(["a", "b"])), corpus_from_sentences(["a b c"]))
     assert figures.perplexity == pytest.approx(4.0)
     assert (figures.unknown, figures.orders) == (1, ())
 
@@ -165,8 +209,8 @@ def test_the_text_is_let_go_before_the_estimates() -> None:
 def test_a_model_keeps_its_recipe(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     model = NgramModel.train(TRAIN, order=2)
-    replace(model, recipe={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
-    assert load_model(folder).recipe == {"lowercase": True}
+    replace(model, metadata={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
+    assert load_model(folder).metadata == {"lowercase": True}
     assert open_model(folder, verify=False).parameters == load_model(folder).parameters
 
 
@@ -182,7 +226,7 @@ def test_sentences_are_a_text_too(model: NgramModel) -> None:
     assert evaluate(model, TEST) == evaluate(model, corpus_from_sentences(TEST))
     assert evaluate(model, [sentence.split() for sentence in TEST]) == evaluate(model, TEST)
     for wrong in ("the cat", 5, [5], [["the", 5]]):
-        with pytest.raises(UsageError, match=r"expected a string|is no text"):
+        with pytest.raises(UsageError, match=r"expected a string|expected a list of sentences, got"):
             evaluate(model, wrong)  # type: ignore[arg-type]
 
 

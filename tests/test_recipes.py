@@ -35,7 +35,7 @@ from stategram.experiments import Steps, n_steps, training
 from stategram.experiments.resolution import resolve
 from stategram.resources import use_resources
 from stategram.storage import lock
-from stategram.text import is_piece_of
+from stategram.text import contains_text
 from story import sentences
 
 
@@ -50,11 +50,11 @@ def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None
     with use_resources(threads=1):
         mixture = train_recipe(*texts, name)
     assert len(mixture.parts) == len(resolve(RECIPES[name], texts[0]).part)
-    alone = [part["perplexity"] for part in mixture.report["parts"]]
-    assert mixture.report["perplexity"] <= min(alone) * (1 + 1e-6)
+    alone = [part["perplexity"] for part in mixture.training_info["parts"]]
+    assert mixture.training_info["perplexity"] <= min(alone) * (1 + 1e-6)
     assert abs(mixture.distribution("the cat").sum() - 1) < 1e-6  # logarithms of n-grams have 24 bits
-    assert mixture.recipe["name"] == name
-    assert mixture.recipe["seed"] == 0
+    assert mixture.metadata["name"] == name
+    assert mixture.metadata["seed"] == 0
     with use_resources(threads=2):
         again = train_recipe(*texts, name)
     np.testing.assert_array_equal(again.log_probs(texts[1]), mixture.log_probs(texts[1]))
@@ -102,7 +102,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
         3,
         4,
     )
-    said = mixture.recipe["part"][2]
+    said = mixture.metadata["part"][2]
     assert isinstance(said["categories"], int)  # what auto came to
     assert (said["criterion"], said["min_count"], said["effort"]) == ("leave-one-out", 6, "normal")
     assert mixture.gate.kind in ("length", "none")
@@ -185,7 +185,7 @@ def test_numbers_are_never_more_than_half_of_the_words_and_contexts(texts: tuple
         for word in [*sentence.split(), "</s>"]:
             contexts.add(before)  # type: ignore[arg-type]
             before = (before[1], word)
-    assert mixture.recipe["part"][1]["states"] == (len(contexts) - 1) // 2
+    assert mixture.metadata["part"][1]["states"] == (len(contexts) - 1) // 2
 
 
 def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,9 +251,9 @@ def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
     for piece in (corpus, corpus.sentences(200, 300), corpus.sentences(580, 600)):
         with pytest.raises(UsageError, match="the held-out text is in the training text"):
             train_recipe(corpus, piece, "fast")
-    assert not is_piece_of(corpus.sentences(580, 599), corpus)  # it may be by chance
+    assert not contains_text(corpus, corpus.sentences(580, 599))  # it may be by chance
     almost = replace(corpus, ids=np.append(corpus.ids[:-2], corpus.ids[:2]))
-    assert not is_piece_of(almost.sentences(100, 600), corpus)
+    assert not contains_text(corpus, almost.sentences(100, 600))
     with pytest.raises(UsageError, match="part 1 has tags in its context"):
         train_recipe(*texts, Recipe(part=[ClusteredPart(context="t-1")]))
 

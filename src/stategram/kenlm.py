@@ -10,10 +10,12 @@ Where numbers differ:
 - Where pruning has taken n-grams, KenLM may give the length of one that it has added for itself, with the
   probability that backing off gives. Here ``ngram_length`` is that of an n-gram of the model.
 
-Sentences are split where KenLM does, at the white space of ASCII. Texts that are trained on or evaluated, and
-sentences that ``NgramModel.score`` is given, are split at that of Unicode.
+Any kind of model can be used. ``ngram_length`` is 0 where a model has no n-grams of words, as a mixture.
 
-A model folder is open at once, as a binary file of KenLM is: its checksums are not looked at. Damage may give
+Sentences are split where KenLM does, at the white space of ASCII. Texts that are trained on or evaluated, and
+sentences that ``Model.score`` is given, are split at that of Unicode.
+
+A model folder is open at once, as a binary file of KenLM is: its checksums are not verified. Damage may give
 wrong numbers, or a ``stategram.BadDataError`` when it is met; ``stategram verify`` finds it.
 """
 
@@ -26,9 +28,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from stategram.errors import StategramError
-from stategram.models import NgramModel, load_model
+import numpy as np
+from numpy.typing import NDArray
 
+from stategram import models
+from stategram.errors import StategramError
+from stategram.formats import open_model
+from stategram.text import END, SPECIAL_WORDS
+
+_END = SPECIAL_WORDS[END]
+_LN_10 = math.log(10.0)
 _ZERO = -99.0  # what ARPA files have for log10(0)
 
 # White space for str, but not for bytes.
@@ -36,7 +45,7 @@ _SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
 class LoadMethod:
-    """How KenLM reads a file; stategram maps it, whatever is asked for."""
+    """How KenLM reads a file; stategram always maps it."""
 
     LAZY: ClassVar[int] = 0
     POPULATE_OR_LAZY: ClassVar[int] = 1
@@ -46,7 +55,7 @@ class LoadMethod:
 
 
 class ARPALoadComplain:
-    """Of what KenLM complains."""
+    """What KenLM complains about."""
 
     ALL: ClassVar[int] = 0
     EXPENSIVE: ClassVar[int] = 1
@@ -55,7 +64,7 @@ class ARPALoadComplain:
 
 @dataclass
 class Config:
-    """Options of KenLM, taken and not looked at."""
+    """Options of KenLM, accepted and ignored."""
 
     show_progress: bool = True
     load_method: int = LoadMethod.POPULATE_OR_READ
@@ -66,7 +75,7 @@ class Config:
 class State:
     """What a model has to know of the words so far. Written by a model, equal where no future can differ."""
 
-    _node: int = 0
+    _state: models.State | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +95,7 @@ class Model:
     path
         The folder or the file.
     config
-        Not looked at.
+        Ignored.
 
     Raises
     ------
@@ -98,7 +107,7 @@ class Model:
     def __init__(self, path: str | bytes | os.PathLike[str], config: Config | None = None) -> None:
         self.path = str(Path(os.fsdecode(path)).absolute())
         try:
-            self._model = _open(Path(self.path))
+            self._model = open_model(self.path, verify=False)
         except StategramError as error:
             raise OSError(f"Cannot read model '{self.path}' ({error})") from error
 
@@ -108,49 +117,56 @@ class Model:
         return self._model.order
 
     def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float:
-        """Give the log10 probability of a sentence, with its beginning and its end unless told otherwise."""
-        words = _words(sentence)
-        score = self._model.score(words, bos, eos)
-        if score > -math.inf:
-            return score
-        return sum(_finite(one) for one, _, _ in self._model.full_scores(words, bos, eos))
+        """Return the log10 probability of a sentence, with its beginning and its end by default."""
+        log10_probs, _ = self._scores(_words(sentence), bos, eos)
+        score = float(log10_probs.sum())
+        return score if score > -math.inf else sum(map(_finite, log10_probs.tolist()))
 
     def full_scores(
         self, sentence: str | bytes, bos: bool = True, eos: bool = True
     ) -> Iterator[tuple[float, int, bool]]:
-        """Give for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        for log10_prob, length, unknown in self._model.full_scores(_words(sentence), bos, eos):
-            yield _finite(log10_prob), length, unknown
+        """Return for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
+        words = _words(sentence)
+        log10_probs, orders = self._scores(words, bos, eos)
+        if eos:
+            words.append(_END)
+        for word, log10_prob, order in zip(words, log10_probs.tolist(), orders.tolist(), strict=True):
+            yield _finite(log10_prob), order, word not in self._model
 
     def perplexity(self, sentence: str | bytes) -> float:
-        """Give the perplexity of a sentence and its end."""
+        """Return the perplexity of a sentence and its end."""
         words = _words(sentence)
-        perplexity = self._model.perplexity(words)
-        if perplexity < math.inf:
-            return perplexity
-        scores = [_finite(one) for one, _, _ in self._model.full_scores(words)]
-        return math.pow(10.0, -sum(scores) / len(scores))
+        return math.pow(10.0, -self.score(sentence) / (len(words) + 1))
 
     def __contains__(self, word: str | bytes) -> bool:
         return _text(word) in self._model
 
     def BeginSentenceWrite(self, state: State) -> None:
         """Set a state to the beginning of a sentence."""
-        state._node = self._model.begin_state
+        state._state = self._model.start()
 
     def NullContextWrite(self, state: State) -> None:
         """Set a state to one that knows of no words."""
-        state._node = 0
+        state._state = self._model.start(sentence_start=False)
 
     def BaseScore(self, in_state: State, word: str | bytes, out_state: State) -> float:
-        """Give the log10 probability of a word after a state and write the state after it."""
+        """Return the log10 probability of a word after a state and write the state after it."""
         return self.BaseFullScore(in_state, word, out_state).log_prob
 
     def BaseFullScore(self, in_state: State, word: str | bytes, out_state: State) -> FullScoreReturn:
-        """Give what `full_scores` gives for a word after a state and write the state after it."""
+        """Return what `full_scores` has for a word after a state and write the state after it."""
         text = _text(word)
-        log10_prob, out_state._node, length = self._model.advance(in_state._node, text)
-        return FullScoreReturn(_finite(log10_prob), length, text not in self._model)
+        before = in_state._state or self._model.start(sentence_start=False)
+        log_prob, out_state._state, order = self._model.advance(before, text)
+        if text == _END:  # KenLM does not start a sentence by itself
+            self.NullContextWrite(out_state)
+        return FullScoreReturn(_finite(log_prob / _LN_10), order or 0, text not in self._model)
+
+    def _scores(
+        self, words: list[str], bos: bool, eos: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        start = self._model.start(sentence_start=bos)
+        return self._model.kenlm_scores([*words, _END] if eos else words, start)
 
     def __repr__(self) -> str:
         return f"<Model from {Path(self.path).name}>"
@@ -161,14 +177,6 @@ class Model:
 
 class LanguageModel(Model):
     """The old name of `Model`."""
-
-
-def _open(path: Path) -> NgramModel:
-    if path.is_dir():
-        return load_model(path, NgramModel, verify=False)
-    from stategram.formats import read_arpa
-
-    return read_arpa(path)
 
 
 def _finite(log10_prob: float) -> float:

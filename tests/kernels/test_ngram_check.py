@@ -26,7 +26,9 @@ def use(trie: NgramTrie) -> None:
     ids = np.random.default_rng(5).integers(0, n_words, 60).astype(np.uint32)
     calls: list[Callable[[], object]] = [
         lambda: reader.check(2),
-        lambda: reader.score_events(ids, np.array([0, 9, 9, 60]), np.arange(n_words, dtype=np.uint32), 0, 2),
+        lambda: reader.score_events(
+            ids, np.array([0, 9, 9, 60]), np.arange(n_words, dtype=np.uint32), 0, 0, True, 2
+        ),
         lambda: reader.history_state(ids % np.uint32(n_words)),
     ]
     for state in range(min(50, int(trie.begins[-2]))):

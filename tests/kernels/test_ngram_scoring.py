@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from naive.trie import Ngrams
 from ngram_problems import BEGIN, models, random_model, reader_of
+from stategram._core import TrieReader
 from stategram.models import NgramTrie
 
 THREADS = (1, 2, 4)
@@ -24,8 +25,15 @@ def score(
 ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     ids = np.array(list(itertools.chain(*sentences)), np.uint32)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    begin = int(trie.numbers[BEGIN])
-    return reader_of(trie).score_events(ids, starts, trie.numbers, begin, threads)
+    reader = reader_of(trie)
+    begin = begin_state(reader, trie)
+    log10_probs, orders, states = reader.score_events(ids, starts, trie.numbers, begin, begin, False, threads)
+    assert states.size == 0
+    return log10_probs, orders
+
+
+def begin_state(reader: TrieReader, trie: NgramTrie) -> int:
+    return reader.advance(0, int(trie.numbers[BEGIN]))[1]
 
 
 def random_sentences(model: Ngrams, seed: int, lengths: list[int]) -> list[list[int]]:
@@ -76,15 +84,19 @@ def test_the_state_before_an_event_is_that_of_its_history(
     sentences = random_sentences(model, seed, lengths)
     ids = np.array(list(itertools.chain(*sentences)), np.uint32)
     starts = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
-    begin = int(trie.numbers[BEGIN])
-    expected = []
-    for sentence in sentences:
-        state = reader.advance(0, begin)[1]
-        for word in sentence:
-            expected.append(state)
-            state = reader.advance(state, int(trie.numbers[word]))[1]
-    for threads in THREADS:
-        assert reader.history_nodes(ids, starts, trie.numbers, begin, threads).tolist() == expected
+    begin = begin_state(reader, trie)
+    # The first sentence may go on from any state, even that of no words at all.
+    for first in (begin, 0, int(trie.begins[-2]) - 1):
+        expected = []
+        for number, sentence in enumerate(sentences):
+            state = begin if number else first
+            for word in sentence:
+                log10_prob, following, length = reader.advance(state, int(trie.numbers[word]))
+                expected.append((log10_prob, length, state))
+                state = following
+        for threads in THREADS:
+            found = reader.score_events(ids, starts, trie.numbers, begin, first, True, threads)
+            assert list(zip(*(values.tolist() for values in found), strict=True)) == expected
 
 
 def test_no_events() -> None:
@@ -156,19 +168,20 @@ def test_what_does_not_fit_is_refused() -> None:
     trie = random_model(1, 5, 3, 3).trie()
     reader = reader_of(trie)
     ids, starts = np.array([0, 4], np.uint32), np.array([0, 2], np.int64)
+    none = int(trie.begins[-2])
     for bad_starts in ([], [0], [1, 2], [0, 3], [0, 9, 2], [0, -1, 2]):
         with pytest.raises(ValueError, match="do not cover"):
-            reader.score_events(ids, np.array(bad_starts, np.int64), trie.numbers, 0, 1)
+            reader.score_events(ids, np.array(bad_starts, np.int64), trie.numbers, 0, 0, False, 1)
     with pytest.raises(ValueError, match="not below"):
-        reader.score_events(np.array([0, 5], np.uint32), starts, trie.numbers, 0, 1)
+        reader.score_events(np.array([0, 5], np.uint32), starts, trie.numbers, 0, 0, False, 1)
     with pytest.raises(ValueError, match="not below"):
-        reader.score_events(ids, starts, trie.numbers + np.uint32(1), 0, 1)
-    with pytest.raises(ValueError, match="not below"):
-        reader.score_events(ids, starts, trie.numbers, 5, 1)
+        reader.score_events(ids, starts, trie.numbers + np.uint32(1), 0, 0, False, 1)
+    with pytest.raises(ValueError, match="no such state"):
+        reader.score_events(ids, starts, trie.numbers, none, 0, False, 1)
+    with pytest.raises(ValueError, match="no such state"):
+        reader.score_events(ids, starts, trie.numbers, 0, none, False, 1)
     with pytest.raises(ValueError, match="at least 1"):
-        reader.score_events(ids, starts, trie.numbers, 0, 0)
-    with pytest.raises(ValueError, match="do not cover"):
-        reader.history_nodes(ids, np.array([0, 3], np.int64), trie.numbers, 0, 1)
+        reader.score_events(ids, starts, trie.numbers, 0, 0, False, 0)
     with pytest.raises(ValueError, match="no such state"):
         reader.advance(int(trie.begins[-2]), 0)
     with pytest.raises(ValueError, match="no such state"):

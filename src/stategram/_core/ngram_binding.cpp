@@ -38,21 +38,31 @@ class TrieReader {
     }
 
     auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
-                      std::uint32_t begin_number, int threads) const {
-        const std::size_t size = ids.size();
+                      std::uint32_t begin_state, std::uint32_t first_state, bool with_states,
+                      int threads) const {
+        const std::size_t size = ids.size(), n_states = with_states ? size : 0;
+        check_state(begin_state);
+        check_state(first_state);
+        check_text(ids, sentence_starts, id_map);
         std::unique_ptr<double[]> log10_probs(new double[size]);
         std::unique_ptr<std::uint8_t[]> orders(new std::uint8_t[size]);
-        run(ids, sentence_starts, id_map, begin_number, {log10_probs.get(), orders.get(), nullptr}, threads);
-        return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size));
-    }
-
-    Out<std::uint32_t> history_nodes(In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
-                                     In<std::uint32_t> id_map, std::uint32_t begin_number,
-                                     int threads) const {
-        const std::size_t size = ids.size();
-        std::unique_ptr<std::uint32_t[]> states(new std::uint32_t[size]);
-        run(ids, sentence_starts, id_map, begin_number, {nullptr, nullptr, states.get()}, threads);
-        return to_numpy(std::move(states), size);
+        std::unique_ptr<std::uint32_t[]> states(new std::uint32_t[n_states]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const ScoredText text{ids.data(),
+                                  ids.size(),
+                                  sentence_starts.data(),
+                                  sentence_starts.size() - 1,
+                                  id_map.data(),
+                                  id_map.size(),
+                                  begin_state,
+                                  first_state};
+            score_text(trie_, text, {log10_probs.get(), orders.get(), with_states ? states.get() : nullptr},
+                       pool);
+        }
+        return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size),
+                          to_numpy(std::move(states), n_states));
     }
 
     auto advance_state(std::uint32_t node, std::uint32_t number) const {
@@ -112,17 +122,10 @@ class TrieReader {
     }
 
  private:
-    void run(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
-             const In<std::uint32_t>& id_map, std::uint32_t begin_number, EventValues values,
-             int threads) const {
+    void check_text(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
+                    const In<std::uint32_t>& id_map) const {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
         check_below(id_map, trie_.vocabulary(), "a number is not below the vocabulary");
-        const std::uint32_t begin = advance(0, begin_number).next;
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        const ScoredText text{ids.data(),    ids.size(),   sentence_starts.data(), sentence_starts.size() - 1,
-                              id_map.data(), id_map.size()};
-        score_text(trie_, text, begin, values, pool);
     }
     TrieArrays arrays() const {
         return {numbers_.data(), numbers_.size(), begins_.data(),  begins_.size(), words_.data(),
@@ -162,16 +165,16 @@ void register_ngrams(nb::module_& m) {
              nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert())
         .def("check", &TrieReader::check, nb::arg("threads"),
              "Check every n-gram; ValueError says what is wrong.")
-        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_number"),
-             nb::arg("threads"),
-             "Return the log10 probability and the length of the n-gram of each event.\n"
-             "\n"
-             "`id_map` has the trie's number of each id; each sentence begins after the word `begin_number`.")
-        .def("history_nodes", &TrieReader::history_nodes, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_number"),
-             nb::arg("threads"),
-             "Return the state before each event; the parameters are those of `score_events`.")
+        .def(
+            "score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
+            nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+            nb::arg("first_state"), nb::arg("with_states"), nb::arg("threads"),
+            "Return for each event its log10 probability, the length of its n-gram and, if wanted, the state "
+            "before it.\n"
+            "\n"
+            "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
+            "others "
+            "from\n`begin_state`.")
         .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
              "Return the log10 probability of a word, the next state, the length of the n-gram.")
         .def("score_words", &TrieReader::score_words, nb::arg("node"), nb::arg("numbers").noconvert(),

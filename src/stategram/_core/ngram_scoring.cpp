@@ -29,8 +29,8 @@ struct Lane {
 
 class BlockScorer {
  public:
-    BlockScorer(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values)
-        : trie_(trie), text_(text), begin_state_(begin_state), values_(values) {}
+    BlockScorer(const TrieView& trie, const ScoredText& text, EventValues values)
+        : trie_(trie), text_(text), values_(values) {}
 
     void run(std::size_t from, std::size_t to) {
         read_words(from, to);
@@ -71,7 +71,8 @@ class BlockScorer {
         next_ = lane.end = std::min({stop, end_, next_ + events_a_piece});
         const auto words = static_cast<std::size_t>(trie_.order() - 1);
         lane.at = lane.kept - start > words ? lane.kept - words : start;
-        start_event(lane, lane.at == start ? begin_state_ : 0);
+        const std::uint32_t at_start = sentence_ == 0 ? text_.first_state : text_.begin_state;
+        start_event(lane, lane.at == start ? at_start : 0);
         return true;
     }
 
@@ -130,7 +131,6 @@ class BlockScorer {
 
     const TrieView& trie_;
     const ScoredText& text_;
-    std::uint32_t begin_state_;
     EventValues values_;
     std::array<Lane, lanes> lane_;
     std::size_t next_ = 0, end_ = 0, sentence_ = 0;
@@ -140,10 +140,9 @@ class BlockScorer {
 
 }  // namespace
 
-void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values,
-                ThreadPool& pool) {
+void score_text(const TrieView& trie, const ScoredText& text, EventValues values, ThreadPool& pool) {
     pool.run((text.size + events_a_block - 1) / events_a_block, [&](std::size_t i, int) {
-        BlockScorer scorer(trie, text, begin_state, values);
+        BlockScorer scorer(trie, text, values);
         scorer.run(i * events_a_block, std::min(text.size, (i + 1) * events_a_block));
     });
 }

@@ -16,6 +16,8 @@ struct ScoredText {
     std::size_t n_sentences;
     const std::uint32_t* numbers;  // the trie's number of each id
     std::size_t n_ids;
+    std::uint32_t begin_state;  // in which sentences start
+    std::uint32_t first_state;  // in which the first one starts: it may go on from words before the text
 };
 
 // Where one value for each event goes: the log10 probability and the length of the n-gram that gave it; the
@@ -26,7 +28,6 @@ struct EventValues {
     std::uint32_t* states = nullptr;
 };
 
-void score_text(const TrieView& trie, const ScoredText& text, std::uint32_t begin_state, EventValues values,
-                ThreadPool& pool);
+void score_text(const TrieView& trie, const ScoredText& text, EventValues values, ThreadPool& pool);
 
 }  // namespace stategram

@@ -19,10 +19,6 @@ def check_shared_options(options: dict[str, Any]) -> None:
             options.get("vocab") and options.get("vocab_file"),
             "--vocab and --vocab-file both choose the words; give one of them",
         ),
-        (
-            options.get("quiet") and options.get("verbose"),
-            "--quiet and --verbose contradict each other; give one of them",
-        ),
     ):
         if wrong:
             raise click.UsageError(message)

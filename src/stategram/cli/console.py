@@ -1,23 +1,30 @@
-"""What a command says while it works: numbered steps, bars and notes, all on stderr."""
+"""What a command shows while it works, all on stderr: numbered steps, progress, messages of the library."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
-Report = Callable[[float, str], None]
-"""Takes the share of the work that is done and a few words on it."""
+if TYPE_CHECKING:
+    from rich.console import Console as RichConsole
 
 _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_IF_VERBOSE = 2.0
+# Below the title of a step, which begins with its number: "[1/3] reading".
+_INDENT = " " * 6
+
+Report = Callable[[float, str], None]
+"""A `Progress` that returns nothing."""
 
 
 class Console:
-    """Speaks on stderr: a bar on a terminal, else a line now and then; nothing when quiet."""
+    """Writes to stderr: a bar on a terminal, else a line now and then; nothing when quiet."""
 
     def __init__(self, *, quiet: bool = False, verbose: bool = False, steps: int | None = 1) -> None:
         self.quiet = quiet
@@ -25,55 +32,90 @@ class Console:
         self.steps = steps
         """How many steps there are; None as long as it is not known."""
         self._step = 0
+        self._terminal: RichConsole | None = None  # while it shows a bar
 
-    def say(self, message: str) -> None:
-        """Say a line, unless quiet."""
-        if not self.quiet:
+    def info(self, message: str) -> None:
+        """Write a line, unless quiet."""
+        if self.quiet:
+            return
+        if self._terminal is not None:  # above the bar
+            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+        else:
             click.echo(message, err=True)
 
     def detail(self, message: str) -> None:
-        """Say a line if verbose."""
-        if self.verbose and not self.quiet:
-            click.echo(message, err=True)
+        """Write a line if verbose."""
+        if self.verbose:
+            self.info(message)
+
+    say = info
 
     @contextmanager
     def step(self, title: str) -> Iterator[Report]:
-        """Announce the next step; what is given is called with the share done and a few words."""
+        """Announce the next step; return what reports its progress."""
         self._step += 1
         of_all = "" if self.steps is None else f"/{self.steps}"
         name = f"[{self._step}{of_all}] {title}"
         if self.quiet:
-            yield lambda _share, _words: None
+            yield lambda _fraction, _message: None
         elif sys.stderr.isatty():
-            yield from _bar(name)
+            with self._bar(name) as progress:
+                yield progress
         else:
-            self.say(name)
-            yield _lines(_SECONDS_IF_VERBOSE if self.verbose else _SECONDS_BETWEEN_LINES)
+            self.info(name)
+            yield self._lines()
+
+    @contextmanager
+    def log_messages(self) -> Iterator[None]:
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        logger = logging.getLogger("stategram")
+        handler, level = _LogHandler(self), logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
+        try:
+            yield
+        finally:
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+
+    @contextmanager
+    def _bar(self, name: str) -> Iterator[Report]:
+        from rich.console import Console as RichConsole
+        from rich.progress import BarColumn, Progress, TextColumn
+
+        terminal = RichConsole(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=16),
+            TextColumn("{task.fields[message]}", markup=False),
+        )
+        with Progress(*columns, console=terminal) as bar:
+            task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
+            self._terminal = terminal
+            try:
+                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+            finally:
+                self._terminal = None
+            bar.update(task, completed=1.0)
+
+    def _lines(self) -> Report:
+        seconds = _SECONDS_IF_VERBOSE if self.verbose else _SECONDS_BETWEEN_LINES
+        last = time.monotonic()
+
+        def progress(fraction: float, message: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= seconds:
+                last = time.monotonic()
+                self.info(f"  {fraction:4.0%}  {message}")
+
+        return progress
 
 
-def _bar(name: str) -> Iterator[Report]:
-    from rich.console import Console as RichConsole
-    from rich.progress import BarColumn, Progress, TextColumn
+class _LogHandler(logging.Handler):
+    def __init__(self, console: Console) -> None:
+        super().__init__()
+        self.console = console
 
-    progress = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=16),
-        TextColumn("{task.fields[words]}"),
-        console=RichConsole(stderr=True),
-    )
-    with progress:
-        task = progress.add_task(name.replace("[", r"\["), total=1.0, words="")
-        yield lambda share, words: progress.update(task, completed=share, words=words)
-        progress.update(task, completed=1.0)
-
-
-def _lines(seconds: float) -> Report:
-    last = time.monotonic()
-
-    def report(share: float, words: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= seconds:
-            last = time.monotonic()
-            click.echo(f"  {share:4.0%}  {words}", err=True)
-
-    return report
+    def emit(self, record: logging.LogRecord) -> None:
+        note = "note: " if record.levelno >= logging.WARNING else ""
+        self.console.info(f"{_INDENT}{note}{record.getMessage()}")

@@ -16,7 +16,7 @@ from stategram.errors import StategramError
 # A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",
-    "tags": "Show the part-of-speech tags of words.",
+    "tags": "Print the part-of-speech tags of words.",
     "train": "Train a model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
     "score": "Give the surprisal of each word of a text.",

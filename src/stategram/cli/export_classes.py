@@ -16,7 +16,7 @@ EXPORTED_FORMATS = ("tsv", "srilm", "json")
 
 def export_classes(chosen: CategoryNgramModel | ClusteredModel, place: str, *, format: str) -> str:
     """Write the categories of a model; say what was written."""
-    labels = chosen.symbols if isinstance(chosen, CategoryNgramModel) else chosen.categories
+    labels = chosen.categories
     vocabulary = chosen.vocabulary
     counts = vocabulary.counts.astype(np.int64)
     shown = np.ones(len(vocabulary), bool)

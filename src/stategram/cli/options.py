@@ -1,135 +1,214 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+A decorator adds the options of one group. The command gets them as one record, or as what they stand for, if
+its signature has the parameter: ``text: TextOptions``, ``reading: ReadingOptions``, ``console: Console``.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeVar, cast
 
 import click
 
+from stategram.cli.console import Console
 from stategram.resources import use_resources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True)
+class TextOptions:
+    """How a training text is read: its vocabulary, and what is done with its words."""
+
+    vocab: int | None
+    vocab_file: str | None
+    lowercase: bool
+    digits: str | None
+    encoding_errors: Literal["strict", "replace"]
+
+    def __post_init__(self) -> None:
+        if self.vocab and self.vocab_file:
+            raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
+
+    @classmethod
+    def from_values(cls, options: Mapping[str, Any]) -> TextOptions:
+        """Take the fields from the values of all options of a command."""
+        return cls(**{field.name: options[field.name] for field in fields(cls)})
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """How a model is opened, and what is done with the words that it is given; None: as in training."""
+
+    no_verify: bool
+    lowercase: bool | None
+    digits: str | None
+    encoding_errors: Literal["strict", "replace"] = "strict"
+
+
 def text_options(command: F) -> F:
-    """Add what is done with the words of a text."""
-    for option in (
-        click.option(
-            "--encoding-errors",
-            type=click.Choice(["strict", "replace"]),
-            default="strict",
-            show_default=True,
-            help="What to do with bytes that are not UTF-8.",
-        ),
-        click.option("--digits", metavar="WORD", help="Replace each number by this word, such as N."),
-        click.option("--lowercase", is_flag=True, help="Take all words in lower case."),
-        click.option("--vocab-file", metavar="FILE", help="Know the words of this file, one a line."),
+    """Add how a training text is read: ``text: TextOptions``."""
+    return _add(
+        _as_record(command, "text", TextOptions),
         click.option(
             "--vocab",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Know the N most frequent words; the others are <unk>.",
+            help="Keep the N most frequent words; the others become <unk>.",
         ),
-    ):
-        command = option(command)
-    return command
-
-
-def guess_option(command: F) -> F:
-    """Add whether words that a tag file lacks are guessed."""
-    return click.option(
-        "--no-guess",
-        is_flag=True,
-        help="Words that a tag file lacks have the tag UNK-TAG; else that of words with the same last three "
-        "letters, if at least three agree.",
-    )(command)
-
-
-def common_options(command: F) -> F:
-    """Add threads, seed and how much to say."""
-    return threads_option(_seed(_loudness(command)))
-
-
-def work_options(command: F) -> F:
-    """Add threads and how much to say."""
-    return threads_option(_loudness(command))
+        click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line."),
+        click.option("--lowercase", is_flag=True, help="Lowercase all words."),
+        click.option("--digits", metavar="WORD", help="Replace each number by WORD, such as N."),
+        _ENCODING_ERRORS,
+    )
 
 
 def model_options(command: F) -> F:
-    """Add how a model is opened, and what is done with the words that it is given."""
-    for option in (
-        click.option(
-            "--encoding-errors",
-            type=click.Choice(["strict", "replace"]),
-            default="strict",
-            show_default=True,
-            help="What to do with bytes that are not UTF-8.",
-        ),
-        word_options,
-        no_verify_option,
-    ):
-        command = option(command)
-    return command
+    """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
+    return _add(
+        _as_record(command, "reading", ReadingOptions), no_verify_option, word_options, _ENCODING_ERRORS
+    )
+
+
+def history_options(command: F) -> F:
+    """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
+    return _add(_as_record(command, "reading", ReadingOptions), word_options, no_verify_option)
 
 
 def word_options(command: F) -> F:
     """Add what is done with the words that a model is given."""
-    for option in (
-        click.option(
-            "--digits",
-            metavar="WORD",
-            help='Replace each number by this word; "" keeps numbers.  [default: as in training]',
-        ),
+    return _add(
+        command,
         click.option(
             "--lowercase/--no-lowercase",
             default=None,
-            help="Take all words in lower case, or as they are.  [default: as in training]",
+            help="Lowercase all words, or keep their case.  [default: as in training]",
         ),
-    ):
-        command = option(command)
-    return command
+        click.option(
+            "--digits",
+            metavar="WORD",
+            help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
+        ),
+    )
 
 
 def no_verify_option(command: F) -> F:
     """Add the way to open a large model at once."""
     return click.option(
-        "--no-verify", is_flag=True, help="Open a model folder at once, without reading it for damage."
+        "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
     )(command)
+
+
+def guess_option(command: F) -> F:
+    """Add whether tags of words that a tag file lacks are guessed."""
+    return click.option(
+        "--no-guess",
+        is_flag=True,
+        help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
+        "the same last three letters, if at least three agree.",
+    )(command)
+
+
+def common_options(command: F) -> F:
+    """Add the seed, and what `work_options` adds."""
+    return _add(
+        _in_console(command),
+        _THREADS,
+        click.option(
+            "--seed",
+            type=click.IntRange(min=0),
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Random seed.",
+        ),
+        _QUIET,
+        _VERBOSE,
+    )
+
+
+def work_options(command: F) -> F:
+    """Add --threads, --quiet and --verbose: ``console: Console``, with resources and messages set up."""
+    return _add(_in_console(command), _THREADS, _QUIET, _VERBOSE)
 
 
 def quiet_option(command: F) -> F:
-    """Add a way to have it say nothing."""
-    return click.option("-q", "--quiet", is_flag=True, help="Say nothing but errors.")(command)
+    """Add --quiet alone: ``console: Console``."""
+    return _add(_in_console(command), _QUIET)
 
 
-def _loudness(command: F) -> F:
-    return quiet_option(click.option("-v", "--verbose", is_flag=True, help="Say more.")(command))
+def memory_options(command: F) -> F:
+    """Add --memory and --tmp, for a command with `work_options` or `common_options`."""
+    return _add(
+        command,
+        click.option(
+            "--memory",
+            metavar="SIZE",
+            help="Memory limit, such as 2G; what does not fit goes to temporary files.",
+        ),
+        click.option(
+            "--tmp", metavar="FOLDER", help="Folder for temporary files.  [default: the system's folder]"
+        ),
+    )
 
 
-def _seed(command: F) -> F:
-    return click.option(
-        "--seed",
-        type=click.IntRange(min=0),
-        default=0,
-        show_default=True,
-        metavar="N",
-        help="Seed of the annealing.",
-    )(command)
+_ENCODING_ERRORS = click.option(
+    "--encoding-errors",
+    type=click.Choice(["strict", "replace"]),
+    default="strict",
+    show_default=True,
+    help="Bytes that are not UTF-8: strict is an error, replace puts U+FFFD.",
+)
+_THREADS = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of threads; results do not depend on it.  [default: all processors]",
+)
+_QUIET = click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+_VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Print details.")
 
 
-def threads_option(command: F) -> F:
-    """Add the number of threads; with it, --memory and --tmp, the command runs within these resources."""
+def _add(command: F, *options: Callable[[Any], Any]) -> F:
+    """Add options that --help shows in this order."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def _has(command: Callable[..., Any], parameter: str) -> bool:
+    return parameter in inspect.signature(command).parameters
+
+
+def _as_record(command: F, parameter: str, record: type[Any]) -> F:
+    """Pass the options that are fields of a record as one parameter."""
+    if not _has(command, parameter):
+        return command
 
     @functools.wraps(command)
-    def limited(*arguments: Any, threads: int | None, **options: Any) -> Any:
-        with use_resources(threads=threads, memory=options.pop("memory", None), tmp=options.pop("tmp", None)):
-            return command(*arguments, **options)
+    def with_record(**options: Any) -> Any:
+        values = {field.name: options.pop(field.name) for field in fields(record) if field.name in options}
+        return command(**options, **{parameter: record(**values)})
 
-    return click.option(
-        "--threads",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Threads; all processors by default. The result is always the same.",
-    )(cast("F", limited))
+    return cast("F", with_record)
+
+
+def _in_console(command: F) -> F:
+    """Run a command within its resources, and show what the library logs meanwhile."""
+    has_console = _has(command, "console")
+
+    @functools.wraps(command)
+    def in_console(*, quiet: bool, verbose: bool = False, **options: Any) -> Any:
+        if quiet and verbose:
+            raise click.UsageError("--quiet and --verbose contradict each other; give one of them")
+        console = Console(quiet=quiet, verbose=verbose)
+        resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
+        options |= {"console": console} if has_console else {"quiet": quiet, "verbose": verbose}
+        with use_resources(**resources), console.log_messages():
+            return command(**options)
+
+    return cast("F", in_console)

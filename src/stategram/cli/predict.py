@@ -14,7 +14,7 @@ from stategram.cli.console import Console
 from stategram.cli.options import no_verify_option, quiet_option, word_options
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
-from stategram.models import Model, NgramModel
+from stategram.models import Model
 from stategram.text import BEGIN, UNKNOWN, read_all
 
 
@@ -75,7 +75,7 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, normalization.of(line.split()), top, not no_start)
+        found = _predict(model, normalization.apply(line.split()), top, not no_start)
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":
@@ -101,17 +101,16 @@ def _histories() -> Iterator[str]:
 
 
 def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -> _Prediction:
-    probabilities = model.distribution(history, sentence_start=sentence_start)
+    state = model.state_after(history, sentence_start=sentence_start)
+    probabilities = model.distribution(state)
     best = np.argsort(-probabilities, kind="stable")
     best = best[best != BEGIN][:top]
     words = [model.vocabulary.word(id) for id in best.tolist()]
     chosen = probabilities[best]
-    orders: list[int | None] = [None] * len(words)
+    orders = [model.advance(state, word).order for word in words]
     matched = None
-    if isinstance(model, NgramModel):
-        state = model.history_state(history, sentence_start=sentence_start)
-        orders = [model.advance(state, word)[2] for word in words]
-        matched = int(np.searchsorted(model.trie.begins, state, "right")) - 1
+    if orders[0] is not None:
+        matched = int(model.state_features(state, ["length"])["length"])
     return _Prediction(
         history=history,
         unknown=[word for word in history if model.vocabulary.id(word) == UNKNOWN],

@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from stategram.cli.console import Console, Report
+from stategram.cli.console import Console
+from stategram.cli.options import TextOptions
 from stategram.formats import open_model
-from stategram.models import Model, NgramModel
+from stategram.models import Model
+from stategram.progress import Progress
 from stategram.text import (
-    BEGIN,
-    END,
     SPECIAL_WORDS,
     Corpus,
     Normalization,
@@ -23,25 +23,24 @@ from stategram.text import (
 )
 from stategram.wording import plural
 
-_BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
 
 
-def read_text(texts: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
-    """Read texts as the options of `text_options` say, as the next step of the console."""
-    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
-    with console.step("reading") as report:
-        corpus = _read(texts, vocabulary, options["vocab"], options, report)
+def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
+    """Read training texts, all as one, as the next step of the console."""
+    vocabulary = Vocabulary.from_file(text.vocab_file) if text.vocab_file else None
+    with console.step("reading") as progress:
+        corpus = _read(texts, vocabulary, text.vocab, text, progress)
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     _say_size(corpus, f"a vocabulary of {known}, ", console)
     return corpus
 
 
-def read_heldout(corpus: Corpus, options: dict[str, Any], console: Console) -> Corpus:
-    """Read the held-out text as the training text was read."""
-    with console.step("reading the held-out text") as report:
-        heldout = _read([options["heldout"]], corpus.vocabulary, None, options, report)
+def read_heldout(name: str, corpus: Corpus, text: TextOptions, console: Console) -> Corpus:
+    """Read the held-out text as the training text, `corpus`, was read."""
+    with console.step("reading the held-out text") as progress:
+        heldout = _read([name], corpus.vocabulary, None, text, progress)
     _say_size(heldout, "", console)
     return heldout
 
@@ -50,17 +49,17 @@ def _read(
     texts: Sequence[str],
     vocabulary: Vocabulary | None,
     vocabulary_size: int | None,
-    options: dict[str, Any],
-    report: Report,
+    text: TextOptions,
+    progress: Progress,
 ) -> Corpus:
     return read_corpus(
         list(texts),
         vocabulary=vocabulary,
         vocabulary_size=vocabulary_size,
-        lowercase=options["lowercase"],
-        digits=options["digits"],
-        encoding_errors=options["encoding_errors"],
-        progress=report,
+        lowercase=text.lowercase,
+        digits=text.digits,
+        encoding_errors=text.encoding_errors,
+        progress=progress,
     )
 
 
@@ -75,10 +74,10 @@ def _say_size(corpus: Corpus, known: str, console: Console) -> None:
 
 def say_what_was_met(corpus: Corpus, console: Console) -> None:
     """Say what was replaced and dropped while a text was read."""
-    if corpus.report.n_replaced:
-        console.say(f"      {plural(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
-    if corpus.report.n_dropped:
-        console.say(f"      {plural(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
+    if corpus.stats.n_replaced:
+        console.say(f"      {plural(corpus.stats.n_replaced, 'bad part')} replaced by U+FFFD")
+    if corpus.stats.n_dropped:
+        console.say(f"      {plural(corpus.stats.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
 def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
@@ -89,35 +88,11 @@ def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
             verify=not options.get("no_verify"),
             progress=report,
         )
-    if not options.get("quiet") and isinstance(model, NgramModel):  # even where the steps are not shown
-        for note in _notes_on(model):
+    if not options.get("quiet"):  # even where the steps are not shown
+        for note in model.notes:
             click.echo(f"      note: {note}", err=True)
-    smoothing = f", {model.smoothing}" if isinstance(model, NgramModel) else ""
-    console.detail(f"      {describe(model)}{smoothing}")
+    console.detail(f"      {model!r}")
     return model
-
-
-def _notes_on(model: NgramModel) -> list[str]:
-    """Give what an ARPA file lacked, as far as it changes what the model says."""
-    notes = []
-    missing = [word for word in (_BEGIN, _END) if word in model.report.get("added_words", ())]
-    if _BEGIN in missing:
-        notes.append(f"the model has no {_BEGIN}: it knows nothing of how sentences begin")
-    if _END in missing:
-        notes.append(f"the model has no {_END}: sentence ends have no probability")
-    if inserted := model.report.get("inserted_starts", 0):
-        notes.append(
-            f"{plural(inserted, 'n-gram')} with which longer ones start {'was' if inserted == 1 else 'were'} "
-            "missing and added, with the probability that backing off gives"
-        )
-    return notes
-
-
-def describe(model: Model) -> str:
-    """Say in a few words what a model is made of."""
-    if not isinstance(model, NgramModel):
-        return repr(model)
-    return f"{' + '.join(f'{size:,}' for size in model.trie.sizes)} n-grams"
 
 
 def takes_time(name: str) -> bool:
@@ -146,7 +121,7 @@ def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], conso
 
 def normalization_of(model: Model, options: dict[str, Any], console: Console) -> Normalization:
     """Give what is done with words: as in the training of the model, unless options say otherwise."""
-    normalization = Normalization.from_recipe(model.recipe)
+    normalization = Normalization.from_recipe(model.metadata)
     if normalization.lowercase and options["lowercase"] is None:
         console.say("      words in lower case, as in training")
     if normalization.digits and options["digits"] is None:

@@ -15,10 +15,10 @@ from stategram.cli.checks import check_inputs, check_output_apart, check_shared_
 from stategram.cli.console import Console
 from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import normalization_of, read_model
-from stategram.models import EventScores, Model, NgramModel
+from stategram.models import Model
 from stategram.resources import Resources
 from stategram.storage import atomic_open, check_place
-from stategram.text import UNKNOWN, Corpus, LineBlock, read_line_blocks
+from stategram.text import LineBlock, read_line_blocks
 
 _WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
 _SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
@@ -89,25 +89,18 @@ def score(model_name: str, text: str, **options: Any) -> None:
             raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _scores(model: Model, corpus: Corpus) -> EventScores:
-    if isinstance(model, NgramModel):
-        return model.events(corpus)
-    corpus = corpus.in_vocabulary(model.vocabulary)
-    log10_probs = model.log_probs(corpus) / np.log(10.0)
-    return EventScores(log10_probs, np.zeros(corpus.n_events, np.uint8), corpus.ids == UNKNOWN)
-
-
 def _lines(model: Model, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
     for block in blocks:
-        scores = _scores(model, block.corpus)
+        scores = model.score(block.corpus)
+        orders = scores.orders if scores.orders is not None else np.zeros(len(scores.log_probs), np.uint8)
         yield _core.score_lines(
             block.corpus.ids,
             block.corpus.sentence_starts,
             block.lines,
             block.spelling.letters,
             block.spelling.offsets,
-            scores.log10_probs,
-            scores.orders,
+            scores.log_probs / np.log(10.0),
+            orders,
             scores.unknown.view(np.uint8),
             options["sentences"],
             Resources.current().threads,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 import numpy as np
 
-from stategram.cli.checks import check_inputs, check_shared_options, is_same_file
+from stategram.cli.checks import check_inputs, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import guess_option, text_options, work_options
+from stategram.cli.options import TextOptions, guess_option, text_options, work_options
 from stategram.cli.reading import read_text
 from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
 from stategram.storage import atomic_write, check_place
@@ -22,7 +20,7 @@ _LONGEST_EXAMPLE = 20
 
 
 @click.command(
-    short_help="Show the part-of-speech tags of words.",
+    short_help="Print the part-of-speech tags of words.",
     epilog="""\b
 Examples:
   stategram tags text.txt > tags.tsv
@@ -37,43 +35,43 @@ Examples:
     default="brill",
     show_default=True,
     metavar="SOURCE",
-    help="brill for English, a file with a word and its tag a line, or FILE.conllu[:upos|:xpos].",
+    help="brill (English), a file with one word and its tag per line, or FILE.conllu[:upos|:xpos].",
 )
 @click.option(
     "-o",
     "--output",
     default="-",
     metavar="FILE",
-    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+    help="Output file, compressed if named .gz .xz .bz2 or .zst.  [default: - (stdout)]",
 )
 @guess_option
 @text_options
 @work_options
-def tags(texts: tuple[str, ...], **options: Any) -> None:
-    """Show the tag of each word of TEXT, one a word: word, tag and count, the most frequent words first.
+def tags(
+    texts: tuple[str, ...],
+    tag_source: str,
+    output: str,
+    no_guess: bool,
+    text: TextOptions,
+    console: Console,
+) -> None:
+    """Print the tag of each word of TEXT: word, tag and count, the most frequent words first.
 
-    The output can be corrected and given back as --tags FILE. A table of the tags goes to stderr.
+    Every word has one tag. The output can be corrected and given back as --tags FILE. A table of the tags
+    goes to stderr.
     """
-    _check_options(texts, options)
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
-    vocabulary = read_text(texts, options, console).vocabulary
-    with console.step("tagging"):
-        found = parse_tags(options["tag_source"], vocabulary, guess=not options["no_guess"])
-    atomic_write(options["output"], _as_lines(found, vocabulary))
-    console.say(_as_table(found, vocabulary))
-
-
-def _check_options(texts: tuple[str, ...], options: dict[str, Any]) -> None:
-    check_shared_options(options)
-    inputs = [*texts, *(name for name in (options["vocab_file"],) if name)]
-    if name := file_of_tags(options["tag_source"]):
-        inputs.append(name)
+    inputs = [*texts, *filter(None, (text.vocab_file, file_of_tags(tag_source)))]
     check_inputs(inputs)
-    for name in inputs:
-        if is_same_file(options["output"], name):
-            raise click.UsageError(f"the output {options['output']} is an input too; choose another name")
-    check_place(options["output"])
-    check_tags(options["tag_source"], guess=not options["no_guess"])
+    if any(is_same_file(output, name) for name in inputs):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    check_place(output)
+    check_tags(tag_source, guess=not no_guess)
+    console.steps = 2
+    vocabulary = read_text(texts, text, console).vocabulary
+    with console.step("tagging"):
+        found = parse_tags(tag_source, vocabulary, guess=not no_guess)
+    atomic_write(output, _as_lines(found, vocabulary))
+    console.info(_as_table(found, vocabulary))
 
 
 def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:
@@ -83,14 +81,14 @@ def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:
 
 
 def _as_table(found: TagMap, vocabulary: Vocabulary) -> str:
-    """Say what each tag has, the most frequent first, and where the tags are from."""
+    """Return a table of the tags, the most frequent first, and where they come from."""
     first = len(SPECIAL_WORDS)
     labels, counts = found.labels[first:], vocabulary.counts[first:].astype(np.int64)
     words = np.bincount(labels, minlength=len(found))
     tokens = np.bincount(labels, counts, minlength=len(found)).astype(np.int64)
     all_words, all_tokens = max(len(labels), 1), max(int(counts.sum()), 1)
     width = max(3, *map(len, found.tags))
-    lines = [f"{'tag':{width}} {'words':>9} {'tokens':>13} {'share':>7}  most frequent words"]
+    lines = [f"{'tag':{width}} {'words':>9} {'tokens':>13} {'fraction':>8}  most frequent words"]
     # Most frequent words first, and by tag: the examples of a tag are the first of its part.
     order = np.lexsort((-counts, labels))
     begin = np.searchsorted(labels[order], np.arange(len(found)))
@@ -99,9 +97,10 @@ def _as_table(found: TagMap, vocabulary: Vocabulary) -> str:
             continue
         some = order[begin[label] : begin[label] + min(words[label], _EXAMPLES)] + first
         examples = " ".join(_short(vocabulary.word(id)) for id in some.tolist())
-        share = tokens[label] / all_tokens
+        fraction = tokens[label] / all_tokens
         lines.append(
-            f"{found.tags[label]:{width}} {words[label]:>9,} {tokens[label]:>13,} {share:>7.2%}  {examples}"
+            f"{found.tags[label]:{width}} {words[label]:>9,} {tokens[label]:>13,} {fraction:>8.2%}  "
+            f"{examples}"
         )
     lines.append("")
     for source, part in found.source.items():

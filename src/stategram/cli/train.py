@@ -12,7 +12,7 @@ from stategram.cli.checks import once
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.grouped_help import GroupedCommand
-from stategram.cli.options import common_options, guess_option, text_options
+from stategram.cli.options import TextOptions, common_options, guess_option, memory_options, text_options
 from stategram.cli.reading import read_text
 from stategram.cli.train_options import check_options, min_counts_of
 from stategram.cli.train_recipe import train_by_recipe
@@ -114,10 +114,7 @@ Examples:
     show_default=True,
     help="save: Ctrl-C ends the clustering under way with the best so far, and goes on.",
 )
-@click.option(
-    "--memory", metavar="SIZE", help="Memory to use at most, such as 2G; the rest goes to files of --tmp."
-)
-@click.option("--tmp", metavar="FOLDER", help="Where temporary files go.  [default: the system's folder]")
+@memory_options
 @text_options
 @common_options
 def train(texts: tuple[str, ...], **options: Any) -> None:
@@ -141,9 +138,9 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
     model = _train(texts, min_counts, options, console)
     with console.step(f"writing {options['output']}") as report:
         inputs = inputs_of(texts, report)
-        model = replace(model, recipe=recipe_of(model, options))
+        model = replace(model, metadata=recipe_of(model, options))
         figures = {
-            **{name: model.report[name] for name in ("events", "sentences", "unknown")},
+            **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
             "ngrams": list(model.trie.sizes),
             "parameters": model.parameters,
         }
@@ -162,7 +159,7 @@ def _say_left_overs(output: Path, console: Console) -> None:
 def _train(
     texts: tuple[str, ...], min_counts: tuple[int, ...] | None, options: dict[str, Any], console: Console
 ) -> NgramModel:
-    waiting = [read_text(texts, options, console)]
+    waiting = [read_text(texts, TextOptions.from_values(options), console)]
     with console.step(f"counting and estimating ({options['smoothing']})") as report:
         model = NgramModel.train(
             waiting.pop(),  # no name holds the text here: its memory is needed
@@ -175,9 +172,9 @@ def _train(
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
     console.say(f"      n-grams of {lengths}: {sizes}")
-    for note in model.report["notes"]:
+    for note in model.training_info["notes"]:
         console.say(f"      note: {note}")
-    for length, discounts in enumerate(model.report["discounts"], 1):
+    for length, discounts in enumerate(model.training_info["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
     return model

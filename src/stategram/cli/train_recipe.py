@@ -10,6 +10,7 @@ from typing import Any
 
 from stategram.cli.console import Console, Report
 from stategram.cli.interrupt import finish_on_interrupt
+from stategram.cli.options import TextOptions
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_record import inputs_of, text_recipe
 from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
@@ -20,8 +21,9 @@ from stategram.text import Corpus
 def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, Any]) -> None:
     """Read the texts, train, say what the parts are worth, write the model."""
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
-    corpus = read_text(texts, options, console)
-    heldout = read_heldout(corpus, options, console)
+    text = TextOptions.from_values(options)
+    corpus = read_text(texts, text, console)
+    heldout = read_heldout(options["heldout"], corpus, text, console)
     checkpoint = options["checkpoint"]
     # Reading twice came first, writing comes last.
     console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
@@ -104,18 +106,18 @@ def _write(
             "events": corpus.n_events,
             "sentences": corpus.n_sentences,
             "unknown": corpus.n_unknown,
-            "heldout_perplexity": mixture.report["perplexity"],
+            "heldout_perplexity": mixture.training_info["perplexity"],
             "parameters": mixture.parameters,
         },
         "seed": options["seed"],
     }
-    model = replace(mixture, recipe={**mixture.recipe, **text_recipe(options)})
+    model = replace(mixture, metadata={**mixture.metadata, **text_recipe(options)})
     model.save(Path(options["output"]).absolute(), manifest=manifest)
 
 
 def _as_table(mixture: Mixture) -> str:
     """Say what each part is worth on the held-out text."""
-    found = mixture.report
+    found = mixture.training_info
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
         name = part["name"] + (" (ended early)" if _ended_early(model) else "")
@@ -137,7 +139,7 @@ def _as_table(mixture: Mixture) -> str:
 
 
 def _ended_early(model: Model) -> bool:
-    return bool(model.recipe.get("ended_early"))
+    return bool(model.metadata.get("ended_early"))
 
 
 def _number(perplexity: float | None) -> str:

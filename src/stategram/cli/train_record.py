@@ -16,7 +16,7 @@ def recipe_of(model: NgramModel, options: dict[str, Any]) -> dict[str, Any]:
     return {
         "order": model.order,
         "smoothing": model.smoothing,
-        "min_counts": list(model.report["min_counts"]),
+        "min_counts": list(model.training_info["min_counts"]),
         "prune": options["prune"],
         **text_recipe(options),
     }

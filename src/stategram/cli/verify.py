@@ -10,10 +10,10 @@ import click
 from stategram.cli.checks import check_shared_options
 from stategram.cli.console import Console
 from stategram.cli.options import work_options
-from stategram.cli.reading import describe, read_model
+from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
 from stategram.evaluation import HistorySum, history_sums
-from stategram.models import Mixture, Model
+from stategram.models import Model
 from stategram.storage import open_folder
 
 _TOLERANCE = 1e-6  # logarithms of 24 bits
@@ -58,8 +58,8 @@ def verify(model_name: str, samples: int, **options: Any) -> None:
             model.check()
         except BadDataError as error:
             raise BadDataError(f"{model_name}: {error}") from error
-    click.echo(f"OK  structure: {describe(model)}")
-    if isinstance(model, Mixture) and model.allow_unknown:
+    click.echo(f"OK  structure: {model!r}")
+    if not model.is_normalized:
         click.echo("--  sums: not one, as words unknown to a part were allowed")
         return
     worst = _worst_sum(model, samples, console)
@@ -78,6 +78,6 @@ def _worst_sum(model: Model, samples: int, console: Console) -> HistorySum:
         sums = history_sums(
             model,
             samples,
-            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} histories"),
+            progress=report,
         )
     return max(sums, key=lambda one: one.error)

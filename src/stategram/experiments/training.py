@@ -23,7 +23,7 @@ from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
 from stategram.experiments.summaries import coverage_line, level_line, trials_line
 from stategram.formats import read_classes
 from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, as_corpus, corpus_from_sentences, is_piece_of
+from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
 
 def train_recipe(
@@ -100,8 +100,8 @@ def train_recipe(
         models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
         with run_.timed("mixing") as report:
             mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, progress=report)
-    said = {**recipe.to_json(), "part": [dict(model.recipe) for model in models], "seed": seed}
-    return replace(mixture, recipe=said)
+    said = {**recipe.to_json(), "part": [dict(model.metadata) for model in models], "seed": seed}
+    return replace(mixture, metadata=said)
 
 
 def n_steps(recipe: Recipe, corpus: Corpus, checkpoint: str | os.PathLike[str] | None = None) -> int:
@@ -136,7 +136,7 @@ def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
         heldout = as_corpus(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
-    if is_piece_of(heldout, corpus):
+    if contains_text(corpus, heldout):
         raise UsageError(
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"
@@ -162,7 +162,7 @@ class _Training:
     def model(self, number: int, part: Part) -> Model:
         """Train a part, or take it from what was given or from the folder of the run."""
         for known in self.trained:
-            if dict(known.recipe) == msgspec.to_builtins(part):
+            if dict(known.metadata) == msgspec.to_builtins(part):
                 with self.timed(f"part {number}: {_title(part)}"):
                     self.steps.say(f"      given: {known!r}")
                 return known
@@ -177,7 +177,7 @@ class _Training:
         else:
             model = self._clustered(number, part)
         # What was ended early is not kept: a resumed training gives the result of a whole one.
-        if self.folder is not None and not model.recipe.get("ended_early"):
+        if self.folder is not None and not model.metadata.get("ended_early"):
             model.save(self.folder.part(number))
         return model
 
@@ -207,7 +207,7 @@ class _Training:
                 prune=part.prune,
                 progress=report,
             )
-        return replace(model, recipe=msgspec.to_builtins(part))
+        return replace(model, metadata=msgspec.to_builtins(part))
 
     def _category_ngram(self, number: int, part: CategoryNgramPart) -> Model:
         classes = self._classes(part.classes, part.effort)
@@ -219,7 +219,7 @@ class _Training:
                 smoothing=part.smoothing,
                 progress=report,
             )
-        return replace(model, recipe=_said(part, self._are_cut_off(part.classes, part.effort)))
+        return replace(model, metadata=_said(part, self._are_cut_off(part.classes, part.effort)))
 
     def _clustered(self, number: int, part: ClusteredPart) -> Model:
         labels, cut_off = None, False
@@ -267,7 +267,7 @@ class _Training:
             self.steps.say(trials_line(found))
         said = _said(part, cut_off or stop.asked)
         said |= {"states": found.settings.states, "categories": found.settings.categories}
-        return replace(model, recipe=said)
+        return replace(model, metadata=said)
 
     def _classes(self, given: int | str, effort: str) -> dict[str, int]:
         """Give the class of each word, in the order of the vocabulary: the same, learned or read again."""

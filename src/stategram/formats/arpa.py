@@ -72,7 +72,7 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
 
     """
     vocabulary, trie, report = read_arpa_trie(place, progress=progress)
-    return NgramModel(vocabulary=vocabulary, trie=trie, smoothing="unknown", report=report)
+    return NgramModel(vocabulary, trie, training_info=report)
 
 
 def write_arpa(

@@ -1,17 +1,15 @@
-"""Models that give p(w | history), all with one protocol."""
+"""Models of p(w | history), all with the same methods."""
 
 from stategram.counts import trie_numbers
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
-from stategram.models.interpolation import fit_weights, interpolate
 from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
-from stategram.models.naming import model_name, part_names
-from stategram.models.ngram import EventScores, NgramModel
-from stategram.models.packing import Packed
-from stategram.models.protocol import Model
-from stategram.models.sentence_scores import damage_error
+from stategram.models.mixture_fitting import fit_weights, interpolate
+from stategram.models.model import Description, DescriptionTable, Model
+from stategram.models.ngram import NgramModel, damage_error
+from stategram.models.scores import PartScore, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_counts
 from stategram.models.trie import NgramTrie
 
@@ -20,20 +18,23 @@ __all__ = [
     "SMOOTHINGS",
     "CategoryNgramModel",
     "ClusteredModel",
-    "EventScores",
+    "Description",
+    "DescriptionTable",
     "Gate",
     "Mixture",
     "Model",
     "NgramModel",
     "NgramTrie",
-    "Packed",
+    "PartScore",
+    "Scores",
+    "State",
+    "Step",
+    "WordScore",
     "check_min_counts",
     "damage_error",
     "fit_weights",
     "interpolate",
     "load_model",
-    "model_name",
-    "part_names",
     "trie_numbers",
     "usual_min_counts",
 ]

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
 from stategram.errors import BadDataError
-from stategram.models.category_words import Categories, symbols_of, word_probabilities
+from stategram.models.category_words import Categories, category_ids, word_probabilities
+from stategram.models.model import Description, Model, Text
+from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
-from stategram.models.packing import Packed
-from stategram.models.protocol import SharedMethods
+from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
 from stategram.storage import Folder
-from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.wording import plural
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryNgramModel(SharedMethods):
+class CategoryNgramModel(Model):
     """An n-gram model of the categories of words, with the probability of each word in its category.
 
     Parameters
@@ -31,30 +33,28 @@ class CategoryNgramModel(SharedMethods):
         The words it knows; all others are ``<unk>``.
     ngram
         The model of categories, whose words are their numbers.
-    symbols
+    categories
         For each word, the id of its category in the vocabulary of `ngram`. ``<s>`` and ``</s>`` are
         themselves; ``<unk>`` there is the category of ``<unk>``.
     word_probs
         For each word, its probability in its category; 0 for ``<s>``.
-    report
-        How it was trained.
-    recipe
-        What it was trained with, as far as it is known.
+    training_info, metadata
+        See `Model`.
 
     Notes
     -----
     Brown, Della Pietra, deSouza, Lai and Mercer (1992), "Class-based n-gram models of natural language".
     p(w | g) is discounted within the category by leaving-one-out (Ney, Essen and Kneser 1994), so that words
-    of the vocabulary that were never seen have a probability too.
+    of the vocabulary that were never seen have a probability too. The value of a `State` is that of the
+    n-gram model, and the category of the last word.
 
     """
 
-    vocabulary: Vocabulary
+    kind: ClassVar[str] = "category-ngram"
+
     ngram: NgramModel
-    symbols: NDArray[np.uint32]
+    categories: NDArray[np.uint32]
     word_probs: NDArray[np.float64]
-    report: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def train(
@@ -94,21 +94,26 @@ class CategoryNgramModel(SharedMethods):
         vocabulary = corpus.vocabulary
         if isinstance(categories, WordClasses):
             categories = dict(zip(categories.words_, categories.labels_.tolist(), strict=True))
-        symbols = symbols_of(vocabulary, categories)
-        n_categories = int(symbols.max()) + 1
-        probs, discount = word_probabilities(corpus.word_counts, symbols)
+        ids = category_ids(vocabulary, categories)
+        n_categories = int(ids.max()) + 1
+        probs, discount = word_probabilities(corpus.word_counts, ids)
         ngram = NgramModel.train(
-            Corpus(symbols[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
+            Corpus(ids[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
             order,
             smoothing=smoothing,
             progress=progress,
         )
         # Of the special words, only <unk> names a category.
-        report = {"categories": n_categories - 2, "word_discount": discount}
-        return cls(vocabulary, ngram, symbols, probs, report)
+        info = {"categories": n_categories - 2, "word_discount": discount}
+        return cls(vocabulary, ngram, ids, probs, training_info=info)
 
     def __repr__(self) -> str:
-        return f"CategoryNgramModel(order {self.order}, {self.n_categories} categories)"
+        return f"CategoryNgramModel(order {self.order}, {self.n_categories:,} categories)"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"{self.order}-gram model of {plural(self.n_categories, 'category', 'categories')}"
 
     @property
     def order(self) -> int:
@@ -125,84 +130,111 @@ class CategoryNgramModel(SharedMethods):
         """The number of probabilities and back-off weights of categories, and of probabilities of words."""
         return self.ngram.parameters + int(np.count_nonzero(self.word_probs))
 
-    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the natural logarithm of the probability of each event."""
-        ids = self._ids_of(corpus.vocabulary)
-        log_probs = self.ngram.log_probs_by_number(corpus, self._numbers[ids])
-        log_probs += self._log_word_probs[ids][corpus.ids]
-        return log_probs
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Those of the n-gram model, and ``category``: that of the last word."""
+        return (*self.ngram.feature_names, "category")
 
-    def distribution(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> NDArray[np.float64]:
-        """Give the probability of each word of the vocabulary after a history, by its id."""
-        of_categories = self.ngram.distribution(self._names_of(history), sentence_start=sentence_start)
-        probabilities: NDArray[np.float64] = of_categories[self.symbols] * self.word_probs
+    @property
+    def word_categories(self) -> NDArray[np.uint32]:
+        """The category of each word by its id."""
+        return self.categories
+
+    def describe(self) -> Description:
+        """Return its categories, and its n-grams by their length."""
+        facts = (
+            ("Order", self.order),
+            ("Smoothing", self.ngram.smoothing),
+            ("Categories", self.n_categories),
+            ("N-grams", sum(self.ngram.trie.sizes)),
+        )
+        return Description(facts, (self.ngram.sizes_table("category", "categories"),))
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        node = self.ngram.start(sentence_start=sentence_start).value
+        return State((node, BEGIN if sentence_start else UNKNOWN))
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text, in one walk over it."""
+        self._check_features(features)
+        corpus = self._corpus(text)
+        node, category = (self.start() if state is None else state).value
+        categories = self.categories[corpus.ids]
+        scores = self.ngram.score(
+            Corpus(categories, corpus.sentence_starts, self.ngram.vocabulary),
+            features=[name for name in features if name != "category"],
+            state=State(node),
+        )
+        log_probs = scores.log_probs
+        log_probs += self._log_word_probs[corpus.ids]
+        found = dict(scores.features)
+        if "category" in features:
+            last = np.empty(corpus.n_events, np.float32)
+            last[1:] = categories[:-1]
+            last[corpus.sentence_starts[:-1]] = BEGIN
+            last[:1] = category
+            found["category"] = last
+        if corpus.n_events > 0:
+            category = BEGIN if corpus.ids[-1] == END else int(categories[-1])
+        return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
+
+    def advance(self, state: State, word: str) -> Step:
+        """Return the log-probability of a word after a state, and the state after it."""
+        id = self.vocabulary.id(word)
+        category = int(self.categories[id])
+        step = self.ngram.advance(State(state.value[0]), self.ngram.vocabulary.words[category])
+        after = State((step.state.value, BEGIN if id == END else category))
+        return Step(step.log_prob + float(self._log_word_probs[id]), after, None)
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        of_categories = self.ngram.distribution_after(State(state.value[0]))
+        probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
         return probabilities
 
-    def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Give the features of the n-gram state before each event, and the ``category`` of the last word."""
-        ids = self._ids_of(corpus.vocabulary)
-        found: dict[str, NDArray[np.float32]] = {}
-        if names is None or {"length", "backoff"} & set(names):
-            nodes = self.ngram.history_nodes(corpus, self._numbers[ids])
-            found |= self.ngram.node_features(nodes)
-        if names is None or "category" in names:
-            category = np.empty(corpus.n_events, np.float32)
-            category[1:] = self.symbols.astype(np.float32)[ids][corpus.ids[:-1]]
-            category[corpus.sentence_starts[:-1]] = BEGIN
-            found["category"] = category
-        return found
-
-    def history_features(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> dict[str, float]:
-        """Give what `bucket_features` gives, for a single history."""
-        names = self._names_of(history)
-        features = self.ngram.history_features(names, sentence_start=sentence_start)
-        last = self.ngram.vocabulary.id(names[-1]) if names else BEGIN if sentence_start else UNKNOWN
-        return {**features, "category": float(last)}
-
     def check(self) -> None:
-        """Look at every n-gram; BadDataError if the model makes no sense."""
+        """Check every n-gram; BadDataError if the model is inconsistent."""
         self.ngram.check()
-        sums = np.bincount(self.symbols, self.word_probs)
+        sums = np.bincount(self.categories, self.word_probs)
         fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
         sums[BEGIN] = 1.0
-        if not fine or not np.isclose(sums[self.symbols], 1, rtol=0, atol=1e-9).all():
-            raise BadDataError("the probabilities of words in their categories make no sense; write it again")
+        if not fine or not np.isclose(sums[self.categories], 1, rtol=0, atol=1e-9).all():
+            raise BadDataError(
+                "the probabilities of words in their categories are inconsistent; write it again"
+            )
 
-    def pack(self) -> Packed:
-        """Give what a model folder has to hold."""
-        return Packed(
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
+        return ModelFiles(
             self.vocabulary,
-            {"model": "category-ngram", "report": dict(self.report), "recipe": dict(self.recipe)},
-            {"words": {"symbols": self.symbols, "word_probs": self.word_probs}},
-            parts=(self.ngram.pack(),),
+            {"model": self.kind, "report": dict(self.training_info), "recipe": dict(self.metadata)},
+            {"words": {"symbols": self.categories, "word_probs": self.word_probs}},
+            parts=(self.ngram.to_files(),),
         )
 
     @classmethod
-    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[object, ...]) -> CategoryNgramModel:
-        """Take what `pack` gave."""
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]
+    ) -> CategoryNgramModel:
+        """Inverse of `to_files`."""
         arrays = folder.arrays("words")
         try:
             (ngram,) = parts
-            symbols, word_probs = arrays["symbols"], arrays["word_probs"]
+            categories, word_probs = arrays["symbols"], arrays["word_probs"]
             if not isinstance(ngram, NgramModel):
                 raise TypeError("its categories have no n-gram model")
-            if (symbols.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
+            if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
                 raise ValueError("its categories are not those of its vocabulary")
-            if symbols.dtype != np.uint32 or int(symbols.max()) >= len(ngram.vocabulary):
+            if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
                 raise ValueError("a category is not in its n-gram model")
             return cls(
                 vocabulary,
                 ngram,
-                symbols,
+                categories,
                 word_probs,
-                dict(folder.manifest["report"]),
-                dict(folder.manifest["recipe"]),
+                training_info=dict(folder.manifest["report"]),
+                metadata=dict(folder.manifest["recipe"]),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(
@@ -210,25 +242,12 @@ class CategoryNgramModel(SharedMethods):
             ) from error
 
     @cached_property
-    def _numbers(self) -> NDArray[np.uint32]:
-        return self.ngram.trie.numbers[self.symbols]
-
-    @cached_property
     def _log_word_probs(self) -> NDArray[np.float64]:
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(self.word_probs)
         return logs
 
-    def _ids_of(self, vocabulary: Vocabulary) -> NDArray[np.int64]:
-        if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
-            return np.arange(len(vocabulary))
-        return np.fromiter(map(self.vocabulary.id, vocabulary.words), np.int64, len(vocabulary))
-
-    def _names_of(self, history: str | Sequence[str]) -> list[str]:
-        words = history.split() if isinstance(history, str) else history
-        return [self.ngram.vocabulary.word(int(self.symbols[self.vocabulary.id(word)])) for word in words]
-
 
 def _category_vocabulary(size: int) -> Vocabulary:
-    """Give the names of categories: that of ``<unk>`` is the first, the others are 1, 2, ..."""
+    """Return the names of categories: that of ``<unk>`` is the first, the others are 1, 2, ..."""
     return Vocabulary.from_words(map(str, range(1, size - len(SPECIAL_WORDS) + 1)))

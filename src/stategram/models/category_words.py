@@ -17,8 +17,8 @@ Categories: TypeAlias = "Mapping[str, object] | NDArray[np.integer[Any]] | Seque
 _NO_CATEGORY = -1
 
 
-def symbols_of(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:
-    """Give the category of each word, as the id of a vocabulary in which categories are the words.
+def category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:
+    """Return the category of each word, as the id of a vocabulary in which categories are the words.
 
     Its special words: ``<unk>`` is the category of ``<unk>`` and of all words without one; ``<s>`` and
     ``</s>`` are themselves. So no id is without a word, and no probability is lost.
@@ -29,10 +29,10 @@ def symbols_of(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uin
     with_unknown[[BEGIN, END]] = False
     others = ~with_unknown
     others[[BEGIN, END]] = False
-    symbols = np.full(len(vocabulary), UNKNOWN, np.uint32)
-    symbols[[BEGIN, END]] = BEGIN, END
-    symbols[others] = len(SPECIAL_WORDS) + np.unique(labels[others], return_inverse=True)[1].reshape(-1)
-    return symbols
+    ids = np.full(len(vocabulary), UNKNOWN, np.uint32)
+    ids[[BEGIN, END]] = BEGIN, END
+    ids[others] = len(SPECIAL_WORDS) + np.unique(labels[others], return_inverse=True)[1].reshape(-1)
+    return ids
 
 
 def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]:
@@ -50,15 +50,15 @@ def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]
     if given.shape != (len(vocabulary),) or not np.issubdtype(given.dtype, np.integer):
         raise UsageError(
             f"the categories are an array of {given.dtype} and of shape {given.shape}; "
-            f"give a whole number for each of the {len(vocabulary)} words of the vocabulary"
+            f"give an integer for each of the {len(vocabulary)} words of the vocabulary"
         )
     return given.astype(np.int64)
 
 
 def word_probabilities(
-    counts: NDArray[np.int64], symbols: NDArray[np.uint32]
+    counts: NDArray[np.int64], ids: NDArray[np.uint32]
 ) -> tuple[NDArray[np.float64], float]:
-    """Give p(w | g) of each word w in its category g, and the discount D.
+    """Return p(w | g) of each word w in its category g, and the discount D.
 
         p(w | g) = (max(N(w) - D, 0) + D n+(g) / n(g)) / N(g)
 
@@ -68,12 +68,12 @@ def word_probabilities(
     known = counts > 0
     seen = np.bincount(counts[counts < 3], minlength=3)
     (discount, _, _), _ = absolute_discount(seen.tolist())
-    n = np.bincount(symbols)
-    total = np.bincount(symbols, weights=counts)
-    n_seen = np.bincount(symbols, weights=known)
+    n = np.bincount(ids)
+    total = np.bincount(ids, weights=counts)
+    n_seen = np.bincount(ids, weights=known)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_category = np.where(total > 0, discount * n_seen / n / total, 1 / n)
-        own = np.where(known, (counts - discount) / total[symbols], 0.0)
-    probs: NDArray[np.float64] = own + of_category[symbols]
+        own = np.where(known, (counts - discount) / total[ids], 0.0)
+    probs: NDArray[np.float64] = own + of_category[ids]
     probs[BEGIN] = 0.0
     return probs, discount

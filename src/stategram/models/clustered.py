@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,24 @@ from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.errors import BadDataError, UsageError
 from stategram.models.category_words import word_probabilities
-from stategram.models.packing import Packed
-from stategram.models.protocol import SharedMethods
-from stategram.models.state_tree import N_SIZES, StateLevel, StateTree, state_tree
-from stategram.models.trust import learn_trust, usual_trust
+from stategram.models.level_weights import default_level_weights, learn_level_weights
+from stategram.models.model import Description, DescriptionTable, Model, Text
+from stategram.models.model_files import ModelFiles
+from stategram.models.scores import Scores, State
+from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree, state_tree
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
+from stategram.wording import plural
 
-# What is taken from counts of 1, 2 and more. States are fitted to these very counts, which then say too much:
-# the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same for two
-# million and for 40 million words.
+# What is taken from counts of 1, 2 and more. States are fitted to these very counts, which are therefore too
+# high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same
+# for two million and for 40 million words.
 _DISCOUNTS = (0.7, 1.1, 1.5)
-_EVENTS_A_PIECE = 1 << 20
+_EVENTS_PER_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class ClusteredModel(SharedMethods):
+class ClusteredModel(Model):
     """A clustered model with context-equivalent states.
 
     Parameters
@@ -45,30 +47,30 @@ class ClusteredModel(SharedMethods):
         The probability of each word in its category; 0 for ``<s>``.
     counts
         For each level of the tree, how often each category follows each state: a row for each state.
-    trust
-        For each level and each size of a context, the weight of its state against the level above.
-    report, recipe
-        How it was trained.
+    level_weights
+        For each level and each count bucket of a context, the weight of its state against the level above.
+    training_info, metadata
+        See `Model`.
 
     Notes
     -----
     Ueberla and Gransden (1996), "Clustered language models with context-equivalent states". On each level
 
-        p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t = trust of the size of c on that level,
+        p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t: the weight by level and count of c,
 
     p_0(g) being the frequency of the category. p(g | s) has absolute discounts, and is interpolated with the
-    share of states after which the category was seen, as Kneser and Ney (1995) do.
+    fraction of states after which the category was seen, as Kneser and Ney (1995) do. The value of a `State`
+    are the ids of the last words, as many as contexts reach back.
 
     """
 
-    vocabulary: Vocabulary
+    kind: ClassVar[str] = "clustered"
+
     tree: StateTree
     categories: NDArray[np.uint32]
     word_probs: NDArray[np.float64]
     counts: tuple[NDArray[np.uint32], ...]
-    trust: NDArray[np.float64]
-    report: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
+    level_weights: NDArray[np.float64]
 
     @classmethod
     def train(
@@ -76,19 +78,19 @@ class ClusteredModel(SharedMethods):
         clustering: Clustering,
         heldout: Corpus | Iterable[str] | None = None,
     ) -> ClusteredModel:
-        """Make a model of a clustering.
+        """Train a model on a clustering.
 
         Parameters
         ----------
         clustering
-            What `cluster` found.
+            The result of `cluster`.
         heldout
-            Text on which to learn how much states are to be trusted; usual values by default.
+            Text on which to learn the interpolation weights of the levels; default values without it.
 
         """
         if not isinstance(clustering, Clustering):
             raise UsageError(
-                f"a {type(clustering).__name__} is no clustering; give what cluster(text, ...) found"
+                f"a {type(clustering).__name__} is no clustering; give the result of cluster(text, ...)"
             )
         tree, vocabulary = clustering.tree, clustering.tree.vocabulary
         heldout = None if heldout is None else as_corpus(vocabulary, heldout)
@@ -108,8 +110,8 @@ class ClusteredModel(SharedMethods):
             categories,
             word_probs,
             counts,
-            usual_trust(tree.depth),
-            {
+            default_level_weights(tree.depth),
+            training_info={
                 "context": str(tree.definition),
                 "states": n_states,
                 "categories": clustering.settings.categories,
@@ -123,15 +125,23 @@ class ClusteredModel(SharedMethods):
         )
         if heldout is None:
             return model
-        return model._trusting(heldout)
+        return model._with_learned_weights(heldout)
 
     def __repr__(self) -> str:
-        states = "state" if self.n_states == 1 else "states"
-        categories = "category" if self.n_categories == 1 else "categories"
         return (
-            f"ClusteredModel({self.tree.definition}, {self.n_states} {states}, "
-            f"{self.n_categories} {categories})"
+            f"ClusteredModel({self.tree.definition}, {plural(self.n_states, 'state')}, "
+            f"{plural(self.n_categories, 'category', 'categories')})"
         )
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"clustered model of {self.tree.definition}"
+
+    @property
+    def order(self) -> int:
+        """The number of words of a context and the predicted word."""
+        return self.tree.definition.width + 1
 
     @property
     def n_states(self) -> int:
@@ -149,76 +159,134 @@ class ClusteredModel(SharedMethods):
         return self.n_states * self.n_categories + int(np.count_nonzero(self.word_probs))
 
     @property
-    def tag_names(self) -> Sequence[str]:
+    def feature_names(self) -> tuple[str, ...]:
+        """``state``: that of the context; ``size-1``, ``size-2``, ...: its count bucket on each level."""
+        return ("state", *(f"size-{number}" for number in range(1, self.tree.depth + 1)))
+
+    @property
+    def word_categories(self) -> NDArray[np.uint32]:
+        """The category of each word by its id."""
+        return self.categories
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
         """The name of each tag; empty if contexts have none, or if they are not known."""
-        names: Sequence[str] = self.report.get("tags", ())
-        return names
+        return tuple(self.training_info.get("tags", ()))
 
-    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the natural logarithm of the probability of each event."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
+    @property
+    def is_tree_model(self) -> bool:
+        """Whether contexts were clustered along a tree, as far as it is known."""
+        return self.tree.depth > 1 and bool(self.metadata.get("tree", True))
+
+    def describe(self) -> Description:
+        """Return its context, the numbers of its clusters, and the levels of its tree."""
+        shape = "along a context tree" if self.is_tree_model else "flat: single contexts from the start"
+        facts = (
+            ("Context", str(self.tree.definition)),
+            ("States", self.n_states),
+            ("Categories", self.n_categories),
+            ("Clustered", shape),
+            ("Parameters", self.parameters),
+        )
+        levels = self.training_info.get("levels", ())
+        rows = tuple(
+            (
+                level["level"],
+                str(self.tree.definition.values[level["level"] - 1]),
+                level["nodes"],
+                level["movable"],
+                level["sweeps"],
+                level["criterion"],
+                level["perplexity"],
+            )
+            for level in levels
+        )
+        columns = (
+            "Level",
+            "Refines by",
+            "Contexts",
+            "Moved on their own",
+            "Sweeps",
+            "Criterion",
+            "Training perplexity",
+        )
+        return Description(
+            facts, (DescriptionTable("Levels of the context tree", columns, rows),) if rows else ()
+        )
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        # What is not known before the first word is no sentence boundary, but no known word either.
+        return State((BEGIN if sentence_start else UNKNOWN,) * self.tree.definition.width)
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text; each context is looked up once."""
+        self._check_features(features)
+        corpus, history = self._corpus(text), (self.start() if state is None else state).value
         log_probs = np.empty(corpus.n_events)
-        for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
-            probs = self._frequencies[self.categories[piece.ids]]
-            for trust, table, (states, sizes) in self._levels(self.tree.find(piece)):
-                weights = trust[sizes]
-                probs += weights * (table[states, self.categories[piece.ids]] - probs)
+        found = {name: np.empty(corpus.n_events, np.float32) for name in features}
+        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            here = slice(begin, begin + piece.n_events)
+            levels = self._find(piece, history if begin == 0 else self.start().value)
+            categories = self.categories[piece.ids]
+            probs = self._frequencies[categories]
+            for weights, table, (states, buckets) in self._weighted(levels):
+                probs += weights[buckets] * (table[states, categories] - probs)
             with np.errstate(divide="ignore"):
-                log_probs[begin : begin + piece.n_events] = np.log(probs * self.word_probs[piece.ids])
-        return log_probs
+                log_probs[here] = np.log(probs * self.word_probs[piece.ids])
+            for name, values in found.items():
+                values[here] = levels[-1][0] if name == "state" else levels[int(name[5:]) - 1][1]
+        return Scores(corpus, log_probs, State(self._history_at_end(corpus, history)), features=found)
 
-    def distribution(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> NDArray[np.float64]:
-        """Give the probability of each word of the vocabulary after a history, by its id."""
+    def _find(self, corpus: Corpus, history: tuple[int, ...]) -> list[ContextStates]:
+        """Look up the contexts of a text whose first sentence goes on from a history."""
+        if history == self.start().value:
+            return self.tree.find(corpus)
+        ids = np.concatenate((np.array(history, np.uint32), corpus.ids))
+        starts = corpus.sentence_starts + len(history)
+        starts[0] = 0
+        found = self.tree.find(Corpus(ids, starts, self.vocabulary))
+        return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
+
+    def _history_at_end(self, corpus: Corpus, history: tuple[int, ...]) -> tuple[int, ...]:
+        start: tuple[int, ...] = self.start().value
+        if corpus.n_events == 0:
+            return history
+        if corpus.ids[-1] == END:
+            return start
+        before = history if corpus.n_sentences == 1 else start
+        last = corpus.sentence(corpus.n_sentences - 1)[-len(history) :].tolist()
+        return (*before, *last)[-len(history) :]
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        # Any word may stand for the one that is to be predicted: it is no part of its context.
+        levels = self._find(self._one_event(END), state.value)
         probs = self._frequencies.copy()
-        for trust, table, (states, sizes) in self._levels(self._find_one(history, sentence_start)):
-            probs += trust[sizes[-1]] * (table[states[-1]] - probs)
+        for weights, table, (states, buckets) in self._weighted(levels):
+            probs += weights[buckets[0]] * (table[states[0]] - probs)
         probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
         return probabilities
 
-    def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Give the ``state`` of the history of each event, and the size of its context on each level."""
-        numbers = range(1, self.tree.depth + 1)
-        wanted = {"state", *(f"size-{number}" for number in numbers)}
-        if names is not None:
-            wanted &= set(names)
-        if not wanted:
-            return {}
-        found = self.tree.find(corpus.in_vocabulary(self.vocabulary))
-        features: dict[str, NDArray[Any]] = {"state": found[-1][0]}
-        features |= {f"size-{number}": found[number - 1][1] for number in numbers}
-        return {name: features[name].astype(np.float32) for name in sorted(wanted)}
-
-    def history_features(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> dict[str, float]:
-        """Give what `bucket_features` gives, for a single history."""
-        found = self._find_one(history, sentence_start)
-        features = {f"size-{number}": float(sizes[-1]) for number, (_, sizes) in enumerate(found, 1)}
-        return {**features, "state": float(found[-1][0][-1])}
-
     def check(self) -> None:
-        """Look at every part; BadDataError if the model makes no sense."""
+        """Check every part; BadDataError if the model is inconsistent."""
         n_states, n_categories = self.counts[-1].shape
         n_words = len(self.vocabulary)
         fine = (
             len(self.categories) == len(self.word_probs) == n_words
-            and all(array.dtype == np.float64 for array in (self.word_probs, self.trust))
+            and all(array.dtype == np.float64 for array in (self.word_probs, self.level_weights))
             and self.categories.dtype == np.uint32
             and int(self.categories.max()) < n_categories
             and len(self.counts) == self.tree.depth
-            and self.trust.shape == (self.tree.depth, N_SIZES)
-            and bool(((self.trust >= 0) & (self.trust <= 1)).all())
+            and self.level_weights.shape == (self.tree.depth, N_COUNT_BUCKETS)
+            and bool(((self.level_weights >= 0) & (self.level_weights <= 1)).all())
             and self.word_probs[BEGIN] == 0
             and bool((self.word_probs >= 0).all())
             and all(table.shape == (n_states, n_categories) and table.any() for table in self.counts)
         )
         if fine:
             sums = np.bincount(self.categories, self.word_probs, n_categories)
-            # A category without words has no events; all others have the whole of their words.
+            # A category without words has no events; the words of all others sum to one.
             fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
                 table[:, sums == 0].any() for table in self.counts
             )
@@ -226,10 +294,14 @@ class ClusteredModel(SharedMethods):
         if not fine:
             raise BadDataError("not a clustered model: its arrays do not fit together; write it again")
 
-    def pack(self) -> Packed:
-        """Give what a model folder has to hold."""
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
         arrays: dict[str, dict[str, NDArray[Any]]] = {
-            "words": {"categories": self.categories, "word_probs": self.word_probs, "trust": self.trust}
+            "words": {
+                "categories": self.categories,
+                "word_probs": self.word_probs,
+                "trust": self.level_weights,
+            }
         }
         for number, (level, counts) in enumerate(zip(self.tree.levels, self.counts, strict=True), 1):
             rows, columns = np.nonzero(counts)
@@ -244,19 +316,19 @@ class ClusteredModel(SharedMethods):
                 "counts": counts[rows, columns],
             }
         manifest = {
-            "model": "clustered",
+            "model": self.kind,
             "context": str(self.tree.definition),
             "tree_order": self.tree.definition.tree_order,
             "states": self.n_states,
             "categories": self.n_categories,
-            "report": dict(self.report),
-            "recipe": dict(self.recipe),
+            "report": dict(self.training_info),
+            "recipe": dict(self.metadata),
         }
-        return Packed(self.vocabulary, manifest, arrays)
+        return ModelFiles(self.vocabulary, manifest, arrays)
 
     @classmethod
-    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[object, ...]) -> ClusteredModel:
-        """Take what `pack` gave."""
+    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> ClusteredModel:
+        """Inverse of `to_files`."""
         try:
             manifest = folder.manifest
             definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
@@ -278,8 +350,8 @@ class ClusteredModel(SharedMethods):
                 words["word_probs"],
                 tuple(tables),
                 words["trust"],
-                dict(manifest["report"]),
-                dict(manifest["recipe"]),
+                training_info=dict(manifest["report"]),
+                metadata=dict(manifest["recipe"]),
             )
             model.check()
         except (KeyError, TypeError, ValueError, IndexError) as error:
@@ -288,27 +360,33 @@ class ClusteredModel(SharedMethods):
 
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
-        """Give p(g)."""
-        return self._shares(self.counts[-1].sum(axis=0, dtype=np.float64))
+        """Return p(g)."""
+        return self._fractions(self.counts[-1].sum(axis=0, dtype=np.float64))
 
     @cached_property
     def _tables(self) -> tuple[NDArray[np.float64], ...]:
-        """Give p(g | s) of each level."""
+        """Return p(g | s) of each level."""
         return tuple(
-            _smoothed(counts, self._shares(np.count_nonzero(counts, axis=0).astype(np.float64)))
+            _smoothed(counts, self._fractions(np.count_nonzero(counts, axis=0).astype(np.float64)))
             for counts in self.counts
         )
 
-    def _shares(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the share of each category; one without a count that has words is counted for a half."""
+    def _fractions(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the fraction of each category; one without a count that has words counts as a half."""
         words = np.bincount(self.categories, self.word_probs, len(counts))
         counts = np.where((counts == 0) & (words > 0), 0.5, counts)
-        shares: NDArray[np.float64] = counts / counts.sum()
-        return shares
+        fractions: NDArray[np.float64] = counts / counts.sum()
+        return fractions
 
-    def _levels(self, found: list[Any]) -> Iterable[tuple[NDArray[np.float64], NDArray[np.float64], Any]]:
-        known = [np.where(np.arange(N_SIZES) > 0, self.trust[0], 0.0), *self.trust[1:]]
-        return zip(known, self._tables, found, strict=True)
+    def _weighted(
+        self, levels: list[ContextStates]
+    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], ContextStates]]:
+        """Return for each level its weights by count bucket, its table, and the states found there."""
+        known = [
+            np.where(np.arange(N_COUNT_BUCKETS) > 0, self.level_weights[0], 0.0),
+            *self.level_weights[1:],
+        ]
+        return zip(known, self._tables, levels, strict=True)
 
     def _tags_have_names(self) -> bool:
         """Whether all tags have one, if any has."""
@@ -316,29 +394,20 @@ class ClusteredModel(SharedMethods):
         numbers = [int(map.max()) for map, kind in zip(self.tree.maps, kinds, strict=True) if kind == "t"]
         return not self.tag_names or max(numbers, default=-1) < len(self.tag_names)
 
-    def _find_one(self, history: str | Sequence[str], sentence_start: bool) -> list[Any]:
-        words = history.split() if isinstance(history, str) else list(history)
-        ids = [self.vocabulary.id(word) for word in words]
-        if not sentence_start:
-            # What is not known before the first word is no sentence boundary, but no known word either.
-            ids = [UNKNOWN] * self.tree.definition.width + ids
-        # Any word may stand for the one that is to be predicted: it is no part of its context.
-        one = Corpus(np.array([*ids, END], np.uint32), np.array([0, len(ids) + 1]), self.vocabulary)
-        return self.tree.find(one)
-
-    def _trusting(self, heldout: Corpus) -> ClusteredModel:
-        """Learn on a text in the vocabulary how much states are to be trusted."""
+    def _with_learned_weights(self, heldout: Corpus) -> ClusteredModel:
+        """Learn the interpolation weights of the levels on a text in the vocabulary."""
         categories = self.categories[heldout.ids]
         found = self.tree.find(heldout)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
-        sizes = [of_level for _, of_level in found]
-        return replace(self, trust=learn_trust(self.trust, self._frequencies[categories], own, sizes))
+        buckets = [of_level for _, of_level in found]
+        weights = learn_level_weights(self.level_weights, self._frequencies[categories], own, buckets)
+        return replace(self, level_weights=weights)
 
 
 def _with_all_words(
     categories: NDArray[np.uint32], counts: NDArray[np.int64], n_categories: int
 ) -> NDArray[np.uint32]:
-    """Give words that never occur the category with most words that occur once, or else with most words."""
+    """Put words that never occur into the category with most words that occur once, or with most words."""
     labels = categories.astype(np.int64)
     once = np.bincount(labels[counts == 1], minlength=n_categories)
     words = np.bincount(labels[counts > 0], minlength=n_categories)
@@ -348,20 +417,20 @@ def _with_all_words(
 
 
 def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int) -> NDArray[np.uint32]:
-    """Take the counts that `pack` gave; ValueError or IndexError if it did not."""
+    """Return the counts that `to_files` wrote; ValueError or IndexError for anything else."""
     rows, columns, counts = (arrays[name] for name in ("rows", "columns", "counts"))
     if any(array.dtype != np.uint32 or array.shape != counts.shape for array in (rows, columns, counts)):
-        raise ValueError("its counts are not whole numbers, each with its place")
+        raise ValueError("its counts are not integers, each with its place")
     table = np.zeros((n_states, n_categories), np.uint32)
     table[rows, columns] = counts
     return table
 
 
-def _smoothed(counts: NDArray[np.uint32], shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take discounts from counts, and give what was taken to all categories by these shares."""
+def _smoothed(counts: NDArray[np.uint32], fractions: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Take discounts from counts, and distribute what was taken over all categories by these fractions."""
     discounts = np.array([0.0, *_DISCOUNTS])[np.minimum(counts, 3)]
     total = counts.sum(axis=1, dtype=np.float64)
     safe = np.maximum(total, 1.0)
     taken = np.where(total > 0, discounts.sum(axis=1) / safe, 1.0)
-    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * shares
+    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * fractions
     return table

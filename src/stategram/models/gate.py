@@ -1,33 +1,122 @@
-"""The weights of the parts of a mixture, which may depend on the history."""
+"""The weights of the parts of a mixture, which may depend on the history.
+
+A history falls into one bucket of each of a few tables, by features of it that the parts know, such as how
+many of its words an n-gram model has seen. Its weights are the product of the rows of its buckets. Features
+do not depend on the word that follows, so that the probabilities of all words still sum to one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models.buckets import Buckets
 
-Features = Mapping[str, NDArray[np.float32]]
-"""What a part knows of histories: for each name a value for each event."""
+Features: TypeAlias = Mapping[str, NDArray[np.float32]]
+"""Features of histories that a part knows: for each name a value for each event."""
 
-_MOST_LEVELS = 8
+_MAX_LEVELS = 8
 _SINGLE: dict[str, tuple[str, ...]] = {
     "length": ("length",),
     "backoff": ("length", "backoff"),
     "category": ("category",),
     "state": ("state",),
 }
-# What `all` takes together, as far as the parts have it.
-_TOGETHER = (
+# The tables of `all`, as far as parts have these features.
+_ALL = (
     *(_SINGLE[kind] for kind in ("backoff", "category", "state")),
-    *((f"size-{level}",) for level in range(1, _MOST_LEVELS + 1)),
+    *((f"size-{level}",) for level in range(1, _MAX_LEVELS + 1)),
 )
 GATE_KINDS = ("none", *_SINGLE, "all")
+
+_MAX_QUANTILES = 16
+_EVENTS_PER_BUCKET = 50
+# Features are float32, which cannot tell greater integers apart.
+_MAX_VALUES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """The buckets of one table.
+
+    Parameters
+    ----------
+    names
+        The features of a history that choose its bucket: none, for a single bucket; an integer; or an integer
+        and any other number, of which ranges are buckets.
+    part
+        The part of the mixture whose features they are.
+    edges
+        For each value of the first feature, the edges between ranges of the second. The last entry is for
+        all greater values.
+
+    """
+
+    names: tuple[str, ...] = ()
+    part: int = 0
+    edges: tuple[tuple[float, ...], ...] = ((),)
+
+    @classmethod
+    def learn(cls, names: tuple[str, ...], part: int, features: Features) -> Buckets:
+        """Choose edges so that the events with these features fall evenly into the ranges of a value."""
+        if not names:
+            return cls()
+        first = features[names[0]].astype(np.int64)
+        n = int(first.max(initial=-1)) + 2  # one more for what was not met
+        if len(names) == 1:
+            return cls(names, part, ((),) * n)
+        second = features[names[1]]
+        return cls(names, part, tuple(_edges(second[first == value]) for value in range(n)))
+
+    @property
+    def number(self) -> int:
+        """The number of buckets."""
+        return sum(len(edges) + 1 for edges in self.edges)
+
+    def of(self, features: Features, size: int) -> NDArray[np.int64]:
+        """Return the bucket of each of `size` events from the features of its history."""
+        if not self.names:
+            return np.zeros(size, np.int64)
+        first = np.clip(features[self.names[0]].astype(np.int64), 0, len(self.edges) - 1)
+        begins = np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
+        buckets: NDArray[np.int64] = begins[first]
+        if len(self.names) > 1:
+            second = features[self.names[1]]
+            for value, edges in enumerate(self.edges):
+                chosen = np.flatnonzero(first == value)
+                buckets[chosen] += np.searchsorted(edges, second[chosen], "right")
+        return buckets
+
+    def to_json(self) -> dict[str, Any]:
+        """Return their entry in the manifest."""
+        edges = [list(edges) for edges in self.edges] if len(self.names) == 2 else len(self.edges)
+        return {"names": list(self.names), "part": self.part, "edges": edges}
+
+    @classmethod
+    def from_json(cls, entry: Mapping[str, Any]) -> Buckets:
+        """Inverse of `to_json`; TypeError or ValueError for anything else."""
+        given = entry["edges"]
+        if isinstance(given, int) and not 0 < given <= _MAX_VALUES:
+            raise ValueError("its buckets are inconsistent")
+        edges = ((),) * given if isinstance(given, int) else tuple(tuple(map(float, one)) for one in given)
+        buckets = cls(tuple(map(str, entry["names"])), int(entry["part"]), edges)
+        if len(buckets.names) > 2 or not edges or any(list(one) != sorted(one) for one in edges):
+            raise ValueError("its buckets are inconsistent")
+        return buckets
+
+
+def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
+    values = values[np.isfinite(values)]  # a weight of 0 has no logarithm
+    n = min(_MAX_QUANTILES, len(values) // _EVENTS_PER_BUCKET)
+    if n < 2:
+        return ()
+    quantiles = np.quantile(values, np.arange(1, n) / n)
+    # Below the first edge there would be nothing if it were the least value.
+    return tuple(np.unique(quantiles[quantiles > values.min()]).tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +126,9 @@ class Gate:
     Parameters
     ----------
     kind
-        Which features of a history tell its weights: ``none``; ``length``, the number of words that an n-gram
-        model knows; ``backoff``, that and its back-off weight; ``category``, that of the last word;
-        ``state``, that of a clustered model; ``all`` of these, and the sizes of contexts, together.
+        Which features of a history choose its weights: ``none``; ``length``, the number of words that an
+        n-gram model knows; ``backoff``, that and its back-off weight; ``category``, that of the last word;
+        ``state``, that of a clustered model; ``all`` of these, and the count buckets of contexts, together.
     buckets
         How each table is looked up.
     tables
@@ -63,7 +152,7 @@ class Gate:
 
     @classmethod
     def constant(cls, weights: Sequence[float] | NDArray[np.float64]) -> Gate:
-        """Give the same weights to all histories."""
+        """Return the gate with the same weights for all histories."""
         return cls("none", (Buckets(),), (np.array([weights], np.float64),))
 
     def __post_init__(self) -> None:
@@ -92,7 +181,7 @@ class Gate:
 
     @property
     def needs(self) -> dict[int, set[str]]:
-        """Give for each part whose features are needed their names."""
+        """The names of the features that each part has to return."""
         needs: dict[int, set[str]] = {}
         for buckets in self.buckets:
             if buckets.names:
@@ -100,7 +189,7 @@ class Gate:
         return needs
 
     def weights(self, features: Mapping[int, Features], size: int) -> NDArray[np.float64]:
-        """Give the weight of each part for each of `size` events from the `features` of parts."""
+        """Return the weight of each part for each of `size` events from the `features` of parts."""
         if not self.needs:
             return np.broadcast_to(self.tables[0], (size, self.n_parts))
         weights = np.ones((size, self.n_parts))
@@ -110,46 +199,35 @@ class Gate:
             weights /= weights.sum(axis=1, keepdims=True)
         return weights
 
-    def of_history(self, features: Mapping[int, Mapping[str, float]]) -> NDArray[np.float64]:
-        """Give the weight of each part for a single history."""
-        arrays = {
-            part: {name: np.array([value], np.float32) for name, value in of.items()}
-            for part, of in features.items()
-        }
-        of_one: NDArray[np.float64] = self.weights(arrays, 1)[0]
-        return of_one
-
     def to_json(self) -> dict[str, Any]:
-        """Give what the manifest says of it; `arrays` are the rest."""
+        """Return its entry in the manifest; `arrays` are the rest."""
         return {"kind": self.kind, "buckets": [buckets.to_json() for buckets in self.buckets]}
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """Give the tables by their names."""
+        """Return the tables by their names."""
         return {f"table-{number}": table for number, table in enumerate(self.tables)}
 
     @classmethod
-    def from_json(cls, found: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Gate:
-        """Take what `to_json` and `arrays` gave; KeyError, TypeError or ValueError if they did not."""
-        buckets = tuple(map(Buckets.from_json, found["buckets"]))
+    def from_json(cls, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Gate:
+        """Inverse of `to_json` and `arrays`; KeyError, TypeError or ValueError for anything else."""
+        buckets = tuple(map(Buckets.from_json, entry["buckets"]))
         tables = tuple(arrays[f"table-{number}"] for number in range(len(buckets)))
-        return cls(str(found["kind"]), buckets, tables)
+        return cls(str(entry["kind"]), buckets, tables)
 
 
 def available_kinds(features: Sequence[Mapping[str, object]]) -> list[str]:
-    """Give the kinds that the features of parts allow, the simplest first."""
+    """Return the kinds that the features of parts allow, the simplest first."""
     kinds = ["none", *(kind for kind, names in _SINGLE.items() if _first_with(names, features) is not None)]
-    if sum(_first_with(names, features) is not None for names in _TOGETHER) > 1:
+    if sum(_first_with(names, features) is not None for names in _ALL) > 1:
         kinds.append("all")
     return kinds
 
 
 def learn_buckets(kind: str, features: Sequence[Features]) -> tuple[Buckets, ...]:
-    """Lay the buckets of an available kind; of `all`, the first is that of all histories."""
+    """Return the buckets of an available kind; the first table is that of all histories."""
     if kind == "none":
         return (Buckets(),)
-    found = [
-        (names, _first_with(names, features)) for names in (_TOGETHER if kind == "all" else (_SINGLE[kind],))
-    ]
+    found = [(names, _first_with(names, features)) for names in (_ALL if kind == "all" else (_SINGLE[kind],))]
     return (
         Buckets(),
         *(Buckets.learn(names, part, features[part]) for names, part in found if part is not None),
@@ -157,5 +235,5 @@ def learn_buckets(kind: str, features: Sequence[Features]) -> tuple[Buckets, ...
 
 
 def _first_with(names: tuple[str, ...], features: Sequence[Mapping[str, object]]) -> int | None:
-    having = (part for part, one in enumerate(features) if all(name in one for name in names))
+    having = (part for part, known in enumerate(features) if all(name in known for name in names))
     return next(having, None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, overload
 
@@ -11,21 +10,16 @@ from stategram.errors import BadDataError
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.mixture import Mixture
+from stategram.models.model import Model
+from stategram.models.model_files import read_vocabulary
 from stategram.models.ngram import NgramModel
-from stategram.models.packing import read_vocabulary
-from stategram.models.protocol import Model
 from stategram.progress import Progress
 from stategram.storage import Folder, open_folder
 from stategram.text import Vocabulary
 
 _M = TypeVar("_M")
 
-_MODELS: dict[str, Callable[[Folder, Vocabulary, tuple[Model, ...]], Model]] = {
-    "ngram": NgramModel.unpack,
-    "category-ngram": CategoryNgramModel.unpack,
-    "clustered": ClusteredModel.unpack,
-    "mixture": Mixture.unpack,
-}
+_KINDS = {model.kind: model for model in (NgramModel, CategoryNgramModel, ClusteredModel, Mixture)}
 
 
 @overload
@@ -77,7 +71,7 @@ def load_model(
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )
-    model = _unpack(open_folder(folder, kind="model", verify=verify, progress=progress), None)
+    model = _load(open_folder(folder, kind="model", verify=verify, progress=progress), None)
     if kind is not None and not isinstance(model, kind):
         raise BadDataError(
             f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
@@ -86,12 +80,12 @@ def load_model(
     return model
 
 
-def _unpack(folder: Folder, vocabulary: Vocabulary | None) -> Model:
+def _load(folder: Folder, vocabulary: Vocabulary | None) -> Model:
     name = folder.manifest.get("model")
-    if name not in _MODELS:
+    if name not in _KINDS:
         raise BadDataError(
-            f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(_MODELS)}; "
+            f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(_KINDS)}; "
             "use a newer version of stategram"
         )
     own = read_vocabulary(folder, vocabulary)
-    return _MODELS[name](folder, own, tuple(_unpack(part, own) for part in folder.parts()))
+    return _KINDS[name].from_files(folder, own, tuple(_load(part, own) for part in folder.parts()))

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.models.aligned_part import AlignedPart
 from stategram.models.gate import Gate
-from stategram.models.held_out import MAX_ITERATIONS, TOLERANCE, HeldOut, Settings
-from stategram.models.mixture_report import fit_and_report
-from stategram.models.packing import Packed
-from stategram.models.protocol import Model, SharedMethods
+from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
+from stategram.models.model import Description, Model, Text, split_words
+from stategram.models.model_files import ModelFiles
+from stategram.models.scores import PartScore, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import Corpus, Vocabulary, corpus_from_sentences, require_known_words
+from stategram.text import SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, as_corpus
+from stategram.wording import plural
 
-# What all parts say of so many events is in memory at a time.
-_EVENTS_A_PIECE = 1 << 20
+# The probabilities of so many events by all parts are in memory at a time.
+_EVENTS_PER_PIECE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(SharedMethods):
+class Mixture(Model):
     """A linear interpolation of models; `fit` learns its weights.
 
     Parameters
@@ -39,19 +40,20 @@ class Mixture(SharedMethods):
         Whether a part may lack words, or have more of them. Words that it lacks share the probability of its
         ``<unk>`` evenly; words that only it has are never predicted. Its probabilities, and those of the
         mixture, then sum to less than one.
-    report
+    training_info
         What `fit` found. ``parts``: for each its ``perplexity`` alone, its ``weight`` without buckets, and
         the perplexity ``without`` it. ``candidates``: the cross-validated perplexity of each kind of gate.
-    recipe
-        What was done with words in training, as far as it is known.
+    metadata
+        See `Model`.
 
     """
 
-    parts: tuple[Model, ...]
+    kind: ClassVar[str] = "mixture"
+
+    vocabulary: Vocabulary = field(init=False, repr=False)
+    parts: tuple[Model, ...] = field()
     gate: Gate
     allow_unknown: bool = False
-    report: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def fit(
@@ -77,14 +79,14 @@ class Mixture(SharedMethods):
             Which histories have weights of their own: ``none``; ``length``: by the number of words that the
             first n-gram model knows; ``backoff``: by that and its back-off weight; ``category``: by the
             category of the last word in the first category n-gram model; ``state``: by the state of the first
-            clustered model; ``all``: by all of these and the sizes of contexts; ``auto``: what predicts one
-            half of the text best when it is learned on the other half, both ways.
+            clustered model; ``all``: by all of these and the count buckets of contexts; ``auto``: what
+            predicts one half of the text best when it is learned on the other half, both ways.
         allow_unknown
             See the class.
         max_iterations, tolerance
-            Stop when no other weights could gain `tolerance` nats an event, or after so many iterations.
+            Stop when no other weights could gain `tolerance` nats per event, or after so many iterations.
         progress
-            Called with the share that is done and a few words on it.
+            Called with the fraction done and a few words.
 
         Examples
         --------
@@ -92,187 +94,256 @@ class Mixture(SharedMethods):
         >>> text = ["the cat sat", "the dog sat", "a cat ran"]
         >>> models = [NgramModel.train(text, order) for order in (1, 2)]
         >>> mixture = Mixture.fit(models, ["the dog ran", "a dog sat"])
-        >>> [part["weight"] > 0.1 for part in mixture.report["parts"]]
+        >>> [part["weight"] > 0.1 for part in mixture.training_info["parts"]]
         [False, True]
 
         """
         parts = tuple(models)
         if not parts:
             raise UsageError("a mixture of no models; give at least one")
-        if max_iterations < 1 or not tolerance > 0:
-            raise UsageError("max_iterations must be at least 1, and tolerance above 0")
-        mixture = cls(
-            parts,
-            Gate.constant(np.full(len(parts), 1 / len(parts))),
-            allow_unknown=allow_unknown,
-            recipe=parts[0].recipe,
-        )
-        if not isinstance(heldout, Corpus):
-            heldout = corpus_from_sentences(heldout, vocabulary=mixture.vocabulary)
-        heldout = heldout.in_vocabulary(mixture.vocabulary)
-        require_known_words(heldout)
-        settings = Settings(max_iterations, tolerance, subprogress(progress, 0.3, 1.0))
+        settings = FitSettings(max_iterations, tolerance)
+        equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
+        mixture = cls(parts, equal, allow_unknown, metadata=parts[0].metadata)
+        heldout = as_corpus(mixture.vocabulary, heldout)
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
-            if progress is not None:
-                progress(0.3 * number / len(parts), f"asking part {number + 1}")
-            log_probs[number] = part.log_probs(heldout)
-            if buckets != "none":
-                features.append(part.model.bucket_features(heldout))
+            if progress:
+                progress(0.3 * number / len(parts), f"scoring by part {number + 1}")
+            names = part.model.feature_names if buckets != "none" else ()
+            scores = part.score(heldout, names, part.model.start())
+            log_probs[number] = scores.log_probs
+            features.append(scores.features)
         possible = log_probs.max(axis=0) > -np.inf
-        features = [{name: values[possible] for name, values in of.items()} for of in features]
+        log_probs = log_probs[:, possible]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
-        fitted, report = fit_and_report(
-            HeldOut.of(log_probs[:, possible], features or [{}]),
+        gate, info = fit_gate(
+            HeldOut.from_log_probs(
+                log_probs, [{name: values[possible] for name, values in of.items()} for of in features]
+            ),
             int(np.count_nonzero(possible[:middle])),
             buckets,
             list(map(repr, parts)),
-            log_probs[:, possible].sum(axis=1).tolist(),
+            log_probs.sum(axis=1).tolist(),
             settings,
+            subprogress(progress, 0.3, 1.0),
         )
-        report |= {
+        info |= {
             "sentences": heldout.n_sentences,
             "unknown": heldout.n_unknown,
             "zero_probability": int(np.count_nonzero(~possible)),
         }
-        return cls(parts, fitted.gate, allow_unknown, report, parts[0].recipe)
+        return replace(mixture, gate=gate, training_info=info)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "vocabulary", self.parts[0].vocabulary)
         if self.gate.n_parts != len(self.parts):
             raise UsageError(f"weights of {self.gate.n_parts} parts for {len(self.parts)}")
         for part, names in self.gate.needs.items():
-            known = self.parts[part].history_features([]) if 0 <= part < len(self.parts) else {}
+            known = self.parts[part].feature_names if 0 <= part < len(self.parts) else ()
             if not names <= set(known):
                 raise UsageError(f"its weights depend on what part {part + 1} does not know of histories")
         self._aligned  # noqa: B018  that refuses parts whose vocabularies do not fit
 
     def __repr__(self) -> str:
         kind = "" if self.gate.kind == "none" else f", weights by {self.gate.kind}"
-        return f"Mixture({len(self.parts)} model{'s' if len(self.parts) > 1 else ''}{kind})"
+        return f"Mixture({plural(len(self.parts), 'model')}{kind})"
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The words it knows: those of the first part."""
-        return self.parts[0].vocabulary
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"mixture of {plural(len(self.parts), 'model')}"
+
+    @property
+    def order(self) -> int:
+        """The greatest order of a part."""
+        return max(part.order for part in self.parts)
 
     @property
     def parameters(self) -> int:
         """The parameters of all parts, and the weights."""
         return sum(part.parameters for part in self.parts) + self.gate.parameters
 
-    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the natural logarithm of the probability of each event."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
-        total = np.zeros(corpus.n_events)
-        for begin, piece in corpus.pieces(_EVENTS_A_PIECE):
-            of_piece = total[begin : begin + piece.n_events]
-            weights = self.event_weights(piece)
-            for i, part in enumerate(self._aligned):
-                probabilities = part.log_probs(piece)
-                np.exp(probabilities, out=probabilities)
-                probabilities *= weights[:, i]
-                of_piece += probabilities
-        with np.errstate(divide="ignore"):
-            return np.log(total, out=total)
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features that any part knows; of equal names, that of the first part."""
+        return tuple(dict.fromkeys(name for part in self.parts for name in part.feature_names))
 
-    def part_log_probs(self, corpus: Corpus) -> list[NDArray[np.float64]]:
-        """Give the natural logarithm of the probability of each event, for each part."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
-        return [part.log_probs(corpus) for part in self._aligned]
+    @property
+    def is_normalized(self) -> bool:
+        """Whether no part may lack words."""
+        return not self.allow_unknown and all(part.is_normalized for part in self.parts)
 
-    def event_weights(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the weights of the parts for each event: a row for each, with a weight for each part."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
-        features = {
-            part: self.parts[part].bucket_features(corpus, names) for part, names in self.gate.needs.items()
-        }
-        return self.gate.weights(features, corpus.n_events)
+    @property
+    def notes(self) -> list[str]:
+        """Those of the parts."""
+        return [note for part in self.parts for note in part.notes]
 
-    def mean_weights(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the weight of each part, on average over the events of a corpus."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
-        total = np.zeros(len(self.parts))
-        for _, piece in corpus.pieces(_EVENTS_A_PIECE):
-            total += self.event_weights(piece).sum(axis=0)
-        return total / max(corpus.n_events, 1)
-
-    def distribution(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> NDArray[np.float64]:
-        """Give the probability of each word of the vocabulary after a history, by its id."""
-        words = self._known(history)
-        weights = self.gate.of_history(
-            {
-                part: self.parts[part].history_features(words, sentence_start=sentence_start)
-                for part in self.gate.needs
-            }
+    def describe(self) -> Description:
+        """Return the number of its parts and weights."""
+        return Description(
+            (
+                ("Parts", len(self.parts)),
+                ("Weights by", self.gate.kind),
+                ("Weights", self.gate.parameters),
+            )
         )
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the states of all parts at the start of a sentence, or else without any words."""
+        return State(tuple(part.start(sentence_start=sentence_start) for part in self.parts))
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text; each part walks over it once."""
+        self._check_features(features)
+        corpus = self._corpus(text)
+        sources = {name: self._source(name) for name in features}
+        asked = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
+        for name, number in sources.items():
+            asked[number].add(name)
+        states = list((self.start() if state is None else state).value)
+        log_probs = np.zeros(corpus.n_events)
+        found = {name: np.empty(corpus.n_events, np.float32) for name in features}
+        part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            scored = [
+                part.score(piece, names, state)
+                for part, names, state in zip(self._aligned, asked, states, strict=True)
+            ]
+            weights = self.gate.weights(dict(enumerate(one.features for one in scored)), piece.n_events)
+            mixed = log_probs[begin : begin + piece.n_events]
+            for number, one in enumerate(scored):
+                part_log_probs[number] += one.log_probs.sum()
+                probabilities = np.exp(one.log_probs, out=one.log_probs)
+                probabilities *= weights[:, number]
+                mixed += probabilities
+            part_weights += weights.sum(axis=0)
+            states = [one.state for one in scored]
+            for name, number in sources.items():
+                found[name][begin : begin + piece.n_events] = scored[number].features[name]
+        with np.errstate(divide="ignore"):
+            np.log(log_probs, out=log_probs)
+        part_weights /= max(corpus.n_events, 1)
+        parts = tuple(map(PartScore, map(repr, self.parts), part_log_probs.tolist(), part_weights.tolist()))
+        return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
+
+    def _source(self, feature: str) -> int:
+        """Return the first part that knows a feature."""
+        return next(number for number, part in enumerate(self.parts) if feature in part.feature_names)
+
+    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+        """Return the states of all parts after a history."""
+        # A word that the mixture does not know is unknown to a part that knows it, too.
+        unknown = SPECIAL_WORDS[UNKNOWN]
+        words = [word if word in self.vocabulary else unknown for word in split_words(history)]
+        return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        features = {
+            number: self.parts[number].state_features(state.value[number], names)
+            for number, names in self.gate.needs.items()
+        }
+        arrays = {
+            number: {name: np.array([value], np.float32) for name, value in known.items()}
+            for number, known in features.items()
+        }
         total = np.zeros(len(self.vocabulary))
-        for weight, aligned in zip(weights.tolist(), self._aligned, strict=True):
-            total += weight * aligned.distribution(words, sentence_start)
+        weights = self.gate.weights(arrays, 1)[0].tolist()
+        for weight, part, of_part in zip(weights, self._aligned, state.value, strict=True):
+            total += weight * part.distribution_after(of_part)
         return total
 
-    def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Give what the parts know of the history of each event; of equal names, that of the first."""
-        corpus = corpus.in_vocabulary(self.vocabulary)
-        found: dict[str, NDArray[np.float32]] = {}
-        for part in reversed(self.parts):
-            found |= part.bucket_features(corpus, names)
-        return found
-
-    def history_features(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> dict[str, float]:
-        """Give what `bucket_features` gives, for a single history."""
-        found: dict[str, float] = {}
-        for part in reversed(self.parts):
-            found |= part.history_features(self._known(history), sentence_start=sentence_start)
-        return found
+    def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
+        """Return a random history of a random part."""
+        return self.parts[int(random.integers(0, len(self.parts)))].sample_history(random)
 
     def check(self) -> None:
-        """Look at every part; BadDataError if the model makes no sense."""
+        """Check every part; BadDataError if the model is inconsistent."""
         for part in self.parts:
             part.check()
 
-    def pack(self) -> Packed:
-        """Give what a model folder has to hold."""
-        return Packed(
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
+        return ModelFiles(
             self.vocabulary,
             {
-                "model": "mixture",
+                "model": self.kind,
                 "gate": self.gate.to_json(),
                 "allow_unknown": self.allow_unknown,
-                "report": dict(self.report),
-                "recipe": dict(self.recipe),
+                "report": dict(self.training_info),
+                "recipe": dict(self.metadata),
             },
             {"weights": self.gate.arrays()},
-            parts=tuple(part.pack() for part in self.parts),
+            parts=tuple(part.to_files() for part in self.parts),
         )
 
     @classmethod
-    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> Mixture:
-        """Take what `pack` gave."""
+    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> Mixture:
+        """Inverse of `to_files`."""
         arrays, manifest = folder.arrays("weights"), folder.manifest
         try:
             return cls(
                 parts,
                 Gate.from_json(manifest["gate"], arrays),
                 bool(manifest["allow_unknown"]),
-                dict(manifest["report"]),
-                dict(manifest["recipe"]),
+                training_info=dict(manifest["report"]),
+                metadata=dict(manifest["recipe"]),
             )
-        except (KeyError, TypeError, ValueError, UsageError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
             raise BadDataError(f"{folder.path}: not a mixture ({error}); write it again") from error
 
     @cached_property
-    def _aligned(self) -> tuple[AlignedPart, ...]:
+    def _aligned(self) -> tuple[_AlignedPart, ...]:
         return tuple(
-            AlignedPart.of(part, self.vocabulary, allow_unknown=self.allow_unknown) for part in self.parts
+            _AlignedPart.create(part, self.vocabulary, allow_unknown=self.allow_unknown)
+            for part in self.parts
         )
 
-    def _known(self, history: str | Sequence[str]) -> list[str]:
-        """Give the words of a history; what the vocabulary lacks is unknown, even to a part that knows it."""
-        words = history.split() if isinstance(history, str) else history
-        return [word if word in self.vocabulary else "<unk>" for word in words]
+
+@dataclass(frozen=True, eq=False)
+class _AlignedPart:
+    """A part of a mixture, with its probabilities over the vocabulary of the mixture.
+
+    Words that it lacks share the probability of its ``<unk>`` evenly, and words that only it has are never
+    predicted: the probabilities then sum to no more than one.
+    """
+
+    model: Model
+    ids: NDArray[np.uint32] | None = None
+    """The part's id of each word; None if all are the same."""
+    shared_by: int = 1
+    """How many words share the ``<unk>`` of the part."""
+
+    @classmethod
+    def create(cls, model: Model, vocabulary: Vocabulary, *, allow_unknown: bool) -> _AlignedPart:
+        """Look up the words of a vocabulary; UsageError if the part has others, unless that is allowed."""
+        if model.vocabulary is vocabulary or model.vocabulary == vocabulary:
+            return cls(model)
+        ids = np.fromiter(map(model.vocabulary.id, vocabulary.words), np.uint32, len(vocabulary))
+        lacking = int(np.count_nonzero(ids == UNKNOWN)) - 1
+        further = len(model.vocabulary) - (len(vocabulary) - lacking)
+        if (lacking or further) and not allow_unknown:
+            raise UsageError(
+                f"{model!r} has another vocabulary than the first part of the mixture: {lacking:,} words are "
+                f"missing and {further:,} are new; train both with one vocabulary, or set allow_unknown"
+            )
+        return cls(model, ids, lacking + 1)
+
+    def score(self, corpus: Corpus, features: Collection[str], state: State) -> Scores:
+        """Score a text in the vocabulary of the mixture."""
+        if self.ids is None:
+            return self.model.score(corpus, features=features, state=state)
+        own = Corpus(self.ids[corpus.ids], corpus.sentence_starts, self.model.vocabulary)
+        scores = self.model.score(own, features=features, state=state)
+        if self.shared_by > 1:
+            scores.log_probs[own.ids == UNKNOWN] -= math.log(self.shared_by)
+        return scores
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary of the mixture."""
+        probabilities = self.model.distribution_after(state)
+        if self.ids is None:
+            return probabilities
+        aligned: NDArray[np.float64] = probabilities[self.ids]
+        aligned[self.ids == UNKNOWN] /= self.shared_by
+        return aligned

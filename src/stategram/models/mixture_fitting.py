@@ -1,37 +1,106 @@
 """The weights of a mixture, learned on held-out text.
 
 1. The probabilities that all parts give to each held-out event.
-2. Weights for all histories, by expectation maximisation.
-3. Where they depend on the history: the tables of a gate. Its kind, and how strongly its factors are pulled
-   to one, are those that predict one half of the text best when they are learned on the other, both ways.
+2. Weights for all histories, by expectation maximization.
+3. Where they depend on the history: the tables of a gate. The logarithms of their factors maximize the
+   likelihood of the text, less half the sum of their squares times a strength, so that few events do not
+   count for much. The kind of the gate and the strength are those that predict one half of the text best
+   when they are learned on the other, both ways.
 4. Once more, on all of the text.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.buckets import Buckets
-from stategram.models.gate import Gate, learn_buckets
-from stategram.models.gate_fitting import GateProblem
-from stategram.models.held_out import HeldOut, Settings
+from stategram.errors import UsageError
+from stategram.models.gate import GATE_KINDS, Buckets, Features, Gate, available_kinds, learn_buckets
+from stategram.models.lbfgs import maximize_lbfgs
+from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
+
+MAX_ITERATIONS = 1000
+TOLERANCE = 1e-7
 
 # From the middle down, and else up, as long as the other half of the text gains.
 _WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
-_USUALLY_TRIED = 5
+_DEFAULT_STRENGTH = 30.0
+_TRIALS_PER_KIND = 5  # most often
 # To choose, a hundred-thousandth of a nat is close enough.
-CHOOSING_TOLERANCE = 1e-5
+_CHOOSING_TOLERANCE = 1e-5
+# Beyond, products of the factors of many tables could leave the range of numbers.
+_MAX_LOG_FACTOR = 30.0
+# About the curvature of the log-likelihood for each event, by the logarithm of a factor.
+_CURVATURE_PER_EVENT = 0.03
+
+_LogProbs = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Stop if no other weights could gain `tolerance` nats per event, or after so many iterations."""
+
+    max_iterations: int = MAX_ITERATIONS
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        if self.max_iterations < 1 or not self.tolerance > 0:
+            raise UsageError("max_iterations must be at least 1, and tolerance above 0")
+
+    def for_choosing(self) -> FitSettings:
+        """Return coarser settings, to compare gates."""
+        return replace(self, tolerance=max(self.tolerance, _CHOOSING_TOLERANCE))
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class HeldOut:
+    """The probabilities of held-out events by the parts of a mixture.
+
+    ``ratios``: for each part and event its probability, divided by the greatest of the event, whose
+    logarithms are ``log_best``. ``features``: those of the histories, by each part.
+    """
+
+    ratios: NDArray[np.float32]
+    log_best: _LogProbs
+    features: tuple[Features, ...]
+
+    @classmethod
+    def from_log_probs(cls, log_probs: _LogProbs, features: Sequence[Features]) -> HeldOut:
+        """Take natural-log probabilities, a row for each part, without impossible events."""
+        if log_probs.shape[1] == 0:
+            raise UsageError("no part gives any event of the held-out text a probability; give other text")
+        best = log_probs.max(axis=0)
+        ratios = np.exp(log_probs - best).astype(np.float32, order="C")
+        return cls(ratios, best, tuple(features))
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return len(self.log_best)
+
+    def between(self, begin: int, end: int) -> HeldOut:
+        """Return some of the events."""
+        features = tuple(
+            {name: values[begin:end] for name, values in of_part.items()} for of_part in self.features
+        )
+        ratios = np.ascontiguousarray(self.ratios[:, begin:end])
+        return replace(self, ratios=ratios, log_best=self.log_best[begin:end], features=features)
+
+    def without(self, part: int) -> HeldOut:
+        """Leave a part out, but for the features of the histories."""
+        return replace(self, ratios=np.delete(self.ratios, part, axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
     """A gate, and how well it predicts the text it is from."""
 
     gate: Gate
@@ -40,41 +109,110 @@ class Fitted:
     iterations: int
 
 
-def fit(
-    heldout: HeldOut, kind: str, buckets: tuple[Buckets, ...], strength: float, settings: Settings
-) -> Fitted:
-    """Learn the weights of a gate of given kind and buckets."""
-    weights, log_likelihood, iterations = _global_weights(heldout, settings)
-    if kind == "none":
-        return Fitted(Gate.constant(weights), weights, log_likelihood, iterations)
-    problem = GateProblem.of(heldout, buckets)
-    factors, steps = problem.learn(problem.first(weights), strength, settings)
-    log_likelihood = problem.log_likelihood(factors)
-    return Fitted(problem.gate(kind, factors), weights, log_likelihood, max(iterations, steps))
+def fit_gate(
+    heldout: HeldOut,
+    middle: int,
+    kind: str,
+    names: Sequence[str],
+    alone: Sequence[float],
+    settings: FitSettings,
+    progress: Progress | None = None,
+) -> tuple[Gate, dict[str, Any]]:
+    """Learn the weights of parts with these names; return how it went too.
 
-
-def choose(
-    heldout: HeldOut, middle: int, kinds: Sequence[str], settings: Settings
-) -> tuple[str, float, list[dict[str, Any]]]:
-    """Choose a kind of gate and its strength; give what each of them was worth.
-
-    Half of the events, up to `middle`, is predicted with what the other half taught, and the other way round.
+    `kind` is that of the gate, or ``auto``; `middle` is where the second half of the text begins; `alone` has
+    the log-likelihood of the text by each part alone.
     """
-    settings = replace(settings, tolerance=max(settings.tolerance, CHOOSING_TOLERANCE))
+    available = available_kinds(heldout.features)
+    _check_kind(kind, available)
+    # Without two halves nothing can be chosen, and one part needs no weights.
+    halves = 0 < middle < heldout.events and len(names) > 1
+    kinds = [kind] if kind != "auto" else _candidates(available) if halves else ["none"]
+    chosen, strength = kinds[0], _DEFAULT_STRENGTH
+    trials: list[dict[str, Any]] = []
+    if halves:
+        choosing = subprogress(progress, 0.0, 0.5)
+        chosen, strength, trials = _choose(heldout, middle, kinds, settings.for_choosing(), choosing)
+    buckets = learn_buckets(chosen, heldout.features)
+    if progress:
+        progress(0.5, "learning weights")
+    fitted = _fit(heldout, chosen, buckets, strength, settings)
+    best = int(np.argmax(alone))
+    if alone[best] > fitted.log_likelihood + settings.tolerance * heldout.events:
+        fitted = _best_alone(fitted, best, alone[best])
+    parts = []
+    for part, (name, log_likelihood) in enumerate(zip(names, alone, strict=True)):
+        if progress:
+            progress(0.6 + 0.4 * part / len(names), f"without part {part + 1}")
+        without = None
+        if len(names) > 1:
+            others = _fit(heldout.without(part), chosen, buckets, strength, settings.for_choosing())
+            without = _perplexity(others.log_likelihood, heldout.events)
+        parts.append(
+            {
+                "name": name,
+                "perplexity": _perplexity(log_likelihood, heldout.events),
+                "weight": float(fitted.global_weights[part]),
+                "without": without,
+            }
+        )
+    return fitted.gate, {
+        "events": heldout.events,
+        "perplexity": _perplexity(fitted.log_likelihood, heldout.events),
+        "buckets": {
+            "kind": fitted.gate.kind,
+            "number": sum(one.number for one in fitted.gate.buckets if one.names) or 1,
+            "strength": strength if fitted.gate.kind != "none" else 0.0,
+        },
+        "candidates": trials,
+        "iterations": fitted.iterations,
+        "parts": parts,
+    }
+
+
+def _candidates(available: Sequence[str]) -> Sequence[str]:
+    """Leave out kinds that are a part of another: where a table is worth nothing, its factors stay at one."""
+    return ["none", "all"] if "all" in available else available
+
+
+def _check_kind(kind: str, available: Sequence[str]) -> None:
+    if kind != "auto" and kind not in GATE_KINDS:
+        raise UsageError(f"no buckets {kind!r}: there are auto, {', '.join(GATE_KINDS)}")
+    if kind != "auto" and kind not in available:
+        raise UsageError(
+            f"no part of the mixture has what buckets by {kind} need; there are: auto, {', '.join(available)}"
+        )
+
+
+def _choose(
+    heldout: HeldOut,
+    middle: int,
+    kinds: Sequence[str],
+    settings: FitSettings,
+    progress: Progress | None,
+) -> tuple[str, float, list[dict[str, Any]]]:
+    """Choose a kind of gate and its strength; return the cross-validated perplexity of each trial.
+
+    Half of the events, up to `middle`, is predicted with what was learned on the other half, and vice versa.
+    """
     totals: dict[tuple[str, float], float] = {}
     first, second = heldout.between(0, middle), heldout.between(middle, heldout.events)
-    folds = [(first, second), (second, first)]
-    weights = [_global_weights(taught, settings)[0] for taught, _ in folds]
+    halves = [(first, second), (second, first)]
+    weights = [_global_weights(train, settings)[0] for train, _ in halves]
     for kind in kinds:
-        judges = [_Judge.of(*fold, kind, centre) for fold, centre in zip(folds, weights, strict=True)]
+        folds = [
+            _Fold.create(train, test, kind, initial)
+            for (train, test), initial in zip(halves, weights, strict=True)
+        ]
         if kind == "none":
-            totals[kind, 0.0] = sum(judge.measure() for judge in judges)
+            totals[kind, 0.0] = sum(fold.log_likelihood() for fold in folds)
             continue
         for strengths in (_WEAKER, _STRONGER):
             best = totals.get((kind, _WEAKER[0]), -np.inf)
             for strength in strengths:
-                settings.say(len(totals) / (_USUALLY_TRIED * len(kinds)), f"trying weights by {kind}")
-                total = sum(judge.learn(strength, settings) for judge in judges)
+                if progress:
+                    progress(len(totals) / (_TRIALS_PER_KIND * len(kinds)), f"trying weights by {kind}")
+                total = sum(fold.learn(strength, settings) for fold in folds)
                 totals[kind, strength] = total
                 if total < best:
                     break
@@ -82,37 +220,129 @@ def choose(
             if best > totals[kind, _WEAKER[0]]:
                 break
     kind, strength = max(totals, key=totals.__getitem__)  # the first of equals is the simplest
-    candidates = [
+    trials = [
         {"kind": kind, "strength": strength, "perplexity": float(np.exp(-total / heldout.events))}
         for (kind, strength), total in totals.items()
     ]
-    return kind, strength, candidates
+    return kind, strength, trials
 
 
 @dataclass
-class _Judge:
+class _Fold:
     """Learns a gate on one half of a text and measures it on the other."""
 
-    taught: GateProblem
-    measured: GateProblem
+    train: _GateProblem
+    test: _GateProblem
     factors: NDArray[np.float64]
 
     @classmethod
-    def of(cls, taught: HeldOut, measured: HeldOut, kind: str, weights: NDArray[np.float64]) -> _Judge:
-        buckets = learn_buckets(kind, taught.features)
-        problem = GateProblem.of(taught, buckets)
-        return cls(problem, GateProblem.of(measured, buckets), problem.first(weights))
+    def create(cls, train: HeldOut, test: HeldOut, kind: str, weights: NDArray[np.float64]) -> _Fold:
+        buckets = learn_buckets(kind, train.features)
+        problem = _GateProblem.create(train, buckets)
+        return cls(problem, _GateProblem.create(test, buckets), problem.initial_factors(weights))
 
-    def learn(self, strength: float, settings: Settings) -> float:
-        """Learn from where another pull has led to, and measure."""
-        self.factors, _ = self.taught.learn(self.factors, strength, settings)
-        return self.measure()
+    def learn(self, strength: float, settings: FitSettings) -> float:
+        """Learn, from where another strength has led to; return the log-likelihood of the other half."""
+        self.factors, _ = self.train.learn(self.factors, strength, settings)
+        return self.log_likelihood()
 
-    def measure(self) -> float:
-        return self.measured.log_likelihood(self.factors)
+    def log_likelihood(self) -> float:
+        return self.test.log_likelihood(self.factors)
 
 
-def _global_weights(heldout: HeldOut, settings: Settings) -> tuple[NDArray[np.float64], float, int]:
+def _fit(
+    heldout: HeldOut, kind: str, buckets: tuple[Buckets, ...], strength: float, settings: FitSettings
+) -> _Fitted:
+    """Learn the weights of a gate of given kind and buckets."""
+    weights, log_likelihood, iterations = _global_weights(heldout, settings)
+    if kind == "none":
+        return _Fitted(Gate.constant(weights), weights, log_likelihood, iterations)
+    problem = _GateProblem.create(heldout, buckets)
+    factors, steps = problem.learn(problem.initial_factors(weights), strength, settings)
+    return _Fitted(
+        problem.gate(kind, factors), weights, problem.log_likelihood(factors), max(iterations, steps)
+    )
+
+
+def _best_alone(fitted: _Fitted, part: int, log_likelihood: float) -> _Fitted:
+    """Give all weight to one part: the iterations ended before the mixture was as good."""
+    corner = np.zeros_like(fitted.global_weights)
+    corner[part] = 1.0
+    return replace(fitted, gate=Gate.constant(corner), global_weights=corner, log_likelihood=log_likelihood)
+
+
+@dataclass(frozen=True, eq=False)
+class _GateProblem:
+    """A gate to be learned, or to be measured: the probabilities of events, and the rows they look up."""
+
+    heldout: HeldOut
+    buckets: tuple[Buckets, ...]
+    starts: NDArray[np.int64]
+    """The first row of each table, and the end."""
+    row_events: NDArray[np.int64]
+    kernel: _core.GateLikelihood
+
+    @classmethod
+    def create(cls, heldout: HeldOut, buckets: tuple[Buckets, ...]) -> _GateProblem:
+        """Look up the rows of all events."""
+        starts = np.cumsum([0, *(one.number for one in buckets)])
+        rows = np.empty((len(buckets), heldout.events), np.uint32)
+        for number, one in enumerate(buckets):
+            rows[number] = one.of(heldout.features[one.part], heldout.events) + starts[number]
+        ratios = np.ascontiguousarray(heldout.ratios.T)
+        kernel = _core.GateLikelihood(ratios, rows, int(starts[-1]), Resources.current().threads)
+        row_events = np.bincount(rows.ravel(), minlength=int(starts[-1]))
+        return cls(heldout, buckets, starts, row_events, kernel)
+
+    def initial_factors(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return log-factors with which all histories have the same weights."""
+        factors = np.zeros((int(self.starts[-1]), len(weights)))
+        factors[0] = np.log(np.maximum(weights, np.exp(-_MAX_LOG_FACTOR)))
+        return factors.ravel()
+
+    def log_likelihood(self, factors: NDArray[np.float64]) -> float:
+        """Return the log-likelihood of the events."""
+        value, _ = self.kernel.value_and_gradient(_bounded(factors))
+        return float(self.heldout.log_best.sum()) + value
+
+    def learn(
+        self, factors: NDArray[np.float64], strength: float, settings: FitSettings
+    ) -> tuple[NDArray[np.float64], int]:
+        """Return better log-factors than the given ones, and the number of iterations."""
+        n_parts = len(self.heldout.ratios)
+        penalty = np.full(len(factors), strength)
+        penalty[: self.buckets[0].number * n_parts] = 0.0  # the factors of all histories are free
+        # Scaled so that the curvature is about the same for all, whatever the number of events of a row.
+        curvature = _CURVATURE_PER_EVENT * np.repeat(self.row_events, n_parts) + np.maximum(penalty, 1.0)
+        scale = 1 / np.sqrt(curvature)
+
+        def value_and_gradient(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+            factors = point * scale
+            value, gradient = self.kernel.value_and_gradient(_bounded(factors))
+            gradient -= penalty * factors
+            return value - 0.5 * float((penalty * factors * factors).sum()), gradient * scale
+
+        best, _, iterations = maximize_lbfgs(
+            value_and_gradient,
+            factors / scale,
+            tolerance=settings.tolerance * self.heldout.events,
+            max_iterations=settings.max_iterations,
+        )
+        return best * scale, iterations
+
+    def gate(self, kind: str, factors: NDArray[np.float64]) -> Gate:
+        """Return the gate with these log-factors."""
+        rows = _bounded(factors).reshape(-1, len(self.heldout.ratios))
+        weights = np.exp(rows - rows.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+        return Gate(kind, self.buckets, tuple(weights[begin:end] for begin, end in pairwise(self.starts)))
+
+
+def _bounded(factors: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.clip(factors, -_MAX_LOG_FACTOR, _MAX_LOG_FACTOR)
+
+
+def _global_weights(heldout: HeldOut, settings: FitSettings) -> tuple[NDArray[np.float64], float, int]:
     n_parts = len(heldout.ratios)
     weights, value, iterations = _core.em_weights(
         heldout.ratios,
@@ -122,3 +352,40 @@ def _global_weights(heldout: HeldOut, settings: Settings) -> tuple[NDArray[np.fl
         Resources.current().threads,
     )
     return weights, float(heldout.log_best.sum()) + value, iterations
+
+
+def _perplexity(log_likelihood: float, events: int) -> float | None:
+    """Return a perplexity, None if it is infinite."""
+    nats = -log_likelihood / events
+    return math.exp(nats) if nats < 700 else None
+
+
+def fit_weights(log_probs: Sequence[_LogProbs]) -> NDArray[np.float64]:
+    """Return the weights that `Mixture.fit` learns without buckets, from log-probabilities of held-out text.
+
+    Examples
+    --------
+    >>> good, bad = np.log([0.5, 0.5, 0.4]), np.log([0.1, 0.1, 0.1])
+    >>> fit_weights([good, bad]).round(3)
+    array([1., 0.])
+
+    """
+    rows = np.stack(log_probs)
+    rows = rows[:, rows.max(axis=0) > -np.inf]
+    heldout, settings = HeldOut.from_log_probs(rows, [{}]), FitSettings()
+    weights, log_likelihood, _ = _global_weights(heldout, settings)
+    alone = rows.sum(axis=1)
+    # The iterations may end before the mixture is as good as its best part.
+    if alone.max() > log_likelihood + settings.tolerance * heldout.events:
+        weights = (np.arange(len(rows)) == alone.argmax()).astype(np.float64)
+    return weights
+
+
+def interpolate(log_probs: Sequence[_LogProbs], weights: NDArray[np.float64]) -> _LogProbs:
+    """Return the log-probability of each event in a mixture: the log of the weighted sum of probabilities."""
+    total = np.zeros(len(log_probs[0]))
+    for weight, part in zip(weights.tolist(), log_probs, strict=True):
+        total += np.exp(part) * weight
+    with np.errstate(divide="ignore"):
+        mixed: _LogProbs = np.log(total, out=total)
+    return mixed

@@ -1,43 +1,53 @@
-"""A back-off n-gram model: probabilities of texts, of sentences, of the next word."""
+"""A back-off n-gram model."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import math
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import NgramCounts
+from stategram.counts import NgramCounts, count_ngrams
 from stategram.errors import BadDataError
-from stategram.models.ngram_training import check_options, count, trie_of
-from stategram.models.packing import Packed
-from stategram.models.protocol import SharedMethods
-from stategram.models.sentence_scores import TRIE_ARRAYS, SentenceScores, damage_error
+from stategram.models.model import (
+    Description,
+    DescriptionTable,
+    Model,
+    Text,
+    scoring_threads,
+    split_words,
+)
+from stategram.models.model_files import ModelFiles
+from stategram.models.ngram_training import check_options, train_trie
+from stategram.models.scores import Scores, State, Step
 from stategram.models.trie import NgramTrie
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.wording import plural
+
+_BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
+_LN_10 = math.log(10.0)
+_TRIE_ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")
+_NO_WORDS = State(0)
+
+
+def damage_error(folder: Path | None, error: _core.DamagedModel) -> BadDataError:
+    """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
+    where = f"{folder}: " if folder else ""
+    return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
 
 
 @dataclass(frozen=True, eq=False)
-class EventScores:
-    """What a model says of each event of a corpus."""
-
-    log10_probs: NDArray[np.float64]
-    orders: NDArray[np.uint8]
-    """The number of words of the n-gram that gave the probability."""
-    unknown: NDArray[np.bool_]
-    """Whether the word is not in the model's vocabulary."""
-
-
-@dataclass(frozen=True, eq=False)
-class NgramModel(SentenceScores, SharedMethods):
+class NgramModel(Model):
     """A back-off n-gram model.
 
     Parameters
@@ -48,30 +58,23 @@ class NgramModel(SentenceScores, SharedMethods):
         Its n-grams.
     smoothing
         The name of the way in which its probabilities were estimated.
-    report
-        How it was trained: anything that JSON can hold.
-    recipe
-        What it was trained with, as far as it is known; `lowercase` and `digits`: what was done with words.
     folder
         Where it was opened, None if it was not: the name in errors.
+    training_info, metadata
+        See `Model`.
 
     Notes
     -----
     Probabilities and weights are stored as float32 logarithms; their sums are float64, so that nothing more
-    is lost.
+    is lost. The value of a `State` is a node of the trie.
 
     """
 
-    vocabulary: Vocabulary
+    kind: ClassVar[str] = "ngram"
+
     trie: NgramTrie
     smoothing: str = "unknown"
-    report: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
     folder: Path | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @classmethod
     def train(
@@ -96,13 +99,13 @@ class NgramModel(SentenceScores, SharedMethods):
             ``kneser-ney`` (interpolated, modified), ``katz`` (back-off with Good-Turing discounts),
             ``absolute`` (interpolated absolute discounting) or ``witten-bell`` (interpolated).
         min_counts
-            For each length of n-grams, how often one must occur to be kept; they do not fall, and the first
-            is 1. By default all are kept, but for ``katz`` those of 3 and more words must occur twice.
+            For each length of n-grams, how often one must occur to be kept; they do not decrease, and the
+            first is 1. By default all are kept, but for ``katz`` those of 3 and more words must occur twice.
         prune
-            Drop n-grams without which the perplexity rises by less than this share, such as 1e-8 (Stolcke
+            Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8 (Stolcke
             1998).
         progress
-            Called with the fraction of the work that is done and a short message.
+            Called with the fraction done and a few words.
 
         Examples
         --------
@@ -113,9 +116,12 @@ class NgramModel(SentenceScores, SharedMethods):
 
         """
         min_counts = check_options(order, smoothing, min_counts, prune)
-        given = [corpus]
-        del corpus  # no name holds it here: its memory is free again as soon as it is counted
-        counts = count(given, order, progress=subprogress(progress, 0.0, 0.6))
+        if not isinstance(corpus, Corpus):
+            corpus = corpus_from_sentences(corpus)
+        if corpus.n_events == 0:
+            raise BadDataError("the text has no words; give sentences of words separated by white space")
+        counts = count_ngrams(corpus, order, progress=subprogress(progress, 0.0, 0.6))
+        del corpus  # which frees its memory, if the caller has no more use for it
         return cls.from_counts(
             counts,
             smoothing=smoothing,
@@ -134,15 +140,20 @@ class NgramModel(SentenceScores, SharedMethods):
         prune: float = 0.0,
         progress: Progress | None = None,
     ) -> NgramModel:
-        """Make a model of n-gram counts, which are used up. The parameters are those of `train`."""
+        """Train a model on n-gram counts, which are used up. The parameters are those of `train`."""
         min_counts = check_options(counts.order, smoothing, min_counts, prune)
         vocabulary = counts.vocabulary
-        trie, report = trie_of(counts, smoothing, min_counts, prune, progress=progress)
-        return cls(vocabulary, trie, smoothing, report)
+        trie, info = train_trie(counts, smoothing, min_counts, prune, progress=progress)
+        return cls(vocabulary, trie, smoothing, training_info=info)
 
     def __repr__(self) -> str:
-        sizes = " + ".join(map(str, self.trie.sizes))
-        return f"NgramModel(order {self.order}, {sizes} n-grams, {self.smoothing})"
+        return f"NgramModel(order {self.order}, {_sizes(self.trie)} n-grams, {self.smoothing})"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # ARPA files do not say
+        return f"{self.order}-gram model{known}"
 
     @property
     def order(self) -> int:
@@ -154,119 +165,195 @@ class NgramModel(SentenceScores, SharedMethods):
         """The number of probabilities and back-off weights."""
         return sum(self.trie.sizes) + sum(self.trie.sizes[:-1])
 
-    def log_probs(self, corpus: Corpus) -> NDArray[np.float64]:
-        """Give the natural logarithm of the probability of each event."""
-        return self.log_probs_by_number(corpus, self._numbers_of(corpus.vocabulary))
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """``length``: the words of the history that the model knows; ``backoff``: log10 of their weight.
 
-    def log_probs_by_number(self, corpus: Corpus, numbers: NDArray[np.uint32]) -> NDArray[np.float64]:
-        """Give the same for a corpus of anything, where `numbers` has the trie's number of each id."""
-        log10_probs, _ = self._score(corpus, numbers)
-        log10_probs *= np.log(10.0)
-        return log10_probs
-
-    def events(self, corpus: Corpus) -> EventScores:
-        """Give the log10 probability of each event, and what it rests on."""
-        numbers = self._numbers_of(corpus.vocabulary)
-        log10_probs, orders = self._score(corpus, numbers)
-        unknown = numbers == self.trie.numbers[UNKNOWN]
-        return EventScores(log10_probs, orders, unknown[corpus.ids])
-
-    def history_nodes(self, corpus: Corpus, numbers: NDArray[np.uint32] | None = None) -> NDArray[np.uint32]:
-        """Give for each event the node of the state that it was scored in, which its history alone decides.
-
-        `numbers` is for a corpus of anything: the trie's number of each id.
+        The weight is that of all words that were never seen after the history: the smaller it is, the surer
+        the model is there.
         """
-        if numbers is None:
-            numbers = self._numbers_of(corpus.vocabulary)
-        begin = int(self.trie.numbers[BEGIN])
-        try:
-            return self._reader.history_nodes(
-                corpus.ids, corpus.sentence_starts, numbers, begin, Resources.current().threads
+        return ("length", "backoff")
+
+    @property
+    def notes(self) -> list[str]:
+        """What an ARPA file lacked, as far as it changes probabilities."""
+        notes = []
+        missing = [word for word in (_BEGIN, _END) if word in self.training_info.get("added_words", ())]
+        if _BEGIN in missing:
+            notes.append(f"the model has no {_BEGIN}: it knows nothing of how sentences begin")
+        if _END in missing:
+            notes.append(f"the model has no {_END}: sentence ends have no probability")
+        if inserted := self.training_info.get("inserted_starts", 0):
+            were = "was" if inserted == 1 else "were"
+            notes.append(
+                f"{plural(inserted, 'n-gram')} with which longer ones start {were} missing and added, with "
+                "the probability that backing off gives"
             )
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+        return notes
 
-    def node_features(self, nodes: NDArray[np.uint32]) -> dict[str, NDArray[np.float32]]:
-        """Give what is known of states: ``length``, their words, and ``backoff``, log10 of their weight.
+    def describe(self) -> Description:
+        """Return its order, its smoothing and its n-grams by their length."""
+        facts = (("Order", self.order), ("Smoothing", self.smoothing), ("N-grams", sum(self.trie.sizes)))
+        return Description(facts, (self.sizes_table("word"),))
 
-        The weight is what the words that were never seen after the history have in common: the smaller it
-        is, the surer the model is there.
-        """
-        lengths = np.zeros(len(nodes), np.float32)
-        for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
-            lengths += nodes >= begin
-        return {"length": lengths, "backoff": self._backoffs[nodes]}
+    def sizes_table(self, unit: str, units: str | None = None) -> DescriptionTable:
+        """Return how many n-grams of each length there are; they are made of a `unit`, or several `units`."""
+        rows = tuple((plural(order, unit, units), size) for order, size in enumerate(self.trie.sizes, 1))
+        return DescriptionTable("N-grams by their length", ("Length", "N-grams"), rows)
 
-    def bucket_features(
-        self, corpus: Corpus, names: Collection[str] | None = None
-    ) -> dict[str, NDArray[np.float32]]:
-        """Give the features of the state before each event (see `node_features`).
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        return self._sentence_start if sentence_start else _NO_WORDS
+
+    @cached_property
+    def _sentence_start(self) -> State:
+        return State(self._node_after(0, [int(self.trie.numbers[BEGIN])]))
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text and the lengths of n-grams, in one walk over it.
 
         Examples
         --------
-        >>> from stategram import NgramModel, corpus_from_sentences
+        >>> from stategram import NgramModel
         >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=3)
-        >>> model.bucket_features(corpus_from_sentences(["the cat slept"]))["length"]
-        array([1., 2., 2., 0.], dtype=float32)
+        >>> scores = model.score("the cat slept", features=["length"])
+        >>> scores.orders, scores.features["length"]
+        (array([2, 3, 1, 1], dtype=uint8), array([1., 2., 2., 0.], dtype=float32))
 
         """
-        if names is not None and not {"length", "backoff"} & set(names):
-            return {}
-        return self.node_features(self.history_nodes(corpus))
+        self._check_features(features)
+        corpus, start = self._corpus(text), self.start()
+        first = start if state is None else state
+        try:
+            log_probs, orders, nodes = self._reader.score_events(
+                corpus.ids,
+                corpus.sentence_starts,
+                self.trie.numbers,
+                start.value,
+                first.value,
+                bool(features),
+                scoring_threads(corpus.n_events),
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        log_probs *= _LN_10  # of log10
+        return Scores(
+            corpus,
+            log_probs,
+            self._state_at_end(corpus, first),
+            orders,
+            {name: self._node_feature(name, nodes) for name in features},
+        )
 
-    def history_features(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> dict[str, float]:
-        """Give what `bucket_features` gives, for a single history."""
-        state = self.history_state(history, sentence_start=sentence_start)
-        features = self.node_features(np.array([state], np.uint32))
-        return {name: float(values[0]) for name, values in features.items()}
+    def _node_feature(self, name: str, nodes: NDArray[np.uint32]) -> NDArray[np.float32]:
+        if name == "backoff":
+            return self.trie.nodes.view(np.float32)[:, 1][nodes]
+        lengths = np.zeros(len(nodes), np.float32)
+        for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
+            lengths += nodes >= begin
+        return lengths
 
-    @cached_property
-    def _backoffs(self) -> NDArray[np.float32]:
-        return self.trie.nodes.view(np.float32)[:, 1]
+    def _state_at_end(self, corpus: Corpus, first: State) -> State:
+        if corpus.n_events == 0:
+            return first
+        if corpus.ids[-1] == END:
+            return self.start()
+        # No more words than these matter; with fewer of them, so does the state before them.
+        sentence = corpus.sentence(corpus.n_sentences - 1)
+        last = sentence[max(0, len(sentence) - self.order + 1) :]
+        before = first if corpus.n_sentences == 1 else self.start()
+        return State(
+            self._node_after(
+                before.value if len(last) == len(sentence) else 0, self.trie.numbers[last].tolist()
+            )
+        )
 
-    def distribution(
-        self, history: str | Sequence[str], *, sentence_start: bool = True
-    ) -> NDArray[np.float64]:
-        """Give the probability of each word of the vocabulary after a history, by its id.
+    def advance(self, state: State, word: str) -> Step:
+        """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
+        try:
+            log10_prob, node, order = self._reader.advance(
+                state.value, self._numbers_by_word.get(word, self._unknown_number)
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        return Step(log10_prob * _LN_10, State(node) if word != _END else self._sentence_start, order)
 
-        Parameters
-        ----------
-        history
-            The words so far; those that are not in the vocabulary count as ``<unk>``.
-        sentence_start
-            Whether the history begins a sentence.
+    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+        """Return the state after a history, which is that of its longest end that the model knows."""
+        words = split_words(history)
+        if sentence_start and words[:1] != [_BEGIN]:
+            words = [_BEGIN, *words]
+        try:
+            return State(self._reader.history_state(np.array(self._numbers_of(words), np.uint32)))
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
-        """
-        return self.distribution_after(self.history_state(history, sentence_start=sentence_start))
+    def kenlm_scores(
+        self, words: Sequence[str], state: State
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Return for each word after a state its log10 probability and the length of its n-gram."""
+        try:
+            return self._reader.score_words(state.value, np.array(self._numbers_of(words), np.uint32))
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
-    def pack(self) -> Packed:
-        """Give what a model folder has to hold."""
-        return Packed(
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        try:
+            probabilities = self._reader.distribution(state.value)
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        probabilities[BEGIN] = 0.0
+        return probabilities
+
+    def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
+        """Return a random n-gram: first a length is drawn, then an n-gram of that length."""
+        begins = self.trie.begins
+        # Pruning can leave no n-gram of some length.
+        levels = [level for level in range(self.order) if begins[level] < begins[level + 1]]
+        level = levels[random.integers(0, len(levels))]
+        node = int(random.integers(begins[level], begins[level + 1]))
+        first_child = self.trie.nodes.reshape(-1, 4)[:, 2]
+        words = []
+        while node > 0:
+            id = int(np.flatnonzero(self.trie.numbers == self.trie.words[node])[0])
+            words.append(self.vocabulary.word(id))
+            node = bisect_right(first_child, node) - 1  # reads only what it looks at
+        return tuple(reversed(words))
+
+    def check(self) -> None:
+        """Check every n-gram; BadDataError if the model is inconsistent."""
+        try:
+            self._reader.check(Resources.current().threads)
+        except ValueError as error:
+            raise BadDataError(f"not an n-gram model: {error}; write it again") from error
+
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
+        return ModelFiles(
             self.vocabulary,
             {
-                "model": "ngram",
+                "model": self.kind,
                 "order": self.order,
                 "smoothing": self.smoothing,
-                "report": dict(self.report),
-                "recipe": dict(self.recipe),
+                "report": dict(self.training_info),
+                "recipe": dict(self.metadata),
             },
-            {"trie": {name: getattr(self.trie, name) for name in TRIE_ARRAYS}},
+            {"trie": {name: getattr(self.trie, name) for name in _TRIE_ARRAYS}},
         )
 
     @classmethod
-    def unpack(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[object, ...]) -> NgramModel:
-        """Take what `pack` gave."""
+    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> NgramModel:
+        """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
         try:
             model = cls(
                 vocabulary,
-                NgramTrie(*(arrays[name] for name in TRIE_ARRAYS)),
+                NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS)),
                 str(folder.manifest["smoothing"]),
-                dict(folder.manifest["report"]),
-                dict(folder.manifest.get("recipe", {})),
                 folder.path,
+                training_info=dict(folder.manifest["report"]),
+                metadata=dict(folder.manifest.get("recipe", {})),
             )
             if len(model.vocabulary) != len(model.trie.numbers):
                 raise ValueError("its vocabulary is not that of its n-grams")
@@ -275,27 +362,30 @@ class NgramModel(SentenceScores, SharedMethods):
             raise BadDataError(f"{folder.path}: not an n-gram model ({error}); write it again") from error
         return model
 
-    def check(self) -> None:
-        """Look at every n-gram; BadDataError if the model makes no sense."""
-        try:
-            self._reader.check(Resources.current().threads)
-        except ValueError as error:
-            raise BadDataError(f"not an n-gram model: {error}; write it again") from error
+    @cached_property
+    def _reader(self) -> _core.TrieReader:
+        return _core.TrieReader(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
 
-    def _score(
-        self, corpus: Corpus, numbers: NDArray[np.uint32]
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        begin = int(self.trie.numbers[BEGIN])
+    @cached_property
+    def _numbers_by_word(self) -> dict[str, int]:
+        return dict(zip(self.vocabulary.words, self.trie.numbers.tolist(), strict=True))
+
+    @cached_property
+    def _unknown_number(self) -> int:
+        return int(self.trie.numbers[UNKNOWN])
+
+    def _numbers_of(self, words: Iterable[str]) -> list[int]:
+        numbers, unknown = self._numbers_by_word, self._unknown_number
+        return [numbers.get(word, unknown) for word in words]
+
+    def _node_after(self, node: int, numbers: list[int]) -> int:
         try:
-            return self._reader.score_events(
-                corpus.ids, corpus.sentence_starts, numbers, begin, Resources.current().threads
-            )
+            for number in numbers:
+                node = self._reader.advance(node, number)[1]
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
+        return node
 
-    def _numbers_of(self, vocabulary: Vocabulary) -> NDArray[np.uint32]:
-        if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
-            return self.trie.numbers
-        return self.trie.numbers[
-            np.fromiter(map(self.vocabulary.id, vocabulary.words), np.int64, len(vocabulary))
-        ]
+
+def _sizes(trie: NgramTrie) -> str:
+    return " + ".join(f"{size:,}" for size in trie.sizes)

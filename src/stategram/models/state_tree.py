@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +16,14 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
-from stategram.resources import Resources
+from stategram.models.model import scoring_threads
 from stategram.text import BEGIN, Corpus
 
-# Sizes of nodes: 0 for one that is not known, else 1 + log2 of its number of events.
-N_SIZES = 16
+# Count buckets of nodes: 0 for one that is not known, else 1 + log2 of its number of events.
+N_COUNT_BUCKETS = 16
+
+ContextStates: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.uint8]]
+"""The state and the count bucket of each event's context on one level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +36,9 @@ class StateLevel:
     counts: NDArray[np.uint32]
 
     @cached_property
-    def sizes(self) -> NDArray[np.uint8]:
-        """The size of each node."""
-        return np.minimum(np.frexp(self.counts)[1], N_SIZES - 1).astype(np.uint8)
+    def count_buckets(self) -> NDArray[np.uint8]:
+        """The count bucket of each node."""
+        return np.minimum(np.frexp(self.counts)[1], N_COUNT_BUCKETS - 1).astype(np.uint8)
 
     @cached_property
     def parents(self) -> NDArray[np.uint32]:
@@ -86,8 +90,8 @@ class StateTree:
                 return False
         return True
 
-    def find(self, corpus: Corpus) -> list[tuple[NDArray[np.uint32], NDArray[np.uint8]]]:
-        """Give for each level the state and the size of each event's context."""
+    def find(self, corpus: Corpus) -> list[ContextStates]:
+        """Return for each level the state and the count bucket of each event's context."""
         root = np.array([0, len(self.levels[0].values)], np.uint32)
         nodes, known = _core.find_contexts(
             corpus.ids,
@@ -97,7 +101,7 @@ class StateTree:
             [value.distance for value in self.definition.values],
             [root, *(level.first_child for level in self.levels[:-1])],
             [level.values for level in self.levels],
-            Resources.current().threads,
+            scoring_threads(corpus.n_events),
         )
         at: list[NDArray[np.uint32]] = [nodes] * self.depth
         for number in range(self.depth - 1, 0, -1):
@@ -105,14 +109,14 @@ class StateTree:
             above = at[number].copy()
             above[deeper] = self.levels[number - 1].parents[at[number][deeper]]
             at[number - 1] = above
-        found: list[tuple[NDArray[np.uint32], NDArray[np.uint8]]] = []
+        found: list[ContextStates] = []
         for number, level in enumerate(self.levels):
             here = known > number
             states = found[-1][0].copy() if found else np.full(len(nodes), self.rest, np.uint32)
-            sizes = np.zeros(len(nodes), np.uint8)
+            buckets = np.zeros(len(nodes), np.uint8)
             states[here] = level.states[at[number][here]]
-            sizes[here] = level.sizes[at[number][here]]
-            found.append((states, sizes))
+            buckets[here] = level.count_buckets[at[number][here]]
+            found.append((states, buckets))
         return found
 
 
@@ -128,12 +132,12 @@ def _are_children(first_child: NDArray[np.uint32], values: NDArray[np.uint32]) -
 
 
 def state_tree(clustering: Clustering) -> StateTree:
-    """Keep of a context tree what its states need."""
-    tree, least = clustering.tree, clustering.settings.min_count
+    """Return what the states of a clustering need of its context tree."""
+    tree, min_count = clustering.tree, clustering.settings.min_count
     levels: list[StateLevel] = []
     kept_above = np.ones(1, bool)
     for number, (level, states) in enumerate(zip(tree.levels, clustering.states, strict=True), 1):
-        keep = level.counts >= max(least, 1)
+        keep = level.counts >= max(min_count, 1)
         if number > 1:
             keep &= kept_above[tree.parents(number)]
         if levels:

@@ -48,7 +48,6 @@ from stategram.models import (
     fit_weights,
     interpolate,
     load_model,
-    part_names,
 )
 from stategram.text import Corpus
 
@@ -204,10 +203,9 @@ class Making:
                 steps=_PartsOf(report, number),
             )
             scores = self._scores(model)
-            weights = model.mean_weights(self.texts.test).tolist()
+            weights = [part.weight for part in model.score(self.texts.test).parts]
         parts = tuple(
-            Part(name=name, weight=weight)
-            for name, weight in zip(part_names(model.parts), weights, strict=True)
+            Part(name=name, weight=weight) for name, weight in zip(model.part_titles, weights, strict=True)
         )
         return self._row(plan, "mixture", scores, started, model.parameters, parts=parts), scores
 
@@ -268,7 +266,7 @@ class Making:
         recipe = {"order": plan.order, "smoothing": plan.smoothing, "min_counts": plan.min_counts}
         part = msgspec.convert({"model": "ngram", **recipe}, NgramPart)
         (found,) = resolve(Recipe(name=plan.key, part=[part]), self.texts.train).part
-        replace(model, recipe=msgspec.to_builtins(found)).save(self.folder.ngram)
+        replace(model, metadata=msgspec.to_builtins(found)).save(self.folder.ngram)
 
     def _kept_for_recipe(self) -> list[Model]:
         return [load_model(self.folder.ngram)] if self.folder.ngram.is_dir() else []

@@ -15,7 +15,7 @@ from stategram.experiments.reproduction.results import InputFile, TextFigures
 from stategram.experiments.run_folder import add_texts
 from stategram.progress import Progress
 from stategram.storage import file_sha256
-from stategram.text import Corpus, corpus_from_sentences, is_piece_of, read_corpus, require_known_words
+from stategram.text import Corpus, contains_text, corpus_from_sentences, read_corpus, require_known_words
 from stategram.wording import printable
 
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
@@ -45,7 +45,7 @@ class Texts:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
             for (use, corpus), (other, whole) in permutations(two):
-                if is_piece_of(corpus, whole):
+                if contains_text(whole, corpus):
                     raise UsageError(
                         f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
                         "nothing; give texts that have nothing in common"

@@ -1,0 +1,279 @@
+"""What every model can do.
+
+A kind of model has to say what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
+starts (`start`), and how probable a text is (`score`, `distribution_after`); everything else follows.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.models.model_files import ModelFiles, write_model_files
+from stategram.models.scores import Scores, State, Step
+from stategram.resources import Resources
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+
+Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
+"""A corpus, one sentence, or sentences."""
+
+History: TypeAlias = "str | Sequence[str] | State"
+"""The words so far, or the state after them."""
+
+# A pool of threads costs more than scoring so few events.
+_EVENTS_FOR_THREADS = 4096
+
+
+@dataclass(frozen=True)
+class DescriptionTable:
+    """A table of a description; integers are counts."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | int | float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model is made of, for reports: facts with their labels, and tables."""
+
+    facts: tuple[tuple[str, str | int | float], ...]
+    tables: tuple[DescriptionTable, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Model(ABC):
+    """Anything that gives p(w | history).
+
+    Parameters
+    ----------
+    vocabulary
+        The words it knows; all others are ``<unk>``.
+    training_info
+        How it was trained and what was found: anything that JSON can hold.
+    metadata
+        What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized.
+
+    """
+
+    kind: ClassVar[str]
+    """The name of the kind of model in model folders."""
+
+    vocabulary: Vocabulary
+    parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
+    """The models that it is made of, if it is a mixture."""
+    training_info: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
+
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What it is, in a few words, for tables."""
+
+    @property
+    def part_titles(self) -> list[str]:
+        """The titles of its parts; equal ones are numbered."""
+        titles = [part.title for part in self.parts]
+        total, met = Counter(titles), Counter[str]()
+        numbered = []
+        for title in titles:
+            met[title] += 1
+            numbered.append(f"{title} ({met[title]})" if total[title] > 1 else title)
+        return numbered
+
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """The number of words of its longest n-grams or contexts, the predicted word included."""
+
+    @property
+    @abstractmethod
+    def parameters(self) -> int:
+        """The number of its probabilities and weights."""
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The features of histories that `score` can return."""
+        return ()
+
+    @property
+    def word_categories(self) -> NDArray[np.uint32] | None:
+        """The category of each word by its id; None if the model has none."""
+        return None
+
+    @property
+    def is_normalized(self) -> bool:
+        """Whether the probabilities after each history sum to one."""
+        return True
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know before relying on its probabilities."""
+        return []
+
+    @abstractmethod
+    def describe(self) -> Description:
+        """Return what the model is made of, for reports."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Check every part; BadDataError if the model is inconsistent."""
+
+    @abstractmethod
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold; the class method `from_files` is its inverse."""
+
+    @abstractmethod
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the state at the start of a sentence, or else the state that knows of no words."""
+
+    @abstractmethod
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text, in one walk over it.
+
+        Parameters
+        ----------
+        text
+            A corpus, one sentence, or sentences. Words that the model does not know are ``<unk>``.
+        features
+            What else to return of the history before each event: some of `feature_names`. Features do not
+            depend on the event itself, so that a mixture may choose its weights by them.
+        state
+            The state from which the first sentence goes on, as `start`, `advance` and `Scores.state` return
+            it; the start of a sentence by default.
+
+        """
+
+    @abstractmethod
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+
+    def advance(self, state: State, word: str) -> Step:
+        """Return the log-probability of a word after a state, and the state after the word.
+
+        After ``</s>`` the next sentence starts.
+        """
+        scores = self.score(self._one_event(self.vocabulary.id(word)), state=state)
+        order = None if scores.orders is None else int(scores.orders[0])
+        return Step(float(scores.log_probs[0]), scores.state, order)
+
+    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+        """Return the state after the words of a history, which begins a sentence unless told otherwise."""
+        words = split_words(history)
+        if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
+            words = words[1:]
+        return self.score_words(words, self.start(sentence_start=sentence_start)).state
+
+    def score_words(self, words: Sequence[str], state: State) -> Scores:
+        """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
+        ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
+        return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
+
+    def kenlm_scores(
+        self, words: Sequence[str], state: State
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+        """Return for each word after a state its log10 probability and the length of its n-gram, or 0."""
+        scores = self.score_words(words, state)
+        orders = scores.orders if scores.orders is not None else np.zeros(len(words), np.uint8)
+        return scores.log_probs / np.log(10.0), orders
+
+    def state_features(self, state: State, names: Collection[str]) -> dict[str, float]:
+        """Return features of the history that led to a state."""
+        # Any word may stand for the next one: features do not depend on it.
+        features = self.score(self._one_event(END), features=names, state=state).features
+        return {name: float(values[0]) for name, values in features.items()}
+
+    def log_probs(self, text: Text) -> NDArray[np.float64]:
+        """Return the natural-log probability of each event of a text."""
+        return self.score(text).log_probs
+
+    def perplexity(self, text: Text) -> float:
+        """Return the perplexity of a text, ``<unk>`` counted as a word."""
+        return self.score(text).perplexity
+
+    def distribution(self, history: History, *, sentence_start: bool = True) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a history, by its id.
+
+        Parameters
+        ----------
+        history
+            The words so far, of which unknown ones count as ``<unk>``, or the state after them.
+        sentence_start
+            Whether words begin a sentence.
+
+        """
+        if not isinstance(history, State):
+            history = self.state_after(history, sentence_start=sentence_start)
+        return self.distribution_after(history)
+
+    def predict(
+        self, history: History, top: int = 10, *, sentence_start: bool = True
+    ) -> list[tuple[str, float]]:
+        """Return the most probable next words with their probabilities, the most probable first."""
+        if top < 1:
+            raise UsageError(f"top is {top}; it must be at least 1")
+        probabilities = self.distribution(history, sentence_start=sentence_start)
+        best = np.argsort(-probabilities, kind="stable")[:top]
+        return [(self.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
+
+    def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
+        """Return a random history, to check that probabilities sum to one: any words of the vocabulary."""
+        ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
+        return tuple(map(self.vocabulary.word, ids.tolist()))
+
+    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
+        """Write the model to a folder; `load_model` opens it.
+
+        Parameters
+        ----------
+        folder
+            The folder; a model that is there already is replaced.
+        manifest
+            Further entries of the manifest.
+
+        """
+        write_model_files(folder, self.to_files(), manifest or {})
+
+    def _corpus(self, text: Text) -> Corpus:
+        """Return a text in the vocabulary of the model."""
+        if isinstance(text, str):
+            text = [text]
+        if not isinstance(text, Corpus):
+            text = corpus_from_sentences(text, vocabulary=self.vocabulary)
+        return text.in_vocabulary(self.vocabulary)
+
+    def _one_event(self, id: int) -> Corpus:
+        return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
+
+    def _check_features(self, features: Collection[str]) -> None:
+        for name in features:
+            if name not in self.feature_names:
+                known = ", ".join(self.feature_names) or "none"
+                raise UsageError(f"no feature {name!r} of histories: {self!r} has {known}")
+
+
+def split_words(history: str | Sequence[str]) -> list[str]:
+    """Return the words of a history."""
+    if isinstance(history, bytes) or not isinstance(history, Iterable):
+        raise UsageError(f"found {history!r:.40}; expected words: a string, or a list of strings")
+    return history.split() if isinstance(history, str) else list(history)
+
+
+def scoring_threads(n_events: int) -> int:
+    """Return how many threads score so many events."""
+    return Resources.current().threads if n_events >= _EVENTS_FOR_THREADS else 1

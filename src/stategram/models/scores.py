@@ -1,0 +1,146 @@
+"""The log-probabilities of a text, and the states from which scoring goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError
+from stategram.text import UNKNOWN, Corpus
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a model has to know of the words so far: small, immutable and hashable.
+
+    `value` belongs to the model that made the state. Equal states have the same future.
+    """
+
+    value: Any
+
+
+class Step(NamedTuple):
+    """A word after a state."""
+
+    log_prob: float
+    """Its natural-log probability."""
+    state: State
+    """The state after the word."""
+    order: int | None
+    """The length of the n-gram that gave the probability; None if the model has no n-grams of words."""
+
+
+class WordScore(NamedTuple):
+    """A word, or a sentence end, of a text that was scored."""
+
+    word: str
+    log_prob: float
+    order: int | None
+    unknown: bool
+
+
+@dataclass(frozen=True)
+class PartScore:
+    """A part of a mixture on a text: its log-probability alone, and its mean weight."""
+
+    name: str
+    log_prob: float
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The result of `Model.score`.
+
+    Parameters
+    ----------
+    corpus
+        The text, in the vocabulary of the model.
+    log_probs
+        The natural-log probability of each event.
+    state
+        The state after the last event.
+    orders
+        The length of the n-gram that gave each probability; None if the model has no n-grams of words.
+    features
+        By name, a value for each event: what was asked for of the history before it.
+    parts
+        The parts of a mixture; empty for other models.
+
+    Examples
+    --------
+    >>> from stategram import NgramModel
+    >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+    >>> scores = model.score(["the cat slept"])
+    >>> round(scores.perplexity, 2), round(scores.log10_prob, 3)
+    (6.25, -3.184)
+    >>> [(event.word, event.order, event.unknown) for event in next(scores.sentences())]
+    [('the', 2, False), ('cat', 2, False), ('<unk>', 1, True), ('</s>', 1, False)]
+
+    """
+
+    corpus: Corpus
+    log_probs: NDArray[np.float64]
+    state: State
+    orders: NDArray[np.uint8] | None = None
+    features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    parts: tuple[PartScore, ...] = ()
+
+    @property
+    def log_prob(self) -> float:
+        """The natural-log probability of the text."""
+        return float(self.log_probs.sum())
+
+    @property
+    def log10_prob(self) -> float:
+        """The log10 probability of the text, as KenLM and ARPA files have it."""
+        return self.log_prob / math.log(10.0)
+
+    @property
+    def perplexity(self) -> float:
+        """The perplexity of the text: words and sentence ends, ``<unk>`` counted as a word."""
+        if len(self.log_probs) == 0:
+            raise BadDataError("the text has no words, so it has no perplexity")
+        with np.errstate(over="ignore"):
+            return float(np.exp(-self.log_probs.mean()))
+
+    @cached_property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Whether each event is a word that the model does not know."""
+        unknown: NDArray[np.bool_] = self.corpus.ids == UNKNOWN
+        return unknown
+
+    @cached_property
+    def sentence_log_probs(self) -> NDArray[np.float64]:
+        """The natural-log probability of each sentence."""
+        starts = self.corpus.sentence_starts
+        sums = np.zeros(len(starts) - 1)
+        filled = np.diff(starts) > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(self.log_probs, starts[:-1][filled])
+        return sums
+
+    def sentences(self) -> Iterator[list[WordScore]]:
+        """Return the events of each sentence in turn."""
+        orders = None if self.orders is None else self.orders.tolist()
+        for begin, end in zip(
+            self.corpus.sentence_starts[:-1].tolist(), self.corpus.sentence_starts[1:].tolist(), strict=True
+        ):
+            yield [
+                WordScore(
+                    self.corpus.vocabulary.word(id),
+                    log_prob,
+                    orders[event] if orders else None,
+                    id == UNKNOWN,
+                )
+                for event, (id, log_prob) in enumerate(
+                    zip(self.corpus.ids[begin:end].tolist(), self.log_probs[begin:end].tolist(), strict=True),
+                    begin,
+                )
+            ]
