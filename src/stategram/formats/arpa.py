@@ -61,7 +61,7 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     Raises
     ------
     BadDataError
-        With file and line, if the file is not as the module describes, is cut off, or holds an n-gram twice.
+        With file and line, if the file is not as the module describes, is cut off, or repeats an n-gram.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def read_arpa_trie(
 
 
 def _model_folder_of(file: Path) -> Path | None:
-    """Give the folder of a file, if it looks like a model folder and the file like one of its own."""
+    """Return the folder of a file, if it looks like a model folder and the file like one of its own."""
     folder = file.absolute().parent
     return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
 

@@ -35,7 +35,7 @@ GATE_KINDS = ("none", *_SINGLE, "all")
 
 _MAX_QUANTILES = 16
 _EVENTS_PER_BUCKET = 50
-# Features are float32, which cannot tell greater integers apart.
+# Features are float32, which cannot represent all greater integers.
 _MAX_VALUES = 1 << 24
 
 
@@ -115,7 +115,7 @@ def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
     if n < 2:
         return ()
     quantiles = np.quantile(values, np.arange(1, n) / n)
-    # Below the first edge there would be nothing if it were the least value.
+    # Below the first edge there would be nothing if it were the smallest value.
     return tuple(np.unique(quantiles[quantiles > values.min()]).tolist())
 
 

@@ -152,7 +152,7 @@ class NgramModel(Model):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # ARPA files do not say
+        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # as in ARPA files
         return f"{self.order}-gram model{known}"
 
     @property
