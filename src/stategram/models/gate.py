@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -75,15 +76,19 @@ class Buckets:
     @property
     def number(self) -> int:
         """The number of buckets."""
-        return sum(len(edges) + 1 for edges in self.edges)
+        return int(self._begins[-1])
+
+    @cached_property
+    def _begins(self) -> NDArray[np.int64]:
+        """The first bucket of each value of the first feature, and the end."""
+        return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
 
     def of(self, features: Features, size: int) -> NDArray[np.int64]:
         """Return the bucket of each of `size` events from the features of its history."""
         if not self.names:
             return np.zeros(size, np.int64)
         first = np.clip(features[self.names[0]].astype(np.int64), 0, len(self.edges) - 1)
-        begins = np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
-        buckets: NDArray[np.int64] = begins[first]
+        buckets: NDArray[np.int64] = self._begins[first]
         if len(self.names) > 1:
             second = features[self.names[1]]
             for value, edges in enumerate(self.edges):
@@ -179,7 +184,7 @@ class Gate:
         """The number of weights."""
         return sum(table.size for table in self.tables)
 
-    @property
+    @cached_property
     def needs(self) -> dict[int, set[str]]:
         """The names of the features that each part has to return."""
         needs: dict[int, set[str]] = {}
