@@ -30,7 +30,7 @@ def measure_clustering(texts: Texts, settings: Settings) -> list[Table]:
     for fraction in _FRACTIONS:
         part = first_part(texts.train, fraction, texts.folder)
         growth.append({"fraction": fraction, **_row(part, texts.test, settings.k[0], settings, tree=True)})
-    places = {
+    digits = {
         "fraction": 2,
         "cluster s": 2,
         "cluster CPU s": 2,
