@@ -46,34 +46,11 @@ _ENDINGS = (
     ("er", "J", "JJR"),
     ("ness", "JV", "NN"),
 )
-_PREFIXES = (
-    "un",
-    "re",
-    "non",
-    "anti",
-    "over",
-    "under",
-    "inter",
-    "pre",
-    "sub",
-    "super",
-    "multi",
-    "mis",
-    "out",
-)
+_PREFIXES = tuple("un re non anti over under inter pre sub super multi mis out".split())
 _PUNCTUATION = {"Ps": "(", "Pe": ")", "Pi": "``", "Pf": "''", "Pd": ":", "Sc": "$"}
-_MARKS = {
-    ".": ".",
-    "!": ".",
-    "?": ".",
-    "…": ":",
-    ",": ",",
-    ";": ":",
-    ":": ":",
-    '"': "''",
-    "'": "''",
-    "`": "``",
-}
+_MARKS = (
+    dict.fromkeys(".!?", ".") | dict.fromkeys(";:…", ":") | dict.fromkeys("\"'", "''") | {",": ",", "`": "``"}
+)
 
 
 def tags_from_brill(vocabulary: Vocabulary) -> TagMap:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary, dense_ids
 
 Categories: TypeAlias = "Mapping[str, object] | NDArray[np.integer[Any]] | Sequence[int]"
 
@@ -37,15 +37,9 @@ def category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.u
 
 def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]:
     if isinstance(categories, Mapping):
-        numbers: dict[object, int] = {}
-        return np.fromiter(
-            (
-                numbers.setdefault(categories[word], len(numbers)) if word in categories else _NO_CATEGORY
-                for word in vocabulary.words
-            ),
-            np.int64,
-            len(vocabulary),
-        )
+        numbers = dense_ids(categories[word] for word in vocabulary.words if word in categories)
+        labels = (numbers[categories[w]] if w in categories else _NO_CATEGORY for w in vocabulary.words)
+        return np.fromiter(labels, np.int64, len(vocabulary))
     given = np.asarray(categories)
     if given.shape != (len(vocabulary),) or not np.issubdtype(given.dtype, np.integer):
         raise UsageError(
