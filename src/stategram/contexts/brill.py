@@ -101,13 +101,7 @@ def read_brill_lexicon() -> dict[str, str]:
 class BrillRules:
     """Finds the tags of words that may not be in the lexicon.
 
-    Parameters
-    ----------
-    lexicon
-        Words with their tags.
-    vocabulary
-        All words. If they are in lower case, names are looked up in lower case.
-
+    If the vocabulary is in lower case, names are looked up in lower case.
     """
 
     def __init__(self, lexicon: Mapping[str, str], vocabulary: Vocabulary) -> None:
