@@ -1,125 +1,469 @@
-"""What a recipe may say: the keys of each kind of part, and what is possible for each.
+"""The parts of a recipe: one model each, with its keys, and how it is trained.
 
-The types say it all: the text of a `Meta` is what an error tells of a key.
+A field of a part is a key of a recipe file. Its `Meta` says what it is for, what is possible and what is not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, TypeAlias
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Self, TypeAlias
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
-from stategram.clustering import CLUSTERING_CRITERIA, EFFORTS, PRESETS, SIZE
-from stategram.models import GATE_KINDS, SMOOTHINGS
+from stategram.clustering import (
+    AUTO,
+    EFFORTS,
+    PRESETS,
+    SIZE,
+    ClusterNumbers,
+    Clustering,
+    ClusteringSettings,
+    LevelResult,
+    by_size,
+    choose_numbers,
+    cluster_tree,
+    is_size,
+)
+from stategram.contexts import ContextDefinition, ContextTree, check_tags, file_of_tags
+from stategram.errors import UsageError
+from stategram.experiments.recipe_keys import RecipeKey, choice, keys_of
+from stategram.experiments.training import ClassSource, TagSource, Training, sweeps_to
+from stategram.formats import read_classes
+from stategram.models import (
+    SMOOTHINGS,
+    CategoryNgramModel,
+    ClusteredModel,
+    Model,
+    NgramModel,
+    check_min_counts,
+    usual_min_counts,
+)
+from stategram.progress import Progress, Stop, subprogress
+from stategram.storage import Store
+from stategram.text import Corpus
 
+_log = logging.getLogger(__name__)
+
+
+_SIZES = 'a number, "size" (by the size of the text), "0.5 size"'
 _Count: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000)]
-
-
-def one_of(names: Iterable[str]) -> str:
-    """Give a pattern for one of these names, or patterns, and nothing before or after it."""
-    return rf"\A({'|'.join(names)})\Z"
-
-
-_Order: TypeAlias = Annotated[Annotated[int, Meta(ge=1, le=9)], Meta(description="1 to 9")]
+_Order: TypeAlias = Annotated[
+    int, Meta(ge=1, le=9, description="number of words, or of classes, of the longest n-grams")
+]
 _Smoothing: TypeAlias = Annotated[
-    Annotated[str, Meta(pattern=one_of(SMOOTHINGS))], Meta(description=", ".join(SMOOTHINGS))
+    Annotated[str, choice(SMOOTHINGS)], Meta(description="how probabilities are estimated")
 ]
 _Effort: TypeAlias = Annotated[
-    Annotated[str, Meta(pattern=one_of(EFFORTS))], Meta(description=", ".join(EFFORTS))
+    Annotated[str, choice(EFFORTS)] | None,
+    Meta(
+        description="search effort for word classes that are learned; for those of a context by default that of "
+        "another part, or normal",
+        extra={"possible": ", ".join(EFFORTS)},
+    ),
 ]
-_Clusters: TypeAlias = Annotated[
-    _Count | Annotated[str, Meta(pattern=one_of((SIZE, "auto")))],
-    Meta(description='a number, "size" (by the size of the text), "0.5 size", or "auto" (tried out)'),
-]
-_Classes: TypeAlias = Annotated[
-    _Count | Annotated[str, Meta(min_length=1)],
-    Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),
-]
-_AtLeastOne: TypeAlias = Annotated[_Count | None, Meta(description="a number of at least 1")]
-_AtLeastZero: TypeAlias = Annotated[
-    Annotated[int, Meta(ge=0, le=1_000_000)] | None, Meta(description="a number of at least 0")
-]
+_Clusters: TypeAlias = _Count | Annotated[str, Meta(pattern=rf"\A({SIZE}|auto)\Z")]
+_Classes: TypeAlias = _Count | Annotated[str, Meta(min_length=1)]
+
+# What a part of a recipe says itself, or what comes from the training.
+_NOT_KEYS = ("states", "categories", "tree", "seed")
+CLUSTERING_KEYS = {
+    name: key._replace(default=None)
+    for name, key in keys_of(ClusteringSettings).items()
+    if name not in _NOT_KEYS
+}
+"""The keys of a clustered part that come from the settings of a clustering; by default those of the preset."""
 
 
-class NgramPart(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", tag="ngram", kw_only=True
-):
+@dataclass(frozen=True)
+class Trained:
+    """A trained part, and what its clustering found, if it has one."""
+
+    model: Model
+    clustering: Clustering | None = None
+    ended_early: bool = False
+
+
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", kw_only=True):
+    """One model of a recipe."""
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        raise NotImplementedError
+
+    @property
+    def lacks_tags(self) -> bool:
+        """Whether its context has tags, but it does not say which."""
+        return False
+
+    @classmethod
+    def keys(cls) -> dict[str, RecipeKey]:
+        """Return its keys in a recipe file."""
+        return keys_of(cls)
+
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any]) -> Self:
+        """Return the part with these values of its keys."""
+        return cls(**values)
+
+    def check(self) -> None:
+        """Refuse values that are inconsistent: UsageError, beginning with the key."""
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the files that it needs: their use, and their name."""
+        return []
+
+    def check_files(self) -> None:
+        """Look into the files that it needs: an error now, not when they are needed."""
+        for use, name in self.files():
+            if use == "classes" and name != "-":
+                read_classes(name)
+
+    def resolve(self, corpus: Corpus) -> Part:
+        """Fill in what follows from the text and from presets; too large numbers are lowered with a warning."""
+        return self
+
+    def efforts(self) -> dict[int, str]:
+        """Return with which effort it learns how many word classes."""
+        return {}
+
+    def with_efforts(self, efforts: Mapping[int, str]) -> Part:
+        """Learn word classes of a context as other parts learn them, so that they are shared."""
+        return self
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Train the model, of a part that is resolved."""
+        raise NotImplementedError
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its keys and values, as in a recipe file."""
+        found: dict[str, Any] = msgspec.to_builtins(self)
+        return found
+
+
+class NgramPart(Part, frozen=True, tag="ngram"):
     """An n-gram model of words; the keys are the parameters of `NgramModel.train`."""
 
     order: _Order = 5
     smoothing: _Smoothing = "kneser-ney"
     min_counts: Annotated[
-        list[_Count] | None, Meta(description="a list with a number for each length of n-grams")
+        list[_Count] | None,
+        Meta(
+            description="how often an n-gram must occur; by default that of the smoothing",
+            extra={"possible": "a list with a number for each length of n-grams"},
+        ),
     ] = None
     prune: Annotated[
-        Annotated[float, Meta(ge=0, lt=1)], Meta(description="a share from 0 on, such as 1e-8")
+        float,
+        Meta(
+            ge=0,
+            lt=1,
+            description="drop n-grams without which the perplexity rises by less than this fraction",
+            extra={"possible": "a fraction from 0 on, such as 1e-8"},
+        ),
     ] = 0.0
 
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"{self.order}-gram model ({self.smoothing})"
 
-class CategoryNgramPart(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    tag_field="model",
-    tag="category-ngram",
-    kw_only=True,
-):
+    def check(self) -> None:
+        """Refuse values that are inconsistent."""
+        if self.min_counts is not None:
+            with _key("min_counts"):
+                check_min_counts(self.min_counts, self.order)
+
+    def resolve(self, corpus: Corpus) -> NgramPart:
+        """Fill in the counts of the smoothing."""
+        counts = self.min_counts or list(usual_min_counts(self.smoothing, self.order))
+        return msgspec.structs.replace(self, min_counts=counts)
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Train the model."""
+        training.forget_contexts()
+        model = NgramModel.train(
+            training.corpus,
+            self.order,
+            smoothing=self.smoothing,
+            min_counts=self.min_counts,
+            prune=self.prune,
+            progress=progress,
+        )
+        return Trained(replace(model, recipe=self.to_json()))
+
+
+class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
     """An n-gram model of word classes, which are learned with an effort or read from a file."""
 
-    classes: _Classes = "size"
-    effort: _Effort = "normal"
+    classes: Annotated[
+        _Classes, Meta(description="the word classes", extra={"possible": f"{_SIZES}, or a class file"})
+    ] = "size"
+    effort: Annotated[
+        Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes that are learned")
+    ] = "normal"
     order: _Order = 5
     smoothing: _Smoothing = "kneser-ney"
 
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        classes = f"{self.classes:,} classes" if isinstance(self.classes, int) else self.classes
+        return f"{self.order}-gram model of {classes}"
 
-class ClusteredPart(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="model", tag="clustered", kw_only=True
-):
-    """A clustered model; the keys are the parameters of `cluster`, those of its preset where not given."""
+    def files(self) -> list[tuple[str, str]]:
+        """Return the class file, if it needs one."""
+        return _class_file(self.classes)
 
-    context: Annotated[str, Meta(description="values such as w-2,w-1 or g-3,g-2,w-1")] = "w-2,w-1"
-    tree_order: Annotated[str | None, Meta(description="the values of the context in another order")] = None
-    tree: Annotated[bool, Meta(description="true or false")] = True
-    states: _Clusters = "size"
-    categories: _Clusters = "size"
-    preset: Annotated[Annotated[str, Meta(pattern=one_of(PRESETS))], Meta(description=", ".join(PRESETS))] = (
-        "normal"
-    )
-    criterion: Annotated[
-        Annotated[str, Meta(pattern=one_of(CLUSTERING_CRITERIA))] | None,
-        Meta(description=", ".join(CLUSTERING_CRITERIA)),
+    def resolve(self, corpus: Corpus) -> CategoryNgramPart:
+        """Fill in the number of classes."""
+        return msgspec.structs.replace(self, classes=_number(self.classes, corpus, "classes"))
+
+    def efforts(self) -> dict[int, str]:
+        """Return with which effort it learns how many word classes."""
+        return {self.classes: self.effort} if isinstance(self.classes, int) else {}
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Train the model."""
+        training.forget_contexts()
+        classes, ended_early = training.classes(
+            ClassSource(self.classes, self.effort), subprogress(progress, 0.0, 0.7)
+        )
+        model = CategoryNgramModel.train(
+            training.corpus,
+            classes,
+            self.order,
+            smoothing=self.smoothing,
+            progress=subprogress(progress, 0.7, 1.0),
+        )
+        return Trained(replace(model, recipe=_recipe(self, ended_early)), ended_early=ended_early)
+
+
+class ClusteredPart(Part, frozen=True, tag="clustered"):
+    """A clustered model; keys of the clustering that are not given are those of its preset."""
+
+    context: Annotated[
+        str,
+        Meta(
+            description="what is known of the words before: words w, tags t, classes g, 1 being the nearest",
+            extra={"possible": "values such as w-2,w-1 or g-3,g-2,w-1"},
+        ),
+    ] = "w-2,w-1"
+    tree_order: Annotated[
+        str | None,
+        Meta(
+            description="the values in the order in which they divide contexts; by default nearest first",
+            extra={"possible": "the values of the context in another order"},
+        ),
     ] = None
-    min_count: _AtLeastOne = None
-    tolerance: Annotated[
-        Annotated[float, Meta(ge=0, lt=1)] | None, Meta(description="a share from 0 to 1, such as 0.001")
+    tree: Annotated[
+        bool, Meta(description="whether groups of contexts move first, single ones later; else single ones only")
+    ] = True
+    states: Annotated[
+        _Clusters,
+        Meta(description="number of clusters of contexts", extra={"possible": f'{_SIZES}, or "auto" (tried out)'}),
+    ] = "size"
+    categories: Annotated[
+        _Clusters,
+        Meta(description="number of clusters of words", extra={"possible": f'{_SIZES}, or "auto" (tried out)'}),
+    ] = "size"
+    preset: Annotated[
+        Annotated[str, choice(PRESETS)],
+        Meta(description="search effort: gives the keys of the clustering that are not given"),
+    ] = "normal"
+    settings: ClusteringSettings | None = None
+    """How to cluster; that of the preset by default. Its fields are keys of the part in a file."""
+    tags: Annotated[
+        str | None,
+        Meta(
+            description="tags of a context that has some; --tags where not given",
+            extra={"possible": "brill, or a file of words and tags"},
+        ),
     ] = None
-    max_sweeps: _AtLeastOne = None
-    anneal: _AtLeastZero = None
-    candidates: _AtLeastZero = None
-    tags: Annotated[str | None, Meta(description="brill, or a file of words and tags")] = None
-    guess_tags: Annotated[bool, Meta(description="true or false")] = True
+    guess_tags: Annotated[
+        bool, Meta(description="whether words that a file of tags lacks have the tag of words that end alike")
+    ] = True
     context_classes: Annotated[
         _Classes | None,
-        Meta(description='a number, "size" (by the size of the text), "0.5 size", or a class file'),
+        Meta(
+            description="word classes of a context that has some; by the size of the text where not given",
+            extra={"possible": f"{_SIZES}, or a class file"},
+        ),
     ] = None
-    effort: Annotated[
-        Annotated[str, Meta(pattern=one_of(EFFORTS))] | None, Meta(description=", ".join(EFFORTS))
-    ] = None
-    """That of the classes of the context, if they are learned."""
+    effort: _Effort = None
 
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"clustered model of {self.context} ({self.preset})"
 
-class MixturePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How the parts are mixed."""
+    @property
+    def definition(self) -> ContextDefinition:
+        """What a context is."""
+        return ContextDefinition.parse(self.context, self.tree_order)
 
-    buckets: Annotated[
-        Annotated[str, Meta(pattern=one_of(("auto", *GATE_KINDS)))],
-        Meta(description=", ".join(("auto", *GATE_KINDS))),
-    ] = "auto"
+    @property
+    def lacks_tags(self) -> bool:
+        """Whether its context has tags, but it does not say which."""
+        return self.tags is None and self.definition.needs_tags
 
+    @classmethod
+    def keys(cls) -> dict[str, RecipeKey]:
+        """Return its keys in a recipe file, those of the clustering among them."""
+        keys = keys_of(cls)
+        found: dict[str, RecipeKey] = {}
+        for name, key in keys.items():
+            found |= CLUSTERING_KEYS if name == "settings" else {name: key}
+        return found
 
-Part: TypeAlias = NgramPart | CategoryNgramPart | ClusteredPart
+    @classmethod
+    def from_keys(cls, values: Mapping[str, Any]) -> Self:
+        """Return the part with these values of its keys."""
+        given = {key: value for key, value in values.items() if key in CLUSTERING_KEYS}
+        others = {key: value for key, value in values.items() if key not in CLUSTERING_KEYS}
+        part = cls(**others)
+        if not given:
+            return part
+        return msgspec.structs.replace(part, settings=msgspec.structs.replace(PRESETS[part.preset], **given))
+
+    def check(self) -> None:
+        """Refuse values that are inconsistent, and contexts that cannot be read."""
+        with _key("context"):
+            definition = ContextDefinition.parse(self.context)
+        with _key("tree_order"):
+            if self.tree_order is not None and not self.tree:
+                raise UsageError("tree = false has no tree to order; leave the key out")
+            ContextDefinition.parse(self.context, self.tree_order)
+        for needed, key in ((definition.needs_tags, "tags"), (definition.needs_classes, "context_classes")):
+            if getattr(self, key) is not None and not needed:
+                raise UsageError(f"{key}: the context {self.context} has none; leave the key out")
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the class file and the file of tags, if it needs them."""
+        tags = file_of_tags(self.tags) if self.tags else None
+        return _class_file(self.context_classes) + ([("tags", tags)] if tags else [])
+
+    def check_files(self) -> None:
+        """Look into the files that it needs."""
+        super().check_files()
+        if self.tags is not None:
+            check_tags(self.tags, guess=self.guess_tags)
+
+    def resolve(self, corpus: Corpus) -> ClusteredPart:
+        """Fill in the numbers and the settings; states are limited when the contexts are counted."""
+        definition, states, classes = self.definition, self.states, None
+        if isinstance(states, str) and is_size(states):
+            states = by_size(states, corpus.n_events)
+        if definition.needs_classes:
+            classes = _number(self.context_classes or "size", corpus, "classes of the context")
+        return msgspec.structs.replace(
+            self,
+            context=str(definition),
+            tree_order=definition.tree_order if self.tree else None,
+            states=states,
+            categories=_number(self.categories, corpus, "categories"),
+            context_classes=classes,
+            settings=self.settings or PRESETS[self.preset],
+        )
+
+    def with_efforts(self, efforts: Mapping[int, str]) -> ClusteredPart:
+        """Learn the word classes of its context as other parts learn them, so that they are shared."""
+        if not isinstance(self.context_classes, int):
+            return msgspec.structs.replace(self, effort=None)
+        effort = self.effort or efforts.get(self.context_classes, "normal")
+        return msgspec.structs.replace(self, effort=effort)
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Count the contexts, cluster them, and learn the weights of states on the held-out text."""
+        tags = TagSource(self.tags, self.guess_tags) if self.tags is not None else None
+        classes, ended_early = None, False
+        if self.context_classes is not None:
+            classes = ClassSource(self.context_classes, self.effort or "normal")
+            ended_early = training.classes(classes, subprogress(progress, 0.0, 0.3)).ended_early
+            progress = subprogress(progress, 0.3, 1.0)
+        # What follows from classes whose learning was ended early is not kept.
+        store, key = (None, "") if ended_early else (training.store, part_key(self, training))
+        with training.interruptible() as stop:
+            numbers = self._numbers(training, tags, classes, store, progress, stop)
+            tree = training.contexts(self.definition, tags, classes)
+            found = cluster_tree(
+                tree,
+                self._settings_for(tree, numbers, training.seed),
+                checkpoint=None if store is None else store.place("clustering", key),
+                resume=store is not None,
+                progress=sweeps_to(progress),
+                stop=stop,
+            )
+            ended_early = ended_early or stop()
+        for level in found.levels:
+            _log.debug("%s", _level_line(level))
+        if numbers.trials:
+            _log.info("%s", _trials_line(found, numbers))
+        model = ClusteredModel.train(found, training.heldout)
+        recipe = _recipe(self, ended_early)
+        recipe |= {"states": found.settings.states, "categories": found.settings.categories}
+        return Trained(replace(model, recipe=recipe), found, ended_early)
+
+    def _numbers(
+        self,
+        training: Training,
+        tags: TagSource | None,
+        classes: ClassSource | None,
+        store: Store | None,
+        progress: Progress | None,
+        stop: Stop,
+    ) -> ClusterNumbers:
+        """Return the numbers of states and of categories, trying out those that are ``auto``."""
+        if AUTO not in (self.states, self.categories):
+            return ClusterNumbers(int(self.states), int(self.categories))
+        key = part_key(self, training) if store is not None else ""
+        if store is not None and (kept := store.get_json("numbers", key)) is not None:
+            return msgspec.convert(kept, ClusterNumbers)
+        tag_map, labels = training.context_values(tags, classes)
+        found = choose_numbers(
+            training.corpus,
+            self.definition,
+            self.states,
+            self.categories,
+            tags=tag_map,
+            classes=labels,
+            settings=self._clustering_settings(),
+            progress=sweeps_to(progress),
+            stop=stop,
+        )
+        if store is not None and not stop():
+            store.put_json("numbers", key, msgspec.to_builtins(found))
+        return found
+
+    def _clustering_settings(self) -> ClusteringSettings:
+        return msgspec.structs.replace(self.settings or PRESETS[self.preset], tree=self.tree)
+
+    def _settings_for(self, tree: ContextTree, numbers: ClusterNumbers, seed: int) -> ClusteringSettings:
+        """Return the settings with numbers that suit the contexts."""
+        most = _max_states(tree)
+        if numbers.states > most:
+            _log.warning(
+                "only %s of %s states are possible: half of the contexts", f"{most:,}", f"{numbers.states:,}"
+            )
+        return msgspec.structs.replace(
+            self._clustering_settings(),
+            states=min(numbers.states, most),
+            categories=min(numbers.categories, int(np.count_nonzero(tree.word_counts))),
+            seed=seed,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return its keys and values, those of the clustering among them."""
+        found = super().to_json()
+        settings = found.pop("settings") or {}
+        return found | {name: settings[name] for name in CLUSTERING_KEYS if name in settings}
+
 
 PARTS: dict[str, type[Part]] = {
     "ngram": NgramPart,
@@ -128,49 +472,61 @@ PARTS: dict[str, type[Part]] = {
 }
 
 
-MEANINGS = {
-    "order": "number of words, or of classes, of the longest n-grams",
-    "smoothing": "how probabilities are estimated",
-    "min_counts": "how often an n-gram must occur; by default what is usual for the smoothing",
-    "prune": "drop n-grams without which the perplexity rises by less than this share",
-    "classes": "the word classes",
-    "effort": "how hard to look for word classes; for those of a context as another part does, or normal",
-    "context": "what is known of the words before: words w, tags t, classes g, 1 being the nearest",
-    "tree_order": "the values in the order in which they part groups of contexts; by default nearest first",
-    "tree": "whether groups of contexts move first, single ones later; else single ones from the start",
-    "states": "how many clusters of contexts",
-    "categories": "how many clusters of words",
-    "preset": "how hard to look; gives the keys of the table below that are not given",
-    "criterion": "maximum likelihood, or leaving-one-out",
-    "min_count": "contexts with fewer events do not move on their own",
-    "tolerance": "a level ends when a sweep lowers the perplexity by less than this share",
-    "max_sweeps": "a level ends after so many sweeps at most",
-    "anneal": "annealing sweeps on the first level",
-    "candidates": "look at so many clusters only in two of three sweeps; 0: always at all",
-    "tags": "tags of a context that has some; --tags where not given",
-    "guess_tags": "whether words that a file of tags lacks have the tag of words that end alike",
-    "context_classes": "word classes of a context that has some; by the size of the text where not given",
-    "buckets": "of what the weights depend; auto tries them out",
-}
-"""What each key is for."""
+def part_key(part: Part, training: Training) -> str:
+    """Return the content key of a part of a training."""
+    return training.key(part.to_json(), *(Path(name) for _, name in part.files()))
 
 
-class Recipe(msgspec.Struct, frozen=True, kw_only=True):
-    """Which models to train on a text and to mix.
+@contextmanager
+def _key(name: str) -> Iterator[None]:
+    """Begin an error with the key that it is about."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{name}: {error}") from error
 
-    Examples
-    --------
-    >>> from stategram.experiments.recipe_parts import NgramPart
-    >>> Recipe(name="one", part=[NgramPart(order=2)]).to_json()["part"][0]["order"]
-    2
 
+def _class_file(classes: int | str | None) -> list[tuple[str, str]]:
+    return [("classes", classes)] if isinstance(classes, str) and not is_size(classes) else []
+
+
+def _number(given: int | str, corpus: Corpus, what: str) -> int | str:
+    """Return a number of clusters of words: never more than half of the different words of the text."""
+    most = max(1, int(np.count_nonzero(corpus.word_counts)) // 2)
+    if isinstance(given, str):
+        return min(by_size(given, corpus.n_events), most) if is_size(given) else given
+    if given > most:
+        _log.warning(
+            "only %s of %s %s are possible: half of the different words", f"{most:,}", f"{given:,}", what
+        )
+    return min(given, most)
+
+
+def _max_states(tree: ContextTree) -> int:
+    """Return the maximal number of states that is useful.
+
+    With more than half of the contexts most states would have one context. Contexts of tags are so few, and so
+    frequent, that each may have a state of its own.
     """
+    contexts = int(np.count_nonzero(tree.levels[-1].counts))
+    only_tags = all(value.kind == "t" for value in tree.definition.values)
+    return max(1, contexts if only_tags else contexts // 2)
 
-    part: list[Part]
-    mixture: MixturePart = MixturePart()
-    name: str = "recipe"
 
-    def to_json(self) -> dict[str, object]:
-        """Give what a manifest says of it."""
-        found: dict[str, object] = msgspec.to_builtins(self)
-        return found
+def _recipe(part: Part, ended_early: bool) -> dict[str, Any]:
+    return part.to_json() | ({"ended_early": True} if ended_early else {})
+
+
+def _trials_line(found: Clustering, numbers: ClusterNumbers) -> str:
+    tried = ", ".join(f"{number:,}: {perplexity:,.1f}" for number, perplexity in numbers.trials)
+    return (
+        f"{found.n_states:,} states, {found.n_categories:,} categories; numbers tried, with the perplexity of "
+        f"every tenth sentence: {tried}"
+    )
+
+
+def _level_line(level: LevelResult) -> str:
+    return (
+        f"level {level.level}: {level.movable:,} of {level.nodes:,} contexts may move, {level.sweeps} sweeps, "
+        f"training perplexity {level.perplexity:,.1f}, {level.seconds:,.1f} s"
+    )

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.reproduction.results import InputFile, TextFigures
-from stategram.experiments.run_folder import add_texts
-from stategram.progress import Progress
-from stategram.storage import file_sha256
-from stategram.text import Corpus, corpus_from_sentences, is_piece_of, read_corpus, require_known_words
+from stategram.experiments.reproduction.results import TextFigures
+from stategram.storage import InputFile, file_sha256
+from stategram.text import Corpus, check_known_words, corpus_from_sentences, is_piece_of, read_corpus
 from stategram.wording import printable
 
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
@@ -37,10 +35,10 @@ class Texts:
     def __post_init__(self) -> None:
         for use, corpus in self._by_use():
             if corpus.n_events == 0:
-                raise BadDataError(f"{_IN_WORDS[use]}: it has no words; give a text with a sentence a line")
+                raise BadDataError(f"{_IN_WORDS[use]}: it has no words; give a text with one sentence per line")
         for use, corpus in self._by_use()[1:]:
             try:
-                require_known_words(corpus)
+                check_known_words(corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
@@ -52,7 +50,7 @@ class Texts:
                     )
 
     def figures(self) -> tuple[TextFigures, ...]:
-        """Give the size of each."""
+        """Return the size of each."""
         return tuple(
             TextFigures(
                 use=use,
@@ -64,10 +62,6 @@ class Texts:
             for use, corpus in self._by_use()
         )
 
-    def add_to(self, digest: Any) -> None:
-        """Add what tells these texts from all others to a digest."""
-        add_texts(digest, (self.train, self.heldout, self.test))
-
     def _by_use(self) -> list[tuple[str, Corpus]]:
         return list(zip(_USES, (self.train, self.heldout, self.test), strict=True))
 
@@ -77,7 +71,7 @@ def read_texts(
     heldout: Source,
     test: Source,
     *,
-    progress: Progress | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
     **options: Any,
 ) -> Texts:
     """Read three texts; the last two with the words of the first.

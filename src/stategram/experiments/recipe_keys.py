@@ -1,0 +1,94 @@
+"""The keys of a recipe file: the fields of a part, with what they are for and what is possible.
+
+A field says so in its `Meta`: constraints, a description, and, where the constraints do not say it well, the
+possible values in words: ``extra={"possible": ...}``. Errors, docs/recipes.md and command-line options follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Meta, inspect
+
+from stategram.errors import BadDataError
+
+_LONGEST_SHOWN = 60
+
+
+class RecipeKey(NamedTuple):
+    """A key: its type, default, purpose, and possible values in words."""
+
+    name: str
+    type: Any
+    default: Any
+    meaning: str
+    possible: str
+
+    def convert(self, value: object, where: str) -> Any:
+        """Return a value of a file, if it is possible; BadDataError else."""
+        try:
+            return msgspec.convert(value, self.type)
+        except msgspec.ValidationError as error:
+            raise BadDataError(
+                f"{where}{self.name} is {shown(value)}; possible: {self.possible}"
+            ) from error
+
+
+def choice(names: Iterable[str]) -> Meta:
+    """Return the constraint on a string that it is one of some names."""
+    names = list(names)
+    return Meta(pattern=rf"\A({'|'.join(names)})\Z", extra={"possible": ", ".join(names)})
+
+
+def keys_of(kind: type[msgspec.Struct]) -> dict[str, RecipeKey]:
+    """Return the keys of a struct by name.
+
+    >>> from typing import Annotated
+    >>> kind = msgspec.defstruct("Part", [("order", Annotated[int, Meta(ge=1, le=9, description="length")], 5)])
+    >>> keys_of(kind)["order"][2:]
+    (5, 'length', '1 to 9')
+    """
+    return {field.name: _key(field) for field in msgspec.structs.fields(kind)}
+
+
+def check_keys(where: str, data: Mapping[str, object], possible: Iterable[str]) -> None:
+    """Refuse keys that are not possible."""
+    possible = tuple(possible)
+    for key in data:
+        if key not in possible:
+            raise BadDataError(f"{where}no key {key!r} is possible; there are {', '.join(possible)}")
+
+
+def shown(value: object) -> str:
+    """Return a value as an error shows it."""
+    text = repr(value) if not isinstance(value, bool) else str(value).lower()
+    return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
+
+
+def _key(field: msgspec.structs.FieldInfo) -> RecipeKey:
+    metadata = [one for one in getattr(field.type, "__metadata__", ()) if isinstance(one, Meta)]
+    meaning = next((one.description for one in reversed(metadata) if one.description), "")
+    return RecipeKey(
+        field.name, field.type, field.default, meaning, possible_values(inspect.type_info(field.type))
+    )
+
+
+def possible_values(info: inspect.Type) -> str:
+    """Return the possible values of a type in words."""
+    if isinstance(info, inspect.Metadata):
+        said = (info.extra or {}).get("possible")
+        return said if isinstance(said, str) else possible_values(info.type)
+    if isinstance(info, inspect.UnionType):
+        others = [one for one in info.types if not isinstance(one, inspect.NoneType)]
+        return " or ".join(map(possible_values, others))
+    if isinstance(info, inspect.BoolType):
+        return "true or false"
+    if isinstance(info, inspect.LiteralType):
+        return ", ".join(map(str, info.values))
+    if isinstance(info, inspect.IntType | inspect.FloatType):
+        least = info.ge if info.ge is not None else info.gt
+        most = info.le if info.le is not None else info.lt
+        return f"{least:g} to {most:g}" if most is not None else f"a number of at least {least:g}"
+    raise TypeError(f"say what is possible for {info}: extra={{'possible': ...}}")
