@@ -12,7 +12,7 @@ import numpy as np
 from stategram.cli.classes_options import check_options
 from stategram.cli.console import Console
 from stategram.cli.interrupt import finish_on_interrupt
-from stategram.cli.options import TextOptions, common_options, text_options
+from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
@@ -124,7 +124,7 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         verbose=options["verbose"],
         steps=2 + _wants_hierarchy(options) + bool(options["evaluate"]),
     )
-    corpus = read_text(texts, TextOptions.from_values(options), console)
+    corpus = read_text(texts, options, console)
     estimator = WordClasses(
         options["n_classes"],
         criterion=options["criterion"],

@@ -1,13 +1,13 @@
 """The keys of a recipe file: the fields of a part, with what they are for and what is possible.
 
 A field says so in its `Meta`: constraints, a description, and, where the constraints do not say it well, the
-possible values in words: ``extra={"possible": ...}``. Errors, docs/recipes.md and command-line options follow.
+possible values in words: ``extra={"possible": ...}``. Errors, docs/recipes.md and options follow.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 from msgspec import Meta, inspect
@@ -15,6 +15,7 @@ from msgspec import Meta, inspect
 from stategram.errors import BadDataError
 
 _LONGEST_SHOWN = 60
+_NO_LIMIT = 1_000_000
 
 
 class RecipeKey(NamedTuple):
@@ -31,9 +32,7 @@ class RecipeKey(NamedTuple):
         try:
             return msgspec.convert(value, self.type)
         except msgspec.ValidationError as error:
-            raise BadDataError(
-                f"{where}{self.name} is {shown(value)}; possible: {self.possible}"
-            ) from error
+            raise BadDataError(f"{where}{self.name} is {shown(value)}; possible: {self.possible}") from error
 
 
 def choice(names: Iterable[str]) -> Meta:
@@ -43,14 +42,14 @@ def choice(names: Iterable[str]) -> Meta:
 
 
 def keys_of(kind: type[msgspec.Struct]) -> dict[str, RecipeKey]:
-    """Return the keys of a struct by name.
+    """Return the keys of a struct by name; a field that is a struct itself is none.
 
     >>> from typing import Annotated
-    >>> kind = msgspec.defstruct("Part", [("order", Annotated[int, Meta(ge=1, le=9, description="length")], 5)])
-    >>> keys_of(kind)["order"][2:]
+    >>> order = Annotated[int, Meta(ge=1, le=9, description="length")]
+    >>> keys_of(msgspec.defstruct("Part", [("order", order, 5)]))["order"][2:]
     (5, 'length', '1 to 9')
     """
-    return {field.name: _key(field) for field in msgspec.structs.fields(kind)}
+    return {field.name: _key(field) for field in msgspec.structs.fields(kind) if not _is_struct(field.type)}
 
 
 def check_keys(where: str, data: Mapping[str, object], possible: Iterable[str]) -> None:
@@ -65,6 +64,10 @@ def shown(value: object) -> str:
     """Return a value as an error shows it."""
     text = repr(value) if not isinstance(value, bool) else str(value).lower()
     return text if len(text) <= _LONGEST_SHOWN else text[:_LONGEST_SHOWN] + "..."
+
+
+def _is_struct(kind: object) -> bool:
+    return any(isinstance(one, type) and issubclass(one, msgspec.Struct) for one in (kind, *get_args(kind)))
 
 
 def _key(field: msgspec.structs.FieldInfo) -> RecipeKey:
@@ -90,5 +93,7 @@ def possible_values(info: inspect.Type) -> str:
     if isinstance(info, inspect.IntType | inspect.FloatType):
         least = info.ge if info.ge is not None else info.gt
         most = info.le if info.le is not None else info.lt
-        return f"{least:g} to {most:g}" if most is not None else f"a number of at least {least:g}"
+        if most is None or most >= _NO_LIMIT:
+            return f"a number of at least {least:g}"
+        return f"{least:g} to {most:g}"
     raise TypeError(f"say what is possible for {info}: extra={{'possible': ...}}")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.recipe_parts import Part, Trained, part_key
+from stategram.experiments.recipe_part import Part, Trained
 from stategram.experiments.recipes import Recipe, read_recipe
 from stategram.experiments.training import Interruptible, Training, never_stop, titled
 from stategram.models import Mixture, load_model
@@ -122,7 +122,7 @@ def train_part(
     store = training.store
     if store is None or not keep:
         return part.train(training, progress)
-    key = part_key(part, training)
+    key = part.key(training)
     if (kept := store.get("model", key, load_model)) is not None:
         _log.info("kept")
         return Trained(kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from pathlib import Path
@@ -10,13 +11,24 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from stategram.clustering import PRESETS, is_size
+from stategram.clustering import is_size
 from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.recipe_keys import check_keys, choice, keys_of, shown
-from stategram.experiments.recipe_parts import PARTS, CategoryNgramPart, ClusteredPart, NgramPart, Part
+from stategram.experiments.clustered_part import ClusteredPart
+from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.experiments.recipe_keys import RecipeKey, check_keys, choice, keys_of, shown
+from stategram.experiments.recipe_part import Part
 from stategram.models import GATE_KINDS
 from stategram.text import Corpus
+
+_log = logging.getLogger(__name__)
+
+PARTS: dict[str, type[Part]] = {
+    "ngram": NgramPart,
+    "category-ngram": CategoryNgramPart,
+    "clustered": ClusteredPart,
+}
+"""The kinds of parts by the value of their key ``model``."""
 
 
 class MixturePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -75,6 +87,8 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
 
         """
         parts = [part.resolve(corpus) for part in self.part]
+        for given, part in zip(self.part, parts, strict=True):
+            _note_lowered(given, part)
         efforts: dict[int, str] = {}
         for part in parts:
             efforts |= part.efforts()
@@ -171,6 +185,18 @@ def read_recipe(name: str | os.PathLike[str]) -> Recipe:
     return _recipe(path, data)
 
 
+def _note_lowered(given: Part, resolved: Part) -> None:
+    for key in ("classes", "categories", "context_classes"):
+        number, possible = getattr(given, key, None), getattr(resolved, key, None)
+        if isinstance(number, int) and number != possible:
+            _log.warning(
+                "only %s of %s %s are possible: half of the different words",
+                f"{possible:,}",
+                f"{number:,}",
+                key.replace("_", " "),
+            )
+
+
 def _recipe(path: Path, data: dict[str, Any]) -> Recipe:
     check_keys(f"{path}: ", data, ("part", "mixture"))
     given = data.get("part")
@@ -210,7 +236,7 @@ def _part(path: Path, number: int, data: dict[str, Any]) -> Part:
     return part
 
 
-def _beside(path: Path, key: str, value: object, where: str, keys: Any) -> str | None:
+def _beside(path: Path, key: str, value: object, where: str, keys: dict[str, RecipeKey]) -> str | None:
     """Return the name of a file that a recipe names, as seen from here; None if it names none."""
     if not isinstance(value, str) or is_size(value):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -116,7 +116,8 @@ class Training:
             _log.info("%s", coverage_line(found))
             if found.coverage < LOW_COVERAGE:
                 _log.warning(
-                    "few words have tags; check that tags and text have the same language, case and tokenization"
+                    "few words have tags; check that tags and text are of the same language, case and "
+                    "tokenization"
                 )
         return self._tags[source]
 
@@ -162,9 +163,7 @@ class Training:
         with self._shared("classes", title), self.interruptible() as stop:
             words.fit(self.corpus, progress=sweeps_to(progress), stop=stop)
             ended_early = stop()
-        _log.debug(
-            "%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_
-        )
+        _log.debug("%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_)
         found = _in_order(dict(zip(words.words_, words.labels_.tolist(), strict=True)), self.corpus)
         if self.store is not None and not ended_early:
             _save_classes(self.store.place("classes", key), found, self.corpus)
@@ -201,8 +200,8 @@ def coverage_line(tags: TagMap) -> str:
     return f"{tags.source['lexicon'].words:,} of {words:,} words found, {tags.coverage:.1%} of the text"
 
 
-def _in_order(classes: dict[str, object] | dict[str, int], corpus: Corpus) -> dict[str, int]:
-    """Number classes by the first word of the vocabulary in each: the same, learned or read again."""
+def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:
+    """Return classes numbered by the first word of each: the same, learned or read again."""
     numbers: dict[object, int] = {}
     return {
         word: numbers.setdefault(classes[word], len(numbers))

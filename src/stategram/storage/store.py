@@ -101,8 +101,8 @@ class Store:
         with lock(path / _LOCK):
             if begun.exists():
                 _check_run(begun, run, kind, resume)
-                _clear(path)
-            else:
+            _clear(path)
+            if not begun.exists():
                 write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
             yield cls(path)
 

@@ -2,7 +2,6 @@
 
 from stategram.experiments.reproduction.claims import N_CLAIMS
 from stategram.experiments.reproduction.paper import CHOICES, CITATION, PAPER, VOCABULARY_SIZE
-from stategram.experiments.reproduction.reproduce import check_folder, reproduce, reproduce_texts
 from stategram.experiments.reproduction.results import (
     Claim,
     CountBand,
@@ -12,6 +11,7 @@ from stategram.experiments.reproduction.results import (
     SizeTrial,
     TextFigures,
 )
+from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
 from stategram.experiments.reproduction.sizes import check_scale
 from stategram.experiments.reproduction.texts import Texts, input_file, read_texts, texts_of_sentences
 

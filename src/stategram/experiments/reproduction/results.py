@@ -104,7 +104,7 @@ class Claim(Data, frozen=True):
 
 
 class SizeTrial(Data, frozen=True):
-    """The held-out perplexity of a clustered model (``key`` of its row) by its number of clusters per side."""
+    """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters per side."""
 
     key: str
     clusters: int

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.evaluation import PartFigures, evaluate
-from stategram.experiments.recipe_parts import ClusteredPart, Part, part_key
+from stategram.experiments.clustered_part import ClusteredPart
+from stategram.experiments.recipe_part import Part
 from stategram.experiments.recipe_training import train_part, train_resolved
 from stategram.experiments.recipes import RECIPES, Recipe
 from stategram.experiments.reproduction.measures import bands_of, context_counts, figures_of, perplexity_of
@@ -25,7 +26,7 @@ from stategram.experiments.reproduction.rows import Row
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
-from stategram.models import ClusteredModel, Model, fit_weights, interpolate, part_names
+from stategram.models import ClusteredModel, fit_weights, interpolate, part_names
 from stategram.progress import Progress
 from stategram.storage import content_key, open_folder, write_folder
 
@@ -42,7 +43,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """A row as it is kept: those that mixtures are made of with log probabilities and representative clusters."""
+    """A row as it is kept; if mixtures are made of it, with log probabilities and representative clusters."""
 
     row: RowResult
     scores: Scores | None = None
@@ -100,9 +101,7 @@ class RowRunner:
     def _parts(self) -> dict[str, Part]:
         """The parts of rows, resolved for the text."""
         corpus = self.training.corpus
-        return {
-            row.key: row.part.resolve(corpus).with_efforts({}) for row in self.rows.values() if row.part
-        }
+        return {row.key: row.part.resolve(corpus).with_efforts({}) for row in self.rows.values() if row.part}
 
     @cached_property
     def _recipes(self) -> dict[str, Recipe]:
@@ -120,7 +119,7 @@ class RowRunner:
             return content_key([self.key(self.rows[key]) for key in row.mixture])
         if row.recipe is not None:
             return self.training.key(self._test_key, self._recipes[row.recipe].to_json())
-        return content_key(self._test_key, part_key(self._parts[row.key], self.training))
+        return content_key(self._test_key, self._parts[row.key].key(self.training))
 
     def take(self, row: Row) -> bool:
         """Take a row from the store; whether it is there."""

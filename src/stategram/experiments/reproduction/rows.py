@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from stategram.clustering import PRESETS
-from stategram.experiments.recipe_parts import ClusteredPart, NgramPart, Part
+from stategram.clustering import PRESETS, ClusteringSettings
+from stategram.experiments.clustered_part import ClusteredPart
+from stategram.experiments.ngram_parts import NgramPart
+from stategram.experiments.recipe_part import Part
 from stategram.experiments.reproduction.paper import OTHER_CRITERION
 from stategram.experiments.reproduction.sizes import LARGE, SMALL, Sizes
 
@@ -78,7 +80,7 @@ def _ngrams() -> Iterator[Row]:
 
 
 def _words(sizes: Sizes) -> Iterator[Row]:
-    """Contexts of words, as in the paper and beyond it."""
+    """Yield contexts of words, as in the paper and beyond it."""
     for asked, number, title in ((SMALL, sizes.small, ", few clusters"), (LARGE, sizes.large, "")):
         yield Row(
             key=f"w-1 {asked},{asked}",
@@ -140,7 +142,7 @@ def _variant(
     settings: ClusteringSettings | None = None,
     compared_with: str = WORDS_TREE,
 ) -> Row:
-    """A row of table 5 that differs from a row of table 1 in one thing."""
+    """Return a row of table 5 that differs from a row of table 1 in one thing."""
     number = max(2, round(factor * sizes.large))
     return Row(
         key=f"w-2,w-1 {how} {name}",

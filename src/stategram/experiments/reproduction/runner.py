@@ -29,7 +29,8 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Store, content_key, is_fresh, is_store, write_whole
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import duration, many as plural, printable
+from stategram.wording import duration, printable
+from stategram.wording import many as plural
 
 _log = logging.getLogger(__name__)
 _TABLES = "tables.json"
@@ -52,7 +53,7 @@ def reproduce(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Compute the four tables of Ueberla and Gransden (1996) for a text, and a fifth one that goes beyond them.
+    """Compute the four tables of Ueberla and Gransden (1996) for a text, and a fifth that goes beyond them.
 
     Parameters
     ----------
@@ -287,9 +288,9 @@ def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
 
 def _compared(row: RowResult, ours: Mapping[str, float], is_best: bool) -> RowResult:
     change, paper, other = None, row.paper, row.compared_with
-    if other in ours:
+    if other is not None and other in ours:
         change = row.test.perplexity / ours[other] - 1
-    if paper is not None and other in PAPER:
+    if paper is not None and other is not None and other in PAPER:
         paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
     best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
     note = "; ".join(filter(None, [row.note, best]))
