@@ -17,7 +17,7 @@ from stategram.experiments.training import Interruptible, Training, never_stop, 
 from stategram.models import Mixture, load_model
 from stategram.progress import Progress, subprogress
 from stategram.storage import Store
-from stategram.text import Corpus, corpus_from_sentences, is_piece_of, text_in
+from stategram.text import Corpus, as_corpus, corpus_from_sentences, is_piece_of
 
 _log = logging.getLogger(__name__)
 
@@ -137,7 +137,7 @@ def train_part(
 def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
     """Return the held-out text in the vocabulary of the text, if it is of any use."""
     try:
-        heldout = text_in(corpus.vocabulary, given)
+        heldout = as_corpus(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
     if is_piece_of(heldout, corpus):

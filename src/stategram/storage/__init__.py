@@ -1,5 +1,6 @@
-"""Folders that are written whole or not at all, and refused when damaged."""
+"""Files and folders that appear atomically, are refused when damaged, and the store of finished steps."""
 
+from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
 from stategram.storage.checksum import add_arrays, file_sha256
 from stategram.storage.folder import (
     Folder,
@@ -14,7 +15,6 @@ from stategram.storage.input_file import InputFile, input_files
 from stategram.storage.lock import lock
 from stategram.storage.partial import is_left_over, left_overs, remove_all
 from stategram.storage.store import Store, check_store, content_key, is_fresh, is_store
-from stategram.storage.whole_file import Place, check_place, open_whole, write_whole
 
 __all__ = [
     "Folder",
@@ -23,6 +23,8 @@ __all__ = [
     "Place",
     "Store",
     "add_arrays",
+    "atomic_open",
+    "atomic_write",
     "check_place",
     "check_store",
     "content_key",
@@ -36,9 +38,7 @@ __all__ = [
     "left_overs",
     "lock",
     "open_folder",
-    "open_whole",
     "recover_folder",
     "remove_all",
     "write_folder",
-    "write_whole",
 ]

@@ -27,11 +27,11 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.storage.atomic import atomic_write
 from stategram.storage.checksum import add_arrays, file_sha256
 from stategram.storage.folder import OtherVersionError, recover_folder
 from stategram.storage.lock import lock
 from stategram.storage.partial import is_left_over, left_overs, remove_all
-from stategram.storage.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -103,7 +103,7 @@ class Store:
                 _check_run(begun, run, kind, resume)
             _clear(path)
             if not begun.exists():
-                write_whole(begun, json.dumps({"run": run}).encode() + b"\n")
+                atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
             yield cls(path)
 
     def place(self, name: str, key: str) -> Path:
@@ -140,7 +140,7 @@ class Store:
 
     def put_json(self, name: str, key: str, value: object) -> None:
         """Keep a small result."""
-        write_whole(self._json(name, key), json.dumps(value).encode() + b"\n")
+        atomic_write(self._json(name, key), json.dumps(value).encode() + b"\n")
 
     def remove(self, name: str, key: str) -> None:
         """Remove an entry, if it is there."""

@@ -27,10 +27,9 @@ from stategram.experiments.reproduction.texts import Source, Texts, input_file, 
 from stategram.experiments.training import LOW_COVERAGE, TagSource, Training, titled
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Store, content_key, is_fresh, is_store, write_whole
+from stategram.storage import Store, atomic_write, content_key, is_fresh, is_store
 from stategram.text import SPECIAL_WORDS
-from stategram.wording import duration, printable
-from stategram.wording import many as plural
+from stategram.wording import duration, plural, printable
 
 _log = logging.getLogger(__name__)
 _TABLES = "tables.json"
@@ -246,7 +245,7 @@ class _Run:
 
     def _write(self, found: Reproduction) -> None:
         text = msgspec.json.format(msgspec.json.encode(found), indent=1)
-        write_whole(self.folder / _TABLES, text + b"\n")
+        atomic_write(self.folder / _TABLES, text + b"\n")
 
     def _assemble(self) -> Reproduction:
         """Put together the rows that are there; it is complete if all are."""

@@ -17,10 +17,10 @@ from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
     Vocabulary,
-    check_known_words,
     corpus_from_sentences,
     is_piece_of,
     read_corpus,
+    require_known_words,
 )
 from stategram.wording import printable
 
@@ -47,7 +47,7 @@ class Texts:
                 )
         for use, corpus in self._by_use()[1:]:
             try:
-                check_known_words(corpus)
+                require_known_words(corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
