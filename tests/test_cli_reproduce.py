@@ -17,7 +17,7 @@ import pytest
 from command_line import run
 from reproductions import sample
 from stategram import Reproduction
-from stategram.cli.reproduce_summary import summary
+from stategram.cli.reproduce import summary
 from stategram.report import report_html
 from story import sentences, write_texts
 

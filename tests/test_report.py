@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import msgspec
 import pytest
+from stategram.experiments.cluster_examples import ClusterGallery
+from stategram.experiments.reproduction.paper_figures import paper_row
 
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction import N_CLAIMS
-from stategram.experiments.reproduction.paper_figures import paper_row
 from stategram.experiments.reproduction.results import Claim, CountBand, PaperRow, Reproduction, RowResult
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.chart import chart_svg

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stategram.experiments import CategoryExample, ClusterGallery, StateExample, WordExample
+from stategram.inspection import CategoryExample, ClusterGallery, StateExample, WordExample
 from stategram.report.markup import Html, element, join
 from stategram.report.page import fold
 from stategram.wording import plural

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from stategram.evaluation import PerplexityFigures
-from stategram.experiments import gallery
+from stategram.inspection import gallery
 from stategram.models import (
     CategoryNgramModel,
     ClusteredModel,

@@ -95,7 +95,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ..
         Cell(perplexity(row.test.perplexity_known)),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
         Cell(perplexity(paper.perplexity if paper else None)),
-        Cell(change(paper.change, up_to=paper.up_to) if paper else DASH),
+        Cell(change(paper.change) if paper else DASH),
         Cell(perplexity(row.heldout_perplexity)),
         Cell(count(row.parameters)),
         Cell(count(row.test.events) if events else DASH),
@@ -122,12 +122,7 @@ def _notes(rows: list[RowResult]) -> tuple[str, ...]:
         notes = [f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
     if any(map(_differs, rows)):
         notes.append("Where the paper has other numbers of states and categories, they are below ours.")
-    said: dict[str, list[str]] = {}
-    for row in rows:
-        if row.paper is not None and row.paper.note:
-            said.setdefault(row.paper.note, []).append(row.title)
-    of_paper = (f"The paper on {'; '.join(titles)}: {note}." for note, titles in said.items())
-    return (" ".join(notes), *of_paper)
+    return (" ".join(notes),)
 
 
 def _clusters(states: int | None, categories: int | None) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.experiments.reproduction import CountBand, Reproduction, RowResult, Sweep
+from stategram.clustering import SweepRecord
+from stategram.experiments.reproduction import CountBand, Reproduction, RowResult
 from stategram.report.chart import Chart, Panel, bar_panel
 from stategram.report.numbers import band, count, nats, perplexity
 from stategram.report.specs import Datum, lines
@@ -58,7 +59,7 @@ def perplexity_chart(found: Reproduction) -> Chart | None:
 def sweeps_chart(found: Reproduction) -> Chart | None:
     """Draw how the training perplexity falls from sweep to sweep, flat against tree."""
 
-    def of_sweep(row: RowResult, number: int, sweep: Sweep) -> Datum:
+    def of_sweep(row: RowResult, number: int, sweep: SweepRecord) -> Datum:
         where = f"level {sweep.level}, " if row.tree else ""
         return {
             "x": number,
@@ -92,7 +93,7 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
             "Sweeps",
             (
                 Column("Model"),
-                Column("Sweep", figures=True),
+                Column("SweepRecord", figures=True),
                 Column("Level", figures=True),
                 Column("Step"),
                 Column("Moves", figures=True),
