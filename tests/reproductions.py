@@ -10,6 +10,7 @@ from stategram.experiments.reproduction.results import (
     FORMAT,
     Claim,
     CountBand,
+    PaperFigures,
     Reproduction,
     RowResult,
     SizeTrial,

@@ -106,7 +106,7 @@ def _setting_option(key: RecipeKey) -> Callable[[F], F]:
     info = inspect.type_info(key.type)
     while isinstance(info, inspect.Metadata):
         info = info.type
-    kind: click.ParamType = click.STRING
+    kind: Any = click.STRING
     if isinstance(info, inspect.LiteralType):
         kind = click.Choice(key.possible.split(", "))
     elif isinstance(info, inspect.IntType):

@@ -10,7 +10,6 @@ from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import class_bigram_perplexity
 from stategram.experiments.sotu import load_sotu
-from stategram.experiments.training import sweeps_to
 from stategram.inspection import representative_classes
 from stategram.text import corpus_from_sentences
 
@@ -31,13 +30,8 @@ def demo(seed: int, console: Console) -> None:
         text = load_sotu()
     train = corpus_from_sentences(text.train)
     words = WordClasses(_CLASSES, random_state=seed)
-<<<<<<< HEAD
-    with console.step(f"finding {_CLASSES} word classes") as report:
-        words.fit(train, progress=report)
-=======
     with console.step(f"finding {_CLASSES} word classes") as progress:
-        words.fit(train, progress=sweeps_to(progress))
->>>>>>> f9f214e (train, reproduce and demo take typed options)
+        words.fit(train, progress=progress)
     with console.step("evaluating"):
         test = corpus_from_sentences(text.test, vocabulary=train.vocabulary)
         labels = words.predict(train.vocabulary.words)

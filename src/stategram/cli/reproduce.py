@@ -92,7 +92,7 @@ def reproduce(
     or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
     """
     names = (*train, *filter(None, (heldout, test)))
-    _check(names, train, heldout, test, demo=demo)
+    _check(bool(train and heldout and test), demo=demo)
     tag_file = file_of_tags(tags) if tags else None
     check_inputs([name for name in (*names, text.vocab_file, tag_file) if name])
     if scale:
@@ -119,9 +119,7 @@ def reproduce(
                 reading_seconds=reading_seconds,
             )
     except KeyboardInterrupt:
-        console.info(
-            f"stategram: interrupted; progress saved in {output}; rerun the same command to continue"
-        )
+        console.info(f"stategram: interrupted; progress saved in {output}; the same command continues")
         raise click.exceptions.Exit(INTERRUPTED) from None
     with console.step("writing the report"):
         write_report(found, output)
@@ -129,17 +127,13 @@ def reproduce(
     click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1) if as_json else summary(found))
 
 
-def _check(
-    names: tuple[str, ...], train: tuple[str, ...], heldout: str | None, test: str | None, *, demo: bool
-) -> None:
+def _check(has_texts: bool, *, demo: bool) -> None:
     if demo:
-        given = [
-            f"--{name}" for name, value in (("train", train), ("heldout", heldout), ("test", test)) if value
-        ]
-        given += [f"--{name.replace('_', '-')}" for name in _OF_FILES if was_given(name)]
+        options = ("train", "heldout", "test", *_OF_FILES)
+        given = [f"--{name.replace('_', '-')}" for name in options if was_given(name)]
         if given:
             raise click.UsageError(f"--demo has its own texts; leave {given[0]} out")
-    elif not (train and heldout and test):
+    elif not has_texts:
         raise click.UsageError(
             "give --train, --heldout and --test, a file each; or --demo, to see it work on the State of the "
             "Union addresses"

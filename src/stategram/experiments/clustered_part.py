@@ -39,7 +39,7 @@ from stategram.experiments.recipe_part import (
     class_file,
     number_of_classes,
 )
-from stategram.experiments.training import ClassSource, TagSource, Training, sweeps_to
+from stategram.experiments.training import ClassSource, TagSource, Training
 from stategram.models import ClusteredModel
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import Store, open_folder
@@ -150,7 +150,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         part = cls(**others)
         if not given:
             return part
-        return msgspec.structs.replace(part, settings=msgspec.structs.replace(PRESETS[part.preset], **given))
+        return msgspec.structs.replace(part, settings=PRESETS[part.preset].replace(**given))
 
     def check(self) -> None:
         """Refuse values that are inconsistent, and contexts that cannot be read."""
@@ -217,7 +217,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
                 self._settings_for(tree, numbers, training.seed),
                 checkpoint=None if store is None else self._checkpoint(store, training),
                 resume=store is not None,
-                progress=sweeps_to(progress),
+                progress=progress,
                 stop=stop,
             )
             ended_early = ended_early or stop()
@@ -260,7 +260,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             tags=tag_map,
             classes=labels,
             settings=self._clustering_settings(),
-            progress=sweeps_to(progress),
+            progress=progress,
             stop=stop,
         )
         if store is not None and not stop():
@@ -268,7 +268,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         return found
 
     def _clustering_settings(self) -> ClusteringSettings:
-        return msgspec.structs.replace(self.settings or PRESETS[self.preset], tree=self.tree)
+        return (self.settings or PRESETS[self.preset]).replace(tree=self.tree)
 
     def _settings_for(self, tree: ContextTree, numbers: ClusterNumbers, seed: int) -> ClusteringSettings:
         """Return the settings with numbers that suit the contexts."""
@@ -277,8 +277,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             _log.warning(
                 "only %s of %s states are possible: half of the contexts", f"{most:,}", f"{numbers.states:,}"
             )
-        return msgspec.structs.replace(
-            self._clustering_settings(),
+        return self._clustering_settings().replace(
             states=min(numbers.states, most),
             categories=min(numbers.categories, int(np.count_nonzero(tree.word_counts))),
             seed=seed,

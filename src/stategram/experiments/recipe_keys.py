@@ -73,9 +73,9 @@ def _is_struct(kind: object) -> bool:
 def _key(field: msgspec.structs.FieldInfo) -> RecipeKey:
     metadata = [one for one in getattr(field.type, "__metadata__", ()) if isinstance(one, Meta)]
     meaning = next((one.description for one in reversed(metadata) if one.description), "")
-    return RecipeKey(
-        field.name, field.type, field.default, meaning, possible_values(inspect.type_info(field.type))
-    )
+    names = [name for kind in get_args(field.type) for name in get_args(kind) if isinstance(name, str)]
+    possible = ", ".join(names) or possible_values(inspect.type_info(field.type))
+    return RecipeKey(field.name, field.type, field.default, meaning, possible)
 
 
 def possible_values(info: inspect.Type) -> str:
@@ -88,8 +88,6 @@ def possible_values(info: inspect.Type) -> str:
         return " or ".join(map(possible_values, others))
     if isinstance(info, inspect.BoolType):
         return "true or false"
-    if isinstance(info, inspect.LiteralType):
-        return ", ".join(map(str, info.values))
     if isinstance(info, inspect.IntType | inspect.FloatType):
         least = info.ge if info.ge is not None else info.gt
         most = info.le if info.le is not None else info.lt

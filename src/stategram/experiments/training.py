@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering import Progress as SweepProgress
 from stategram.clustering import WordClasses, class_labels
 from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
 from stategram.formats import read_classes
@@ -161,10 +160,10 @@ class Training:
                 return LearnedClasses(kept)
         words = WordClasses(number, effort=effort, random_state=self.seed)
         with self._shared("classes", title), self.interruptible() as stop:
-            words.fit(self.corpus, progress=sweeps_to(progress), stop=stop)
+            words.fit(self.corpus, progress=progress, stop=stop)
             ended_early = stop()
         _log.debug("%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_)
-        found = _in_order(dict(zip(words.words_, words.labels_.tolist(), strict=True)), self.corpus)
+        found = _in_order(words.as_dict(), self.corpus)
         if self.store is not None and not ended_early:
             _save_classes(self.store.place("classes", key), found, self.corpus)
         return LearnedClasses(found, ended_early)
@@ -183,15 +182,6 @@ def titled(progress: Progress | None, title: str) -> Progress | None:
     if progress is None:
         return None
     return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
-
-
-def sweeps_to(progress: Progress | None) -> Callable[[SweepProgress], object] | None:
-    """Take the progress of an exchange for that of a step."""
-    if progress is None:
-        return None
-    return lambda now: progress(
-        now.fraction, f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, perplexity {now.perplexity:,.1f}"
-    )
 
 
 def coverage_line(tags: TagMap) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import msgspec
-
 from stategram.clustering import PRESETS, ClusteringSettings
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import NgramPart
@@ -90,19 +88,18 @@ def _words(sizes: Sizes) -> Iterator[Row]:
             asked=(asked, asked),
         )
     yield from _flat_and_tree(1, "w-2,w-1", sizes)
-    paper = PRESETS["paper"]
     for how in ("flat", "tree"):
         yield _variant(
             sizes,
             OTHER_CRITERION,
             f"{OTHER_CRITERION} criterion",
             how=how,
-            settings=msgspec.structs.replace(paper, criterion=OTHER_CRITERION),
+            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
             compared_with=f"w-2,w-1 {'flat' if how == 'flat' else f'flat {OTHER_CRITERION}'}",
         )
-    yield _variant(sizes, "normal", "stops below 0.1%", preset="normal")
+    yield _variant(sizes, "normal", "preset normal", preset="normal")
     if sizes.is_quick:
-        yield _variant(sizes, "best", "annealed, stops below 0.02%", preset="best")
+        yield _variant(sizes, "best", "preset best (annealed)", preset="best")
     yield _variant(sizes, "x0.25", "a quarter of the clusters", factor=0.25)
     yield _variant(sizes, "x0.5", "half of the clusters", factor=0.5)
     yield _variant(sizes, "x2", "twice the clusters", factor=2.0)
