@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from stategram.experiments.cluster_examples import (
+import math
+
+from stategram.clustering import SweepRecord
+from stategram.evaluation import PartFigures, PerplexityFigures
+from stategram.experiments.reproduction.results import (
+    FORMAT,
+    Claim,
+    CountBand,
+    PaperFigures,
+    Reproduction,
+    RowResult,
+    SizeTrial,
+    TextFigures,
+)
+from stategram.inspection import (
     CategoryExample,
     ClusterGallery,
     ContextExample,
     StateExample,
     WordExample,
 )
-from stategram.experiments.reproduction.results import (
-    FORMAT,
-    Claim,
-    CountBand,
-    Figures,
-    InputFile,
-    PaperRow,
-    Part,
-    Reproduction,
-    RowResult,
-    SizeTrial,
-    Sweep,
-    TextFigures,
-)
+from stategram.storage import InputFile
 
 _EVENTS, _UNKNOWN = 245_569, 4_811
 _BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
@@ -31,10 +32,12 @@ _BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
 def sample() -> Reproduction:
     """Give one with every table, chart and gallery; all figures are made up, the paper's too."""
     rows = [
-        _ngram("bigram", 1, 2, 262.4, paper=PaperRow(perplexity=196.2)),
-        _ngram("trigram", 1, 3, 214.9, paper=PaperRow(perplexity=152.1)),
-        _clustered("w-1 500", 1, "w-1", None, 500, 309.8, asked=(500, 500), paper=PaperRow(perplexity=227.3)),
-        _clustered("w-1 2000", 1, "w-1", None, 1200, 281.2, paper=PaperRow(perplexity=208.8)),
+        _ngram("bigram", 1, 2, 262.4, paper=PaperFigures(perplexity=196.2)),
+        _ngram("trigram", 1, 3, 214.9, paper=PaperFigures(perplexity=152.1)),
+        _clustered(
+            "w-1 500", 1, "w-1", None, 500, 309.8, asked=(500, 500), paper=PaperFigures(perplexity=227.3)
+        ),
+        _clustered("w-1 2000", 1, "w-1", None, 1200, 281.2, paper=PaperFigures(perplexity=208.8)),
         *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200, paper=(189.5, 166.8)),
         _clustered("t-1", 2, "t-1", None, 42, 512.7),
         *_pair("t-2,t-1", 2, 402.2, 399.8),
@@ -44,7 +47,13 @@ def sample() -> Reproduction:
         _ngram("trigram ", 4, 3, 214.9),
         _mixture("trigram + w-1", 4, 206.1, ("w-1 2000",)),
         _mixture("trigram + w-2,w-1 flat", 4, 203.7, ("w-2,w-1 flat",)),
-        _mixture("trigram + w-2,w-1 tree", 4, 197.2, ("w-2,w-1 tree",), paper=PaperRow(change=-0.09)),
+        _mixture(
+            "trigram + w-2,w-1 tree",
+            4,
+            197.2,
+            ("w-2,w-1 tree",),
+            paper=PaperFigures(perplexity=138.4, change=-0.09),
+        ),
         _mixture("trigram + t-4,t-3,t-2,t-1 tree", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
         _mixture("trigram + g-2,g-1 tree", 4, 196.0, ("g-2,g-1 tree",)),
         _mixture("trigram + all", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
@@ -60,24 +69,28 @@ def sample() -> Reproduction:
                 paper="up to 12% lower perplexity",
                 found="11.9% lower with w-2,w-1, 7.5% with four tags",
                 holds="yes",
+                rule="yes from two thirds on",
             ),
             Claim(
                 claim="Interpolated with the back-off trigram, clustered models lower its perplexity.",
                 paper="up to 9%",
                 found="11.4% with all three, 8.8% with the best one",
                 holds="yes",
+                rule="yes from two thirds on",
             ),
             Claim(
                 claim="A clustered model of w-2,w-1 alone is better than a back-off bigram.",
                 paper="166.8 against 196.2",
                 found="243.1 against 262.4",
                 holds="yes",
+                rule="yes from two thirds on",
             ),
             Claim(
                 claim="Wider contexts of tags are better, flat ones too.",
                 paper="up to four tags",
                 found="up to four tags with a tree, up to three without",
                 holds="partly",
+                rule="yes if both",
             ),
         ),
         sizes=tuple(
@@ -120,9 +133,16 @@ def sample() -> Reproduction:
     )
 
 
-def _figures(perplexity: float) -> Figures:
-    return Figures(
-        events=_EVENTS, unknown=_UNKNOWN, perplexity=perplexity, perplexity_known=perplexity * 1.041
+def _figures(perplexity: float) -> PerplexityFigures:
+    return PerplexityFigures(
+        events=_EVENTS,
+        sentences=9_012,
+        unknown=_UNKNOWN,
+        zero_probability=0,
+        above_one=0,
+        perplexity=perplexity,
+        perplexity_known=perplexity * 1.041,
+        bits=math.log2(perplexity),
     )
 
 
@@ -132,7 +152,7 @@ def _ngram(
     order: int,
     perplexity: float,
     *,
-    paper: PaperRow | None = None,
+    paper: PaperFigures | None = None,
     against: str | None = None,
 ) -> RowResult:
     return RowResult(
@@ -160,7 +180,7 @@ def _clustered(
     *,
     asked: tuple[int, int] = (2000, 2000),
     against: tuple[str, float] | None = None,
-    paper: PaperRow | None = None,
+    paper: PaperFigures | None = None,
 ) -> RowResult:
     levels = context.count(",") + 1 if tree else 1
     end = perplexity * 0.7
@@ -169,10 +189,11 @@ def _clustered(
         place = number / (6 * levels)
         now = start - (start - end) * (1 - (1 - place) ** 2.5)
         sweeps.append(
-            Sweep(
+            SweepRecord(
                 number=number,
                 level=1 + (number - 1) // 6,
                 step="exchange",
+                temperature=0.0,
                 moves=int(40_000 / number),
                 criterion=-1.2e7 * now**0.1,
                 perplexity=now,
@@ -233,7 +254,7 @@ def _pair(
             False,
             clusters,
             flat,
-            paper=PaperRow(perplexity=paper[0]) if paper else None,
+            paper=PaperFigures(perplexity=paper[0]) if paper and paper[0] else None,
         ),
         _clustered(
             f"{context} tree",
@@ -243,13 +264,13 @@ def _pair(
             clusters,
             tree,
             against=(f"{context} flat", flat),
-            paper=PaperRow(perplexity=paper[1], change=change) if paper else None,
+            paper=PaperFigures(perplexity=paper[1], change=change) if paper and paper[1] else None,
         ),
     ]
 
 
 def _mixture(
-    key: str, table: int, perplexity: float, parts: tuple[str, ...], *, paper: PaperRow | None = None
+    key: str, table: int, perplexity: float, parts: tuple[str, ...], *, paper: PaperFigures | None = None
 ) -> RowResult:
     first = 0.62 if len(parts) == 1 else 0.4
     others = (1 - first) / len(parts)
@@ -264,7 +285,10 @@ def _mixture(
         parameters=2_650_000,
         compared_with="trigram",
         change=perplexity / 214.9 - 1,
-        parts=(Part(name="trigram", weight=first), *(Part(name=name, weight=others) for name in parts)),
+        parts=(
+            PartFigures("trigram", 214.9, first),
+            *(PartFigures(name, 250.0, others) for name in parts),
+        ),
         paper=paper,
     )
 

@@ -20,8 +20,8 @@ from stategram import (
 )
 from stategram.cli.export_states import export_states
 from stategram.contexts.tags import tag_words
-from stategram.experiments.gallery import gallery
-from stategram.experiments.telling import effective_number, information
+from stategram.inspection.gallery import gallery
+from stategram.inspection.representative import effective_number, information
 from story import sentences
 
 NOUNS = set("cat dog house tree river king queen ship bird stone road horse child garden".split())

@@ -13,9 +13,9 @@ import pytest
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.experiments.cluster_examples import ClusterGallery
 from stategram.experiments.reproduction import N_CLAIMS
 from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
+from stategram.inspection import ClusterGallery
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.line_charts import panel_svg
 from stategram.report.paper_tables import paper_table

@@ -12,12 +12,11 @@ import numpy as np
 from stategram.cli.classes_options import check_options
 from stategram.cli.console import Console
 from stategram.cli.interrupt import finish_on_interrupt
-from stategram.cli.options import TextOptions, common_options, text_options
+from stategram.cli.options import common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
-from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
@@ -125,7 +124,7 @@ def classes(texts: tuple[str, ...], **options: Any) -> None:
         verbose=options["verbose"],
         steps=2 + _wants_hierarchy(options) + bool(options["evaluate"]),
     )
-    corpus = read_text(texts, TextOptions.from_values(options), console)
+    corpus = read_text(texts, options, console)
     estimator = WordClasses(
         options["n_classes"],
         criterion=options["criterion"],
@@ -167,7 +166,7 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         finish_on_interrupt(console.say, "classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as report,
     ):
-        estimator.fit(corpus, progress=sweeps_to(report), stop=stop)
+        estimator.fit(corpus, progress=report, stop=stop)
     for sweep in estimator.history_:
         console.detail(
             f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "
