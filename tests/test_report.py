@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,7 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
     found = sample()
 
     def held(*holds: str) -> str:
-        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one) for one in holds)
+        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one, rule="r") for one in holds)
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
@@ -124,7 +125,7 @@ def test_tables_say_what_they_are_of() -> None:
 
 def test_rows_of_different_texts_say_their_events() -> None:
     one, other = sample().rows[:2]
-    other = msgspec.structs.replace(other, test=msgspec.structs.replace(other.test, events=7))
+    other = msgspec.structs.replace(other, test=replace(other.test, events=7))
     table = paper_table(_change(sample(), rows=(one, other)), 1)
     assert [row[-2].text for row in table.rows] == ["245,569", "7"]
     assert "not tested on the same events" in table.notes[0]
@@ -179,7 +180,7 @@ def test_a_gallery_shows_the_first_few_of_its_clusters() -> None:
 
 def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
     row = sample().rows[0]
-    test = msgspec.structs.replace(row.test, perplexity=float("inf"))
+    test = replace(row.test, perplexity=float("inf"))
     page = report_html(_change(sample(), rows=(msgspec.structs.replace(row, test=test), *sample().rows[1:])))
     assert ">infinite<" in page
 
