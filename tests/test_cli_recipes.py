@@ -58,7 +58,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     status, out, _ = run("eval", place / "model", place / "held", capfd=capfd)
     assert status == 0
     assert all(repr(part) in out for part in model.parts)
-    assert f"{model.report['perplexity']:.4f}" in out
+    assert f"{model.training_info['perplexity']:.4f}" in out
     assert run("verify", place / "model", "--samples", 10, capfd=capfd)[0] == 0
     assert run("predict", place / "model", "the old", "--top", 1, capfd=capfd)[0] == 0
     assert run("score", place / "model", place / "held", capfd=capfd)[0] == 0
@@ -316,7 +316,8 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert status == 0, err
         found = read_classes(out)
         assert set(found) == set(model.vocabulary.words[3:])
-        labels = getattr(model.parts[part - 1], "symbols" if part == 2 else "categories")
+        labels = model.parts[part - 1].word_categories
+        assert labels is not None
         pairs = {(found[word], int(labels[model.vocabulary.id(word)])) for word in found}
         assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
     for arguments, expected, message in (

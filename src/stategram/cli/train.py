@@ -175,12 +175,12 @@ def train(
         settings = {
             "order": model.order,
             "smoothing": model.smoothing,
-            "min_counts": list(model.report["min_counts"]),
+            "min_counts": list(model.training_info["min_counts"]),
             "prune": prune,
         }
-        model = replace(model, recipe=settings | text_settings(text))
+        model = replace(model, metadata=settings | text_settings(text))
         figures = {
-            **{name: model.report[name] for name in ("events", "sentences", "unknown")},
+            **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
             "ngrams": list(model.trie.sizes),
             "parameters": model.parameters,
         }
@@ -214,9 +214,9 @@ def _train(texts: tuple[str, ...], part: NgramPart, text: TextOptions, console: 
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
     console.info(f"      n-grams of {lengths}: {sizes}")
-    for note in model.report["notes"]:
+    for note in model.training_info["notes"]:
         console.info(f"      note: {note}")
-    for length, discounts in enumerate(model.report["discounts"], 1):
+    for length, discounts in enumerate(model.training_info["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
     return model

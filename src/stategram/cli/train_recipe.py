@@ -61,12 +61,12 @@ def train_by_recipe(
                 "events": corpus.n_events,
                 "sentences": corpus.n_sentences,
                 "unknown": corpus.n_unknown,
-                "heldout_perplexity": mixture.report["perplexity"],
+                "heldout_perplexity": mixture.training_info["perplexity"],
                 "parameters": mixture.parameters,
             },
             "seed": seed,
         }
-        model = replace(mixture, recipe={**mixture.recipe, **text_settings(text)})
+        model = replace(mixture, metadata={**mixture.metadata, **text_settings(text)})
         model.save(Path(output).absolute(), manifest=manifest)
     if checkpoint and any(map(_ended_early, mixture.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
@@ -98,7 +98,7 @@ def _saying_how_to_continue(checkpoint: str | None) -> Iterator[None]:
 
 def _as_table(mixture: Mixture) -> str:
     """Return what each part is worth on the held-out text."""
-    found = mixture.report
+    found = mixture.training_info
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
         name = part["name"] + (" (ended early)" if _ended_early(model) else "")
@@ -120,7 +120,7 @@ def _as_table(mixture: Mixture) -> str:
 
 
 def _ended_early(model: Model) -> bool:
-    return bool(model.recipe.get("ended_early"))
+    return bool(model.metadata.get("ended_early"))
 
 
 def _number(perplexity: float | None) -> str:

@@ -226,9 +226,9 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         if numbers.trials:
             _log.info("%s", _trials_line(found, numbers))
         model = ClusteredModel.train(found, training.heldout)
-        recipe = self.recipe(ended_early)
-        recipe |= {"states": found.settings.states, "categories": found.settings.categories}
-        return Trained(replace(model, recipe=recipe), found, ended_early)
+        metadata = self.metadata(ended_early)
+        metadata |= {"states": found.settings.states, "categories": found.settings.categories}
+        return Trained(replace(model, metadata=metadata), found, ended_early)
 
     def _checkpoint(self, store: Store, training: Training) -> Path:
         """Return the place of the clustering under way; what is damaged there is removed."""

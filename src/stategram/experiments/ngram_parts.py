@@ -82,7 +82,7 @@ class NgramPart(Part, frozen=True, tag="ngram"):
             prune=self.prune,
             progress=progress,
         )
-        return Trained(replace(model, recipe=self.recipe()))
+        return Trained(replace(model, metadata=self.metadata()))
 
 
 class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
@@ -128,4 +128,4 @@ class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
             smoothing=self.smoothing,
             progress=subprogress(progress, 0.7, 1.0),
         )
-        return Trained(replace(model, recipe=self.recipe(ended_early)), ended_early=ended_early)
+        return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)

@@ -93,7 +93,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         found: dict[str, Any] = msgspec.to_builtins(self)
         return found
 
-    def recipe(self, ended_early: bool = False) -> dict[str, Any]:
+    def metadata(self, ended_early: bool = False) -> dict[str, Any]:
         """Return what a model says of the part that it is."""
         return self.to_json() | ({"ended_early": True} if ended_early else {})
 

@@ -64,7 +64,7 @@ def train_recipe(
     Returns
     -------
     Mixture
-        Its ``recipe`` has all defaults and numbers, its ``report`` says what each part is worth.
+        Its ``metadata`` has all defaults and numbers, its ``training_info`` what each part is worth.
 
     Examples
     --------
@@ -111,8 +111,8 @@ def train_resolved(recipe: Recipe, training: Training, progress: Progress | None
         progress=titled(subprogress(progress, total / (total + 1), 1.0), "mixing"),
     )
     _log.info("mixing, %.1f s", time.monotonic() - started)
-    parts = [dict(model.recipe) for model in models]
-    return replace(mixture, recipe={**recipe.to_json(), "part": parts, "seed": training.seed})
+    parts = [dict(model.metadata) for model in models]
+    return replace(mixture, metadata={**recipe.to_json(), "part": parts, "seed": training.seed})
 
 
 def train_part(

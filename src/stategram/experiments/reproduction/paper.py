@@ -51,8 +51,8 @@ OTHER_CRITERION = next(name for name in _CRITERIA if name != _CRITERION)
 CHOICES = (
     "What the paper does not say was chosen here. The initial clustering gives the most frequent words, and "
     "the most frequent contexts, a cluster each, and the first sweep places the others; without a tree, "
-    "contexts begin in the state of their nearest value. The exchange considers every cluster in every sweep; "
-    "the heuristic version of Ueberla (1995) that the paper uses is not described in it. "
+    "contexts begin in the state of their nearest value. Every sweep considers all clusters; the heuristic "
+    "version of Ueberla (1995) that the paper uses is not described in it. "
     f"The criterion of tables 1 to 4 is {_CRITERIA[_CRITERION]}; table 5 shows "
     f"{_CRITERIA[OTHER_CRITERION]} beside it. Probabilities of categories after states are smoothed by "
     "absolute discounting and interpolated over the levels of the tree, with weights learned on the held-out "

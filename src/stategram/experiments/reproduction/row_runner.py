@@ -26,7 +26,7 @@ from stategram.experiments.reproduction.rows import Row
 from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
-from stategram.models import ClusteredModel, fit_weights, interpolate, part_names
+from stategram.models import ClusteredModel, fit_weights, interpolate
 from stategram.progress import Progress
 from stategram.storage import content_key, open_folder, write_folder
 
@@ -202,14 +202,15 @@ class RowRunner:
     def _recipe(self, row: Row, recipe: Recipe, progress: Progress | None) -> FinishedRow:
         model = train_resolved(recipe, self.training, progress)
         test = evaluate(model, self.texts.test)
-        names = part_names(model.parts)
         result = _result(
             row,
             "mixture",
             test=replace(test, parts=()),
             heldout_perplexity=evaluate(model, self.texts.heldout).perplexity,
             parameters=model.parameters,
-            parts=tuple(replace(part, name=name) for part, name in zip(test.parts, names, strict=True)),
+            parts=tuple(
+                replace(part, name=name) for part, name in zip(test.parts, model.part_titles, strict=True)
+            ),
         )
         return FinishedRow(result)
 
