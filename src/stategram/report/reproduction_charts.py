@@ -270,7 +270,7 @@ def _pairs(found: Reproduction, chosen: Callable[[RowResult], bool]) -> list[tup
 
 
 def _pair_title(tree: RowResult) -> str:
-    """Return the context of a pair of the paper's tables; pairs beyond them differ in more than the context."""
+    """Return the context of a pair; beyond the paper's tables pairs differ in more than that."""
     if tree.table > PAPER_TABLES:
         return tree.title
     return f"{tree.context} ({count(tree.states)}, {count(tree.categories)})"

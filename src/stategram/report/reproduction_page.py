@@ -23,7 +23,6 @@ from stategram.storage import atomic_write
 from stategram.wording import duration
 
 
-
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
     """Write ``tables.md`` and ``report.html`` into an existing folder, each atomically."""
     files = {"tables.md": tables_markdown(found), "report.html": report_html(found)}
