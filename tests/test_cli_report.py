@@ -41,7 +41,9 @@ def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.Cap
     assert (status, said) == (0, ""), err
     page = out.read_text(encoding="utf-8")
     found = structure_of(page)
-    assert {"test", "parts", "alone", "weights", "model-1", "model-2", "model-3", "making"} <= set(found.ids)
+    assert {"test", "parts", "alone", "weights", "model-1", "model-2", "model-3", "training"} <= set(
+        found.ids
+    )
     model = load_model(mixture)
     manifest = json.loads((mixture / "manifest.json").read_text())
     for expected in (
@@ -54,9 +56,9 @@ def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.Cap
         *(f"{part['without']:,.1f}" for part in manifest["report"]["parts"]),
         *(f"{level['nodes']:,}" for level in manifest["parts"][2]["report"]["levels"]),
         *(one["sha256"] for one in manifest["inputs"]),
-        "&quot;context_classes&quot;: 8".replace("&quot;", '"'),
+        "&#34;context_classes&#34;: 8",
         "Levels of the context tree",
-        "States: contexts after which the same words come",
+        "States: contexts that are followed by the same words",
     ):
         assert expected in page
     assert run("eval", mixture, place / "test", "--json", capfd=capfd)[0] == 0
@@ -79,7 +81,7 @@ def test_it_stands_beside_the_model(place: Path, name: str, capfd: pytest.Captur
     status, _, err = run("report", place / name, "--test", place / "TEST", "--lowercase", capfd=capfd)
     assert status == 0, err
     page = (place / "model.html").read_text(encoding="utf-8")
-    assert "By the length of the n-gram that was known" in page
+    assert "By length of the longest known n-gram" in page
     assert ("ARPA file" in page) == (name != "model")
     assert ("3-gram model, kneser-ney" in page) == (name == "model")
     (place / "model.html").unlink()
@@ -104,7 +106,7 @@ def test_a_folder_may_be_named_with_a_slash(
     [
         ("model/report.html", "is in the model"),
         ("model.arpa.gz", "is an input too"),
-        ("TEST", "is an input too"),
+        ("TEST", "is also an input"),
         ("nowhere/report.html", "there is no folder"),
     ],
 )
@@ -123,14 +125,15 @@ def test_what_is_wrong_is_said_before_any_work(
     place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = run("report", "-", capfd=capfd)
-    assert (status, "give -o OUT" in err) == (2, True)
+    assert (status, "use -o OUT" in err) == (2, True)
     status, _, err = run("report", place / "nothing", capfd=capfd)
     assert (status, "no such model" in err) == (1, True)
-    monkeypatch.setattr("stategram.report.chart.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.report.page.find_spec", lambda name: None)
     status, _, err = run("report", place / "model", capfd=capfd)
     assert status == 1
     assert err == (
-        'stategram: error: a report needs vl-convert to draw its charts: pip install "stategram[report]"\n'
+        "stategram: error: a report needs altair, jinja2, vl_convert, not installed: "
+        'pip install "stategram[report]"\n'
     )
     assert not (place / "nothing.html").exists()
 
@@ -140,7 +143,7 @@ def test_only_a_report_is_replaced_unasked(place: Path, capfd: pytest.CaptureFix
     mine.write_text("<p>years of work")
     status, _, err = run("report", place / "model", capfd=capfd)
     assert status == 2
-    assert "no report of stategram; give -o OUT" in " ".join(err.split())
+    assert "not a report of stategram; use -o OUT" in " ".join(err.split())
     assert mine.read_text() == "<p>years of work"
     assert run("report", place / "model", "-o", mine, capfd=capfd)[0] == 0
     assert run("report", place / "model", capfd=capfd)[0] == 0

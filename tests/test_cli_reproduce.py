@@ -46,7 +46,7 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     found = msgspec.json.decode((place / "out" / "tables.json").read_bytes(), type=Reproduction)
     assert found.complete
     assert {one.key for one in found.galleries} >= {"w-2,w-1 tree", "g-2,g-1 tree"}
-    assert "Does the paper hold?" in (place / "out" / "report.html").read_text(encoding="utf-8")
+    assert '<section id="claims">' in (place / "out" / "report.html").read_text(encoding="utf-8")
     assert "| w-2,w-1 tree + back-off trigram |" in (place / "out" / "tables.md").read_text(encoding="utf-8")
     status, again, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert (status, again) == (0, out)
@@ -56,10 +56,10 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
 def test_memory_is_said_in_one_unit_if_it_is_known() -> None:
     found = sample()
     assert summary(found).endswith("\n36 min 57 s in all, 3.2 GB at most.")
-    assert "<dt>Most memory</dt><dd>3.2 GB</dd>" in report_html(found)
+    assert "<dt>Peak memory</dt><dd>3.2 GB</dd>" in report_html(found)
     unknown = msgspec.structs.replace(found, peak_bytes=0)
     assert summary(unknown).endswith("\n36 min 57 s in all.")
-    assert "Most memory" not in report_html(unknown)
+    assert "Peak memory" not in report_html(unknown)
 
 
 def test_json_and_quiet(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,7 @@ def test_a_single_model_has_no_parts(corpus: Corpus) -> None:
     page = model_html(_clustered(corpus, "w-2,w-1"), "it")
     ids = structure_of(page).ids
     assert "model-1" in ids
-    assert not {"parts", "test", "weights", "making"} & set(ids)
+    assert not {"parts", "test", "weights", "training"} & set(ids)
     assert "Levels of the context tree" in page
     assert "along a context tree" in page
     flat = replace(_clustered(corpus, "w-2,w-1", tree=False), metadata={"tree": False})
@@ -69,9 +69,9 @@ def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
     assert "2-gram model, kneser-ney (1)" in page
     assert "2-gram model, kneser-ney (2)" in page
     assert f"-gram model of {categories.n_categories} categories" in page
-    lengths = re.findall(r'<th scope="row">(\d (?:word|categor)\w*)<', page)
+    lengths = re.findall(r'<th scope="row" class="">(\d (?:word|categor)\w*)<', page)
     assert lengths == ["1 word", "2 words"] * 2 + ["1 category", "2 categories", *lengths[6:]]
-    assert f"{sum(categories.ngram.trie.sizes):,} n-grams, by their length" in page
+    assert f"<dt>N-grams</dt><dd>{sum(categories.ngram.trie.sizes):,}</dd>" in page
 
 
 def test_a_mixture_of_one_model(corpus: Corpus) -> None:
@@ -92,7 +92,7 @@ def test_the_cross_validated_perplexity_comes_first(corpus: Corpus) -> None:
     tried += [{"kind": "state", "strength": 0, "perplexity": 5.5}, {**tried[0], "perplexity": None}]
     own = f"{fitted.training_info['perplexity']:,.1f}"
     page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": tried}), "it")
-    assert f"<dd>777.7 cross-validated; {own} with weights that were learned on that very text</dd>" in page
+    assert f"<dd>777.7 cross-validated; {own} with weights learned on the same text</dd>" in page
     page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": []}), "it")
     assert f"<dd>{own}, on the text that its weights were learned on</dd>" in page
 

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import msgspec
 import pytest
-from stategram.experiments.cluster_examples import ClusterGallery
-from stategram.experiments.reproduction.paper_figures import paper_row
 
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.experiments.reproduction import N_CLAIMS
-from stategram.experiments.reproduction.results import Claim, CountBand, PaperRow, Reproduction, RowResult
+from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
+from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
+from stategram.inspection import ClusterGallery
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
-from stategram.report.chart import chart_svg
-from stategram.report.galleries import gallery_html
-from stategram.report.markup import element
-from stategram.report.package_files import style_sheet
+from stategram.report.line_charts import panel_svg
 from stategram.report.paper_tables import paper_table
-from stategram.report.reproduction_charts import bands_chart, perplexity_chart, sweeps_chart, weights_chart
-from stategram.report.table import Cell, Column, Table, table_markdown
+from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
+from stategram.report.tables import Cell, Column, Table, table_markdown
 from stategram.report.verdict import headline
 
 
@@ -51,6 +47,7 @@ def test_a_whole_report_is_sound_html() -> None:
     page = page_of_sample()
     found = structure_of(page)
     assert found.met.count("figure") == 5
+    assert found.met.count("svg") == 6 + 9 + 2
     assert found.met.count("script") == 1
     assert {"claims", "tables", "tree", "mixtures", "clusters", "time", "repeat"} <= set(found.ids)
     assert not re.search(r'(src|href)="(?!#|data:)', page)
@@ -73,45 +70,58 @@ def test_words_of_the_corpus_are_escaped() -> None:
     page = report_html(_change(sample(), rows=(hostile,), command="</pre><script>"))
     assert structure_of(page).met.count("script") == 1
     assert "<img" not in page
-    assert element("a", "<", title='"<') == '<a title="&quot;&lt;">&lt;</a>'
+    assert "<small>&#34;&gt;&lt;b&gt;</small>" in page
 
 
 def test_the_headline_says_whether_the_paper_holds() -> None:
     found = sample()
 
     def held(*holds: str) -> str:
-        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one) for one in holds)
+        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one, rule="r") for one in holds)
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
-        "All 2 claims that could be tested (of 6) hold here: the context tree lowers perplexity by up to "
+        "All 2 claims that could be tested (of 6) hold: the context tree lowers perplexity by up to "
         "11.9%, interpolation lowers that of n-gram models by up to 11.4%."
     )
-    assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold here: ")
-    assert held("yes").startswith("The 1 claim that could be tested (of 6) holds here: ")
-    assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds here: ")
+    assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold: ")
+    assert held("yes").startswith("The 1 claim that could be tested (of 6) holds: ")
+    assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds: ")
     assert held("yes", "partly", "no").startswith(
-        "Of the 3 claims that could be tested (of 6), 1 holds here in full: "
+        "Of the 3 claims that could be tested (of 6), 1 holds in full: "
     )
-    assert held().startswith("No claim of the paper has been tested here yet")
+    assert held().startswith("No claim of the paper has been tested yet")
     worse = _row(change=0.01)
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
     assert headline(_change(found, rows=(), claims=())).endswith("yet.")
 
 
-def test_figures_that_the_paper_does_not_give() -> None:
+def test_the_papers_figures_are_beside_ours() -> None:
     found = sample()
-    titles = [column.title for column in paper_table(found, 5).columns]
-    assert "Paper" not in titles
-    assert "Paper's change" not in titles
-    table = paper_table(found, 2)
-    column = [one.title for one in table.columns].index("Paper's change")
-    assert [row[column].text for row in table.rows] == ["–"] * 6 + ["−7.0%"]
-    largest = paper_table(_change(found, rows=(_row(paper=paper_row("w-2,w-1 tree")),)), 1)
-    column = [one.title for one in largest.columns].index("Paper's change")
-    assert largest.rows[0][column].text == "up to −12%"
-    without = _row(paper=PaperRow(perplexity=None, change=None))
-    assert "Paper" not in [one.title for one in paper_table(_change(found, rows=(without,)), 1).columns]
+    shown = {}
+    for number in (1, 2, 3, 4):
+        table = paper_table(found, number)
+        titles = [column.title for column in table.columns]
+        assert titles.index("Paper") == titles.index("Perplexity") + 1
+        assert titles.index("Paper's change") == titles.index("Change") + 1
+        for row, cells in zip([row for row in found.rows if row.table == number], table.rows, strict=True):
+            texts = dict(zip(titles, [cell.text for cell in cells], strict=True))
+            if row.paper is not None:
+                shown[row.key] = (texts["Paper"], texts["Paper's change"])
+    assert set(shown) == set(PAPER)
+    assert shown["w-2,w-1 flat"] == ("180", "–")
+    assert shown["w-2,w-1 tree"] == ("158", "−12.2%")
+    assert shown["t-3,t-2,t-1 flat"] == ("304.6", "–")
+    assert shown["t-4,t-3,t-2,t-1 tree"] == ("292", "−4.3%")
+    assert shown["g-2,g-1 tree"] == ("170", "−7.6%")
+    assert shown["w-2,w-1 tree + back-off 3"] == ("102", "−8.9%")
+    assert not {"Paper", "Paper's change"} & {column.title for column in paper_table(found, 5).columns}
+
+
+def test_what_the_paper_leaves_open_and_its_times_are_said() -> None:
+    for text in (" ".join(page_of_sample().split()), tables_markdown(sample())):
+        assert CHOICES.split(".")[0] in text
+    assert "one iteration of the bigram case took 5 hours" in " ".join(page_of_sample().split())
 
 
 def test_tables_say_what_they_are_of() -> None:
@@ -129,7 +139,7 @@ def test_tables_say_what_they_are_of() -> None:
 
 def test_rows_of_different_texts_say_their_events() -> None:
     one, other = sample().rows[:2]
-    other = msgspec.structs.replace(other, test=msgspec.structs.replace(other.test, events=7))
+    other = msgspec.structs.replace(other, test=replace(other.test, events=7))
     table = paper_table(_change(sample(), rows=(one, other)), 1)
     assert [row[-2].text for row in table.rows] == ["245,569", "7"]
     assert "not tested on the same events" in table.notes[0]
@@ -154,30 +164,37 @@ def test_no_rows_and_nothing_else() -> None:
 
 def test_an_incomplete_reproduction_says_so() -> None:
     found = _change(sample(), complete=False)
-    assert f"Not complete: {len(found.rows)} rows are done" in report_html(found)
-    assert f"Not complete: {len(found.rows)} rows are done" in tables_markdown(found)
-    assert "Not complete" not in page_of_sample()
+    assert f"Incomplete: {len(found.rows)} rows are finished" in report_html(found)
+    assert f"Incomplete: {len(found.rows)} rows are finished" in tables_markdown(found)
+    assert "Incomplete" not in page_of_sample()
 
 
 def test_a_gallery_without_clusters() -> None:
     empty = ClusterGallery(key="x", categories=(), states=())
-    assert gallery_html(empty, "x") == ""
     assert "clusters" not in structure_of(report_html(_change(sample(), galleries=(empty,)))).ids
+
+
+def _gallery_html(gallery: ClusterGallery) -> str:
+    page = report_html(_change(sample(), galleries=(gallery,)))
+    return page.partition('<section id="clusters">')[2].partition("</section>")[0]
 
 
 def test_a_gallery_shows_the_first_few_of_its_clusters() -> None:
     gallery = sample().galleries[0]
-    page = gallery_html(gallery, "x")
+    page = _gallery_html(gallery)
     assert [page.count(f"1 more {name}") for name in ("categories", "states")] == [1, 1]
     assert page.count("<li>") == len(gallery.categories) + len(gallery.states) == 10
-    assert all(part.count("<li>") == 4 for part in re.split("<details.*?</details>", page)[:2])
+    assert all(part.count("<li>") == 4 for part in re.split("(?s)<details.*?</details>", page)[:2])
     few = ClusterGallery(key="x", categories=gallery.categories[:4], states=())
-    assert "details" not in gallery_html(few, "x")
+    page = _gallery_html(few)
+    assert page.count("<li>") == 4
+    assert "details" not in page
+    assert "States:" not in page
 
 
 def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
     row = sample().rows[0]
-    test = msgspec.structs.replace(row.test, perplexity=float("inf"))
+    test = replace(row.test, perplexity=float("inf"))
     page = report_html(_change(sample(), rows=(msgspec.structs.replace(row, test=test), *sample().rows[1:])))
     assert ">infinite<" in page
 
@@ -187,11 +204,12 @@ def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
     found = _change(sample(), rows=(*sample().rows, variant))
     chart = sweeps_chart(found)
     assert chart is not None
-    drawn = {str(panel.title): _series(panel.wide) for panel in chart.panels}
+    drawn = {panel.title: {point.series for point in panel.points} for panel in chart.panels}
     assert drawn["w-2,w-1 (1,200, 1,200)"] == {"tree", "flat"}
     assert drawn["annealed"] == {"tree"}
     clustered = [row for row in found.rows if row.kind == "clustered"]
     assert sum(map(len, drawn.values())) == len(clustered)
+    assert chart.data is not None
     assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
 
 
@@ -205,6 +223,7 @@ def test_bands_of_a_handful_of_events_are_said_but_not_drawn() -> None:
     assert usual is not None
     assert chart is not None
     assert chart.panels == usual.panels
+    assert chart.data is not None
     assert ["5,000+", "99", "10,000,000.0"] in [[cell.text for cell in row[1:]] for row in chart.data.rows]
     alone = [msgspec.structs.replace(row, by_count=(few,)) for row in rows]
     assert bands_chart(_change(sample(), rows=tuple(alone))) is None
@@ -214,7 +233,10 @@ def test_axes_have_labels_enough_and_none_twice() -> None:
     charts = [bands_chart(sample()), sweeps_chart(sample()), sweeps_chart(_with_sweeps(3))]
     for chart in charts:
         assert chart is not None
-        for axis in re.findall(r'<g class="mark-text role-axis-label".*?</g>', chart_svg(chart)):
+        svg = panel_svg(chart.panels[0], chart.legend, "")
+        axes = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg)
+        assert len(axes) == 2
+        for axis in axes:
             labels = re.findall(r">([^<>]+)</text>", axis)
             assert len(labels) >= (4 if chart is charts[0] else 3)
             assert len(set(labels)) == len(labels)
@@ -226,23 +248,12 @@ def _with_sweeps(n: int) -> Reproduction:
     return _change(sample(), rows=tuple(rows))
 
 
-def _series(spec: dict[str, Any]) -> set[str]:
-    return {one["series"] for one in spec["data"]["values"]}
-
-
 def test_times_are_compared_only_for_as_many_clusters() -> None:
-    assert "about 3 days" in page_of_sample()
+    assert "about 3.0 days" in page_of_sample()
     assert "times as long" not in page_of_sample()
     tree = next(row for row in sample().rows if row.key == "w-2,w-1 tree")
     as_many = _change(sample(), rows=(msgspec.structs.replace(tree, asked=(tree.states, tree.categories)),))
-    assert "times as long, a sweep " in report_html(as_many)
-
-
-def test_the_times_of_1996_are_of_one_row() -> None:
-    others = tuple(row for row in sample().rows if row.key != "w-2,w-1 tree")
-    page = report_html(_change(sample(), rows=others))
-    assert "h a sweep<" not in page
-    assert ">1996<" not in page
+    assert "<small>3,500 times as long</small>" in report_html(as_many)
 
 
 def test_parts_of_mixtures_have_the_titles_of_their_rows() -> None:
@@ -261,25 +272,18 @@ def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() 
     assert list(colours.values())[:2] == ["ngram", "ngram-2"]
     assert not any(colour.startswith("ngram") for colour in list(colours.values())[2:])
     assert len(set(colours.values())) == len(colours)
-    assert set(colours.values()) <= set(re.findall(r"--([\w-]+):", style_sheet()))
+    assert set(colours.values()) <= set(re.findall(r"--([\w-]+):", page_of_sample()))
+    assert chart.data is not None
     first = {row[0].text: row[1].text for row in reversed(chart.data.rows)}
     assert set(first.values()) <= {"back-off trigram", "5-gram"}
-    starts = {one["name"]: one for one in chart.panels[0].wide["data"]["values"] if one["place"] < 2}
-    assert set(starts) == set(first)
-
-
-def test_what_the_paper_says_of_rows_is_below_their_table() -> None:
-    row = _row(paper=PaperRow(note="up to 12% lower"))
-    other = _row(key="other", title="other", paper=PaperRow(note="up to 12% lower"))
-    table = paper_table(_change(sample(), rows=(row, other)), 1)
-    assert table.notes[1:] == ("The paper on w-2,w-1, tree; other: up to 12% lower.",)
-    assert "Paper" not in [column.title for column in table.columns]
+    assert {bar.name: bar.segments[0].text.partition(":")[0] for bar in chart.bars} == first
+    assert all(sum(segment.length for segment in bar.segments) == pytest.approx(1) for bar in chart.bars)
 
 
 def test_markdown_has_all_tables() -> None:
     text = tables_markdown(sample())
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
-        "What the paper claims",
+        "The paper's claims",
         "Table 1. Contexts of words",
         "Table 2. Contexts of part-of-speech tags",
         "Table 3. Contexts of learned word classes",
@@ -291,7 +295,7 @@ def test_markdown_has_all_tables() -> None:
     assert "Absolute perplexities cannot" in text
     assert "<unk>" not in text
     assert r"\<unk\>" in text
-    table = Table("a|b", (Column("x", figures=True),), ((Cell("1 | *2*\n3", "`n`"),),))
+    table = Table("a|b", (Column("x", "number"),), ((Cell("1 | *2*\n3", "`n`"),),))
     assert table_markdown(table) == "## a\\|b\n\n| x |\n| ---: |\n| 1 \\| \\*2\\* 3 (\\`n\\`) |\n"
 
 
@@ -304,10 +308,10 @@ def test_all_is_written(tmp_path: Path) -> None:
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_report_extra()
-    monkeypatch.setattr("stategram.report.chart.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.report.page.find_spec", lambda name: None)
     with pytest.raises(StategramError, match=r'pip install "stategram\[report\]"'):
         check_report_extra()
-    with pytest.raises(StategramError, match="vl-convert"):
+    with pytest.raises(StategramError, match="vl_convert"):
         write_report(sample(), tmp_path)
     assert list(tmp_path.iterdir()) == []
 
@@ -319,14 +323,3 @@ def test_what_a_row_is_compared_with() -> None:
     assert "against the tree of table 1" in table_markdown(paper_table(found, 5))
     assert "against flat" in table_markdown(paper_table(found, 1))
     assert "the tree of table 1" not in table_markdown(paper_table(found, 1))
-
-
-def test_a_chart_as_a_picture_of_its_own() -> None:
-    chart = perplexity_chart(sample())
-    assert chart is not None
-    root = ElementTree.fromstring(chart_svg(chart))
-    style = root.find("{http://www.w3.org/2000/svg}style")
-    assert style is not None
-    drawn = ElementTree.tostring(root, encoding="unicode")
-    for name in set(re.findall(r"var\(--([\w-]+)\)", drawn)):
-        assert f"--{name}:" in (style.text or "")

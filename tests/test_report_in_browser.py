@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-_MARKS = ".mark-rect path, .mark-symbol path"
+_POINTS = ".mark-symbol path"
 
 
 @pytest.fixture(scope="module")
@@ -84,20 +84,28 @@ def test_every_chart_is_drawn_without_network_or_complaint(browser: Browser, rep
     figures = visit.page.locator("figure").all()
     assert len(figures) in (2, 5)
     for figure in figures:
-        drawn = [svg for svg in figure.locator("svg").all() if svg.is_visible()]
-        assert drawn
-        for svg in drawn:
+        assert figure.locator("svg").count() + figure.locator(".bars").count() > 0
+        for svg in figure.locator("svg").all():
             box = svg.bounding_box()
             assert box is not None
             assert min(box["width"], box["height"]) > 40
             assert len(svg.get_attribute("aria-label") or "") > 20
-            marks = svg.locator(_MARKS)
-            assert marks.count() > 0
-            fills = marks.evaluate_all("marks => marks.map(mark => getComputedStyle(mark).fill)")
-            assert not {"none", "rgba(0, 0, 0, 0)"} & set(fills)
-            assert svg.locator("title").count() == marks.count()
-        figure.locator("summary").click()
-        assert figure.locator("details td").first.is_visible()
+            points = svg.locator(_POINTS)
+            assert points.count() > 0
+            assert svg.locator("title").count() == points.count()
+        marks = figure.locator(f"{_POINTS}, .bar i")
+        fills = marks.evaluate_all(
+            """marks => marks.map(mark => {
+                 const style = getComputedStyle(mark);
+                 return mark.matches(".bar i") ? style.backgroundColor : style.fill;
+               })"""
+        )
+        assert not {"none", "rgba(0, 0, 0, 0)"} & set(fills)
+        if figure.locator("summary").count():
+            figure.locator("summary").click()
+            assert figure.locator("details td").first.is_visible()
+        else:
+            assert figure.locator(".bar b").count() == figure.locator(".bar").count() > 1
 
 
 def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, Path]) -> None:
@@ -116,12 +124,12 @@ def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, 
             if row.change is not None:
                 change = line.locator('td[data-label="Change"]').inner_text().split("%")[0]
                 assert float(change.replace("−", "-")) / 100 == pytest.approx(row.change, abs=0.00051)
-    bars = page.locator("#perplexity svg.wide title").all_text_contents()
+    bars = page.locator("#perplexity .bar b").all_text_contents()
     assert len(bars) == len({row.key for row in rows})
-    values = [float(bar.rpartition(": ")[2]) for bar in bars]
+    values = list(map(float, bars))
     assert values == sorted(values)
-    lengths = page.locator("#perplexity svg.wide .mark-rect path").evaluate_all(
-        "marks => marks.map(mark => mark.getBBox().width)"
+    lengths = page.locator("#perplexity .bar i").evaluate_all(
+        "bars => bars.map(bar => bar.getBoundingClientRect().width)"
     )
     assert [length / lengths[0] for length in lengths] == pytest.approx(
         [value / values[0] for value in values], rel=0.01
@@ -137,8 +145,10 @@ def test_words_are_shown_and_not_run(browser: Browser, reports: dict[str, Path])
 
 def test_it_follows_the_scheme_and_the_button(browser: Browser, report: Path) -> None:
     light, dark = (Visit(browser, report, color_scheme=scheme) for scheme in ("light", "dark"))
-    for selector, name in (("body", "background-color"), ("body", "color"), ("svg text", "fill")):
+    for selector, name in (("body", "background-color"), ("body", "color"), (".bar i", "background-color")):
         assert light.colour(selector, name) != dark.colour(selector, name)
+    if light.page.locator("svg").count():
+        assert light.colour("svg text", "fill") != dark.colour("svg text", "fill")
     button = light.page.get_by_role("button")
     assert button.inner_text() == "Dark"
     button.click()
@@ -191,10 +201,19 @@ def test_figures_beside_words_from_right_to_left(browser: Browser, reports: dict
     assert all(place == sorted(place) for place in places)
 
 
-def test_a_phone_has_drawings_of_its_own(browser: Browser, report: Path) -> None:
-    page = Visit(browser, report, viewport={"width": 390, "height": 844}).page
-    assert page.locator("svg.wide").first.is_hidden()
-    assert page.locator("svg.narrow").first.is_visible()
+def test_names_are_beside_their_bars_and_on_a_phone_above_them(browser: Browser, report: Path) -> None:
+    for width, beside in ((1200, True), (390, False)):
+        page = Visit(browser, report, viewport={"width": width, "height": 844}).page
+        places = page.locator(".bars li").evaluate_all(
+            """bars => bars.map(bar => [...bar.children].map(one => {
+                 const { left, right, top, bottom } = one.getBoundingClientRect();
+                 return { left, right, top, bottom };
+               }))"""
+        )
+        assert len(places) > 2
+        for name, bar in places:
+            assert name["right"] <= bar["left"] if beside else name["bottom"] <= bar["top"]
+            assert bar["right"] - bar["left"] > 300
 
 
 def test_paper_is_light_and_without_buttons(browser: Browser, report: Path, tmp_path: Path) -> None:
@@ -207,7 +226,7 @@ def test_paper_is_light_and_without_buttons(browser: Browser, report: Path, tmp_
     assert visit.page.get_by_role("button").count() == 0
     assert visit.page.locator("details").first.is_hidden()
     assert visit.colour(".table", "break-inside") == "avoid"
-    assert visit.colour(".panel", "break-inside") == "avoid"
+    assert visit.colour(".bars li", "break-inside") == "avoid"
     assert visit.page.pdf(format="A4").startswith(b"%PDF")
 
 
@@ -229,4 +248,5 @@ def test_what_is_folded_away_is_on_paper(browser: Browser, report: Path) -> None
 def test_without_scripts_all_is_there(browser: Browser, reports: dict[str, Path]) -> None:
     visit = Visit(browser, reports["reproduction"], java_script_enabled=False)
     assert visit.page.locator("#theme").is_hidden()
-    assert visit.page.locator("#perplexity svg.wide").is_visible()
+    assert visit.page.locator("#perplexity .bar b").first.is_visible()
+    assert visit.page.locator("#bands svg").first.is_visible()

@@ -1,4 +1,4 @@
-"""`stategram report`: what a model is, for people."""
+"""`stategram report`: a model as an HTML page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from stategram.cli.options import model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
-from stategram.report import FileRead, check_report_extra, is_report, model_html
+from stategram.report import check_report_extra, is_report, model_html
 from stategram.storage import atomic_write, check_place, input_files, open_folder
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
 
 @click.command(
-    short_help="Write a report of a model: one HTML file.",
+    short_help="Write a report on a model: one HTML file.",
     epilog="""\b
 Examples:
   stategram report model
@@ -33,57 +33,56 @@ Examples:
     "-o",
     "--output",
     metavar="OUT",
-    help="The HTML file; - is stdout.  [default: beside MODEL: model.html for model/ and model.arpa.gz]",
+    help="The HTML file; - is stdout.  [default: next to MODEL, model.html for model/ and model.arpa.gz]",
 )
 @click.option(
     "--test",
     "tests",
     multiple=True,
     metavar="TEXT",
-    help="Measure its perplexity on this text too; may be given several times, for one text in all.",
+    help="Also measure the perplexity of this text; repeat the option for a text in several files.",
 )
 @model_options
 @work_options
 def report(model_name: str, output: str | None, tests: tuple[str, ...], **options: Any) -> None:
-    """Write a report of MODEL, a model folder or an ARPA file: one HTML file that needs no network.
+    """Write a report on MODEL, a model folder or an ARPA file: one HTML file that needs no network.
 
-    It says what the model is and how it was made; for a mixture, what each part is worth; for clustered
-    models, what their states and categories look like. A report that is already there is replaced. The
-    charts need an extra: pip install "stategram[report]".
+    It shows what the model is and how it was trained, what each part of a mixture contributes, and
+    representative states and categories of clustered models. An existing report is replaced. Reports need
+    an extra: pip install "stategram[report]".
     """
     check_shared_options(options)
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     place = output if output is not None else _beside(model_name)
     for name in tests:
         if is_same_file(place, name):
-            raise click.UsageError(f"the output {place} is an input too; choose another name")
+            raise click.UsageError(f"the output {place} is also an input; choose another name")
     check_output_apart(place, model_name)
     check_place(place)
     if output is None and Path(place).is_file() and not is_report(Path(place)):
-        raise click.UsageError(f"{place} is there already and is no report of stategram; give -o OUT")
+        raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
     model = read_model(model_name, options, console)
     figures = _test(model, tests, options, console) if tests else None
-    with console.step(f"writing {'to stdout' if place == '-' else place}") as tell:
+    with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
         is_folder = Path(model_name).is_dir()
         read = [] if is_folder else [("ARPA file", model_name)]
         read += [("test", name) for name in tests]
-        files = [FileRead(one.use, one.name, one.bytes, one.sha256) for one in input_files(read, tell)]
         page = model_html(
             model,
             Path(model_name).resolve().name if model_name != "-" else "stdin",
             manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
             test=figures,
-            files=files,
+            files=input_files(read, progress),
         )
         atomic_write(place, page.encode())
 
 
 def _beside(model_name: str) -> str:
-    """Give the name of the report of a model: that of the model, with .html for what tells its format."""
+    """Return the default name of a report: that of the model, .html in place of its suffixes."""
     if model_name == "-":
-        raise click.UsageError("a model from stdin has no name to call its report by; give -o OUT")
+        raise click.UsageError("a model from stdin has no name for its report; use -o OUT")
     path = Path(model_name)
     if path.is_dir():
         path = path.resolve()

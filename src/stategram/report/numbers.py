@@ -1,19 +1,19 @@
-"""Figures in words and digits, as a reader sees them."""
+"""How numbers are written in tables and charts."""
 
 from __future__ import annotations
 
 import math
 
 DASH = "\N{EN DASH}"
-"""Stands for a figure that is not there."""
+"""Stands for a missing value."""
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 
-_MINUS = "\N{MINUS SIGN}"
+MINUS = "\N{MINUS SIGN}"
 
 
 def perplexity(value: float | None) -> str:
-    """Give a perplexity.
+    """Format a perplexity.
 
     >>> perplexity(1234.56), perplexity(None), perplexity(float("inf"))
     ('1,234.6', '–', 'infinite')
@@ -23,40 +23,38 @@ def perplexity(value: float | None) -> str:
     return f"{value:,.1f}" if math.isfinite(value) else "infinite"
 
 
-def change(value: float | None, *, up_to: bool = False) -> str:
-    """Give a relative difference; `up_to`: the largest there is, in whole percents.
+def change(value: float | None) -> str:
+    """Format a relative difference.
 
-    >>> change(-0.118), change(0.02), change(-0.0001), change(None), change(-0.12, up_to=True)
-    ('−11.8%', '+2.0%', '0.0%', '–', 'up to −12%')
+    >>> change(-0.118), change(0.02), change(-0.0001), change(None)
+    ('−11.8%', '+2.0%', '0.0%', '–')
     """
     if value is None or not math.isfinite(value):
         return DASH
-    if up_to:
-        return f"up to {_MINUS if value < 0 else '+'}{abs(value):,.0%}"
-    said = f"{abs(value):,.1%}"
-    return said if said == "0.0%" else f"{_MINUS if value < 0 else '+'}{said}"
+    size = f"{abs(value):,.1%}"
+    return size if size == "0.0%" else f"{MINUS if value < 0 else '+'}{size}"
 
 
-def nats(value: float) -> str:
-    """Give a criterion.
+def criterion(value: float) -> str:
+    """Format a criterion in nats.
 
-    >>> nats(-24095522.5)
+    >>> criterion(-24095522.5)
     '−24,095,522'
     """
-    return f"{value:,.0f}".replace("-", _MINUS)
+    return f"{value:,.0f}".replace("-", MINUS)
 
 
-def share(value: float) -> str:
-    """Give a part of a whole.
+def percent(fraction: float) -> str:
+    """Format a fraction.
 
-    >>> share(0.256), share(0.004)
+    >>> percent(0.256), percent(0.004)
     ('25.6%', '0.4%')
     """
-    return f"{value:.1%}"
+    return f"{fraction:.1%}"
 
 
 def count(value: int | None) -> str:
-    """Give a whole number.
+    """Format an integer.
 
     >>> count(12345), count(None)
     ('12,345', '–')
@@ -64,10 +62,10 @@ def count(value: int | None) -> str:
     return DASH if value is None else f"{value:,}"
 
 
-def band(least: int, most: int | None) -> str:
-    """Give a range of counts.
+def count_range(least: int, most: int | None) -> str:
+    """Format a range of counts.
 
-    >>> band(0, 0), band(1, 5), band(1000, None)
+    >>> count_range(0, 0), count_range(1, 5), count_range(1000, None)
     ('0', '1–5', '1,000+')
     """
     if most is None:

@@ -1,10 +1,10 @@
-"""The tables of a reproduction: the paper's four, and what goes beyond it."""
+"""The tables of a reproduction: the paper's four, its figures beside ours, and what goes beyond them."""
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction import Reproduction, RowResult
-from stategram.report.numbers import DASH, TIMES, change, count, perplexity, share
-from stategram.report.table import Cell, Column, Table, markdown_text, table_markdown
+from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
+from stategram.report.numbers import DASH, TIMES, change, count, percent, perplexity
+from stategram.report.tables import Cell, Column, Table, markdown_text, table, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
 from stategram.wording import plural
 
@@ -16,118 +16,123 @@ TABLE_TITLES = {
     5: "Table 5. Beyond the paper",
 }
 COMPARABLE = (
-    "Relative differences can be compared between texts: how much better a tree is than flat clusters, a "
-    "mixture than its n-gram model. Absolute perplexities cannot: they depend on the text, its vocabulary "
-    "and its size, and the paper's are of another text."
+    "The paper used about 38 million words of the Wall Street Journal and a vocabulary of 20,000 words. "
+    "Relative differences can be compared between texts: how much better a tree is than flat clustering, or "
+    "a mixture than its n-gram model. Absolute perplexities cannot: they depend on the text, its size and "
+    "its vocabulary."
 )
-EVENTS = (
+MEASURES = (
     "An event is a word or the end of a sentence. “Perplexity” is that of the test text with <unk> counted "
-    "as a word; “Without <unk>” leaves the events of unknown words out. “Held-out” is of the text on which "
-    "weights were learned."
+    "as a word; “Without <unk>” leaves out the events of unknown words; “Held-out” is that of the text on "
+    "which weights were learned. “Change” is relative to the row named below it."
 )
 
 
 def tables_markdown(found: Reproduction) -> str:
-    """Give the verdict, the claims and all tables as Markdown."""
-    first = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, EVENTS]
-    tables = ([claims_table(found)] if found.claims else []) + paper_tables(found)
-    return "# " + "\n\n".join(map(markdown_text, first)) + "\n\n" + "\n".join(map(table_markdown, tables))
+    """Return the verdict, the claims and all tables as Markdown."""
+    paragraphs = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, MEASURES, CHOICES]
+    tables = [*([claims_table(found)] if found.claims else []), *paper_tables(found)]
+    return (
+        "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
+    )
 
 
 def claims_table(found: Reproduction) -> Table:
-    """Give what the paper claims beside what was found."""
-    return Table(
-        "What the paper claims",
+    """Return the paper's claims, its figures beside ours."""
+    return table(
+        "The paper's claims",
         (Column("Claim"), Column("Paper"), Column("Here"), Column("Holds")),
-        tuple(
+        [
             (
-                Cell(claim.claim, f"Judged here: {claim.rule}." if claim.rule else ""),
-                Cell(claim.paper or DASH),
-                Cell(claim.found or DASH),
+                Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
+                claim.paper,
+                claim.found,
                 Cell(claim.holds, style=f"holds {claim.holds}"),
             )
             for claim in found.claims
-        ),
+        ],
     )
 
 
 def paper_tables(found: Reproduction) -> list[Table]:
-    """Give the tables that have rows."""
+    """Return the tables that have rows."""
     return [paper_table(found, number) for number in sorted({row.table for row in found.rows})]
 
 
 def paper_table(found: Reproduction, number: int) -> Table:
-    """Give a table, the paper's figures beside ours as far as they are known."""
+    """Return a table, the paper's figures beside ours."""
     rows = [row for row in found.rows if row.table == number]
-    columns = (
-        Column("Model"),
-        Column(f"States {TIMES} categories", figures=True, may_go=True),
-        Column("Perplexity", figures=True, style="ours"),
-        Column("Without <unk>", figures=True),
-        Column("Change", figures=True, may_go=True, style="ours"),
-        Column("Paper", figures=True, may_go=True, style="paper"),
-        Column("Paper's change", figures=True, may_go=True, style="paper"),
-        Column("Held-out", figures=True),
-        Column("Parameters", figures=True),
-        Column("Events", figures=True, may_go=True),
-        Column("Unknown", figures=True, may_go=True),
-    )
-    # The events are said below the table, and in it only if they differ.
+    # Events are in the note below the table, and in it only if they differ.
     differ = len({(row.test.events, row.test.unknown) for row in rows}) > 1
-    return Table(
+    return table(
         TABLE_TITLES.get(number, f"Table {number}"),
-        columns,
-        tuple(_row(row, found, events=differ) for row in rows),
-        _notes(rows),
-    ).without_empty_columns()
+        (
+            Column("Model"),
+            Column(f"States {TIMES} categories", "number"),
+            Column("Perplexity", "number ours"),
+            Column("Paper", "number paper"),
+            Column("Change", "number ours"),
+            Column("Paper's change", "number paper"),
+            Column("Without <unk>", "number"),
+            Column("Held-out", "number"),
+            Column("Parameters", "number"),
+            Column("Events", "number"),
+            Column("Unknown", "number"),
+        ),
+        [_row(row, found, events=differ) for row in rows],
+        [_note(rows)],
+    )
 
 
-def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Cell, ...]:
-    paper = row.paper
+def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Cell, ...]:
     against = _against(row, found)
     return (
         Cell(row.title, row.note),
         Cell(
             _clusters(row.states, row.categories),
-            f"paper: {_clusters(*row.asked)}" if row.asked and _differs(row) else "",
+            f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
-        Cell(perplexity(row.test.perplexity)),
-        Cell(perplexity(row.test.perplexity_known)),
+        perplexity(row.test.perplexity),
+        # Most of the paper's figures are whole numbers.
+        perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
-        Cell(perplexity(paper.perplexity if paper else None)),
-        Cell(change(paper.change) if paper else DASH),
-        Cell(perplexity(row.heldout_perplexity)),
-        Cell(count(row.parameters)),
-        Cell(count(row.test.events) if events else DASH),
-        Cell(count(row.test.unknown) if events else DASH),
+        change(row.paper.change if row.paper else None),
+        perplexity(row.test.perplexity_known),
+        perplexity(row.heldout_perplexity),
+        count(row.parameters),
+        count(row.test.events) if events else DASH,
+        count(row.test.unknown) if events else DASH,
     )
 
 
 def _against(row: RowResult, found: Reproduction) -> str:
-    """Say what a row is compared with."""
+    """Return the name of the row that a row is compared with."""
     if row.compared_with is None:
         return ""
     other = next((one for one in found.rows if one.key == row.compared_with), None)
-    if other is not None and other.kind == "clustered" and other.context == row.context:
-        return "the tree of table 1" if is_tree(other) else "flat"
-    return other.title if other is not None else row.compared_with
+    if other is None:
+        return row.compared_with
+    if other.kind != "clustered" or other.context != row.context:
+        return other.title
+    name = "the tree" if is_tree(other) else "flat"
+    return name if other.table == row.table else f"{name} of table {other.table}"
 
 
-def _notes(rows: list[RowResult]) -> tuple[str, ...]:
+def _note(rows: list[RowResult]) -> str:
     sizes = {(row.test.events, row.test.unknown) for row in rows}
-    notes = ["The models were not tested on the same events."]
+    note = "The models were not tested on the same events."
     if len(sizes) == 1:
         ((events, unknown),) = sizes
-        part = f" ({share(unknown / events)})" if events else ""
-        notes = [f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{part}."]
-    if any(map(_differs, rows)):
-        notes.append("Where the paper has other numbers of states and categories, they are below ours.")
-    return (" ".join(notes),)
+        fraction = f" ({percent(unknown / events)})" if events else ""
+        note = f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{fraction}."
+    if any(map(_has_other_sizes, rows)):
+        note += " Where the paper has other numbers of states and categories, they are below ours."
+    return note
 
 
 def _clusters(states: int | None, categories: int | None) -> str:
     return DASH if states is None and categories is None else f"{count(states)} {TIMES} {count(categories)}"
 
 
-def _differs(row: RowResult) -> bool:
+def _has_other_sizes(row: RowResult) -> bool:
     return row.asked is not None and (row.states, row.categories) != row.asked
