@@ -258,21 +258,37 @@ class TiedExchange:
         temperature: float,
         seed: int,
         shortlisted: bool = False,
+        batch: int = 64,
     ) -> int:
-        """Visit the words of `order`, in order; give the number of moves."""
+        """Propose and apply moves of the words of `order`, batch by batch; return the number of moves."""
+
+    def propose(
+        self,
+        elements: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Return the target of each word by the present tables, and the noise in its favour."""
+
+    def apply(
+        self, elements: NDArray[np.uint32], targets: NDArray[np.uint32], noise: NDArray[np.float64]
+    ) -> int:
+        """Make the proposed moves that gain, noise included, in order; return their number."""
 
     def scores(self, word: int) -> NDArray[np.float32]:
-        """For each class, the gain of putting the word, first taken out, into it."""
+        """Return, for each class, the gain of putting the word, first taken out, into it."""
 
     def labels(self) -> NDArray[np.uint32]:
-        """Give the class of each word."""
+        """Return the class of each word."""
 
     @property
     def criterion(self) -> float:
         """The criterion, kept up to date move by move."""
 
-    def recount(self) -> float:
-        """Give the criterion computed anew from the tables."""
+    def recompute_criterion(self) -> float:
+        """Compute the criterion from the tables, without the rounding errors of many moves; return it."""
 
 class TwoSidedExchange:
     """Moves contexts between states and words between categories."""
@@ -302,8 +318,24 @@ class TwoSidedExchange:
         temperature: float,
         seed: int,
         shortlisted: bool = False,
+        batch: int = 64,
     ) -> int:
-        """Visit the words of `order`, in order; give the number of moves."""
+        """Propose and apply moves of the words of `order`, batch by batch; return the number of moves."""
+
+    def propose_words(
+        self,
+        elements: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Return the target of each word by the present tables, and the noise in its favour."""
+
+    def apply_words(
+        self, elements: NDArray[np.uint32], targets: NDArray[np.uint32], noise: NDArray[np.float64]
+    ) -> int:
+        """Make the proposed moves that gain, noise included, in order; return their number."""
 
     def sweep_contexts(
         self,
@@ -312,52 +344,65 @@ class TwoSidedExchange:
         temperature: float,
         seed: int,
         shortlisted: bool = False,
+        batch: int = 64,
     ) -> int:
-        """Visit the contexts of `order`, in order; give the number of moves."""
+        """Propose and apply moves of the contexts of `order`, batch by batch; return the number of moves."""
 
-    def word_scores(self, word: int) -> NDArray[np.float32]:
-        """For each category, the gain of putting the word, first taken out, into it; up to a constant."""
+    def propose_contexts(
+        self,
+        elements: NDArray[np.uint32],
+        scales: NDArray[np.float32],
+        temperature: float,
+        seed: int,
+        shortlisted: bool = False,
+    ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
+        """Return the target of each context by the present tables, and the noise in its favour."""
 
-    def leave_one_out(self) -> None:
-        """Take the criterion of leaving-one-out, with b of the present counts."""
+    def apply_contexts(
+        self, elements: NDArray[np.uint32], targets: NDArray[np.uint32], noise: NDArray[np.float64]
+    ) -> int:
+        """Make the proposed moves that gain, noise included, in order; return their number."""
+
+    def word_scores(self, element: int) -> NDArray[np.float32]:
+        """Return, for each category, the gain of putting the word, first taken out, into it; up to a constant."""
+
+    def context_scores(self, element: int) -> NDArray[np.float32]:
+        """Return, for each state, the gain of putting the context, first taken out, into it; up to a constant."""
+
+    def categories(self) -> NDArray[np.uint32]:
+        """Return the category of each word."""
+
+    def states(self) -> NDArray[np.uint32]:
+        """Return the state of each context."""
+
+    def leave_one_out(self) -> float:
+        """Switch to the criterion of leaving-one-out, with b of the present counts; return it."""
 
     @property
     def b(self) -> float:
-        """What leaving-one-out takes from every count."""
-
-    def settle(self) -> None:
-        """Compute the criterion anew."""
-
-    def context_scores(self, context: int) -> NDArray[np.float32]:
-        """For each state, the gain of putting the context, first taken out, into it; up to a constant."""
-
-    def states(self) -> NDArray[np.uint32]:
-        """Give the state of each context."""
-
-    def categories(self) -> NDArray[np.uint32]:
-        """Give the category of each word."""
+        """The b of leaving-one-out."""
 
     @property
     def criterion(self) -> float:
         """The criterion, kept up to date move by move."""
 
+    def recompute_criterion(self) -> float:
+        """Compute the criterion from the tables, without the rounding errors of many moves; return it."""
+
     @property
     def likelihood(self) -> float:
-        """That of maximum likelihood; under leaving-one-out as of the last call of `leave_one_out`."""
-
-    def recount(self) -> float:
-        """Give the criterion computed anew from the tables."""
+        """The criterion of maximum likelihood; under leaving-one-out, when b was last taken."""
 
 class HierarchyBuilder:
     """Merges classes two by two, each time with the least loss of average mutual information."""
 
     def __init__(self, counts: NDArray[np.int64], mergeable: int) -> None: ...
     def run(self, most: int) -> int:
-        """Do up to `most` mergers; give the number still to be done."""
+        """Do up to `most` mergers; return the number still to be done."""
     def merges(self) -> NDArray[np.int64]:
-        """Give the names of the two clusters of each merger, one after the other."""
+        """Return the names of the two clusters of each merger, one after the other."""
     def losses(self) -> NDArray[np.float64]:
-        """Give the fall of the criterion, in nats, of each merger."""
+        """Return the fall of the criterion, in nats, of each merger."""
     @property
     def evaluations(self) -> int:
         """How many exact losses were computed."""

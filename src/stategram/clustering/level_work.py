@@ -130,7 +130,7 @@ class LevelWork:
         if self.clustering.settings.criterion == "leave-one-out":
             kernel.leave_one_out()
         else:
-            kernel.settle()
+            kernel.recompute_criterion()
 
     def states(self) -> NDArray[np.uint32]:
         """Give the state of every node of the level."""
