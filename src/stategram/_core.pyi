@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SWEEP_BATCH: int
+SPARSE_FACTOR: int
 """How many elements a sweep scores before it moves them."""
 
 def count_ngrams(

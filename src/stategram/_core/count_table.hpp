@@ -20,6 +20,9 @@ namespace stategram {
 
 class CountTable {
  public:
+    // A list costs about this many times more for each of its columns than a dense row.
+    static constexpr std::size_t sparse_factor = 8;
+
     CountTable() = default;
 
     // Every row dense.
@@ -179,9 +182,6 @@ class CountTable {
     }
 
  private:
-    // A list costs about this many times more for each of its columns than a dense row.
-    static constexpr std::size_t sparse_factor = 8;
-
     struct Place {
         std::size_t begin = 0;
         std::size_t size = 0;

@@ -311,6 +311,7 @@ void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elemen
 }  // namespace
 
 void register_two_sided_exchange(nb::module_& m) {
+    m.attr("SPARSE_FACTOR") = CountTable::sparse_factor;
     nb::class_<TwoSidedExchange> kernel(m, "TwoSidedExchange",
                                         "Moves contexts between states and words between categories.");
     kernel.def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,

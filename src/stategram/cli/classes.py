@@ -17,7 +17,6 @@ from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
-from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
@@ -167,7 +166,7 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
         finish_on_interrupt(console.say, "classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as report,
     ):
-        estimator.fit(corpus, progress=sweeps_to(report), stop=stop)
+        estimator.fit(corpus, progress=report, stop=stop)
     for sweep in estimator.history_:
         console.detail(
             f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "

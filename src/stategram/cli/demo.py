@@ -6,7 +6,7 @@ import click
 
 from stategram.cli.console import Console
 from stategram.cli.options import common_options
-from stategram.clustering import Progress, WordClasses
+from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import class_bigram_perplexity
 from stategram.experiments.sotu import load_sotu
@@ -31,11 +31,7 @@ def demo(seed: int, quiet: bool, verbose: bool) -> None:
     train = corpus_from_sentences(text.train)
     words = WordClasses(_CLASSES, random_state=seed)
     with console.step(f"finding {_CLASSES} word classes") as report:
-
-        def progress(now: Progress) -> None:
-            report(now.fraction, f"sweep {now.sweep}, {now.moves:,} moves, perplexity {now.perplexity:,.1f}")
-
-        words.fit(train, progress=progress)
+        words.fit(train, progress=report)
     with console.step("evaluating"):
         test = corpus_from_sentences(text.test, vocabulary=train.vocabulary)
         bigrams = count_bigrams(train)

@@ -1,4 +1,4 @@
-"""A move of whole classes: two that are nearly one are merged, and the class set free takes half of another.
+"""A move of entire classes: two similar ones are merged, and the class set free takes half of another.
 
 Single moves cannot get there: on the way every class would have to be worse. Sweeps after it decide
 whether it was worth it.
@@ -7,39 +7,27 @@ whether it was worth it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.clustering.exchange import Clusters, Exchange, tied_exchange
+from stategram.clustering.exchange import Clusters
 from stategram.counts import BigramCounts, cluster_bigrams
 
-# The share of classes that are merged away at a time.
-_SHARE = 0.05
+# The fraction of classes that are merged away at a time.
+_FRACTION = 0.05
 # Classes are chosen for a split at random from so many times as many of the most frequent.
 _CHOICE = 3
 
 
-def merger(bigrams: BigramCounts, classes: Clusters) -> Callable[[NDArray[np.uint32], int], Exchange | None]:
-    """Give what makes, of the classes reached and a seed, an exchange with some merged and others split."""
-
-    def merge(labels: NDArray[np.uint32], seed: int) -> Exchange | None:
-        changed = merge_and_split(bigrams, dataclasses.replace(classes, labels=labels), seed)
-        return None if changed is None else tied_exchange(bigrams, changed)
-
-    return merge
-
-
 def merge_and_split(bigrams: BigramCounts, classes: Clusters, seed: int) -> Clusters | None:
-    """Give classes of which some were merged and as many split; None if there are not two to merge.
+    """Return classes of which some were merged and as many split; None if there are not two to merge.
 
     The merged pairs lose least mutual information, each class in one pair at the most. Of the words of a
     split class that may move, a random half goes to the free class.
     """
     counts = cluster_bigrams(bigrams, classes.labels, classes.n_all)
-    pairs = _cheapest_pairs(counts, classes.n, max(1, int(_SHARE * classes.n)))
+    pairs = _cheapest_pairs(counts, classes.n, max(1, int(_FRACTION * classes.n)))
     if not pairs:
         return None
     generator = np.random.default_rng(seed)
@@ -56,11 +44,11 @@ def merge_and_split(bigrams: BigramCounts, classes: Clusters, seed: int) -> Clus
     return dataclasses.replace(classes, labels=labels)
 
 
-def _cheapest_pairs(counts: np.ndarray, n: int, most: int) -> list[tuple[int, int]]:
+def _cheapest_pairs(counts: np.ndarray, n: int, n_pairs: int) -> list[tuple[int, int]]:
     if n < 2:
         return []
     builder = _core.HierarchyBuilder(counts, n)
     # Some mergers are with a class that was merged already; twice as many are nearly always enough.
-    builder.run(min(2 * most, n - 1))
+    builder.run(min(2 * n_pairs, n - 1))
     mergers = builder.merges().reshape(-1, 2).tolist()
-    return [(first, second) for first, second in mergers if first < n and second < n][:most]
+    return [(first, second) for first, second in mergers if first < n and second < n][:n_pairs]

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from stategram.clustering import Progress
-
 Report = Callable[[float, str], None]
 """Takes the share of a step that is done and a few words on it."""
 Stop = Callable[[], bool]
@@ -48,18 +46,6 @@ class Steps:
         """Take what not all want to know of a step."""
 
 
-def sweeps_to(report: Report) -> Callable[[Progress], None]:
-    """Take the progress of an exchange for that of a step."""
-
-    def progress(now: Progress) -> None:
-        if now.step == "count":
-            report(0.0, "counting bigrams")
-            return
-        left = "" if now.seconds_left is None else f", {now.seconds_left:,.0f} s left"
-        report(
-            now.fraction,
-            f"{now.step}, sweep {now.sweep}, {now.moves:,} moves, "
-            f"criterion {now.criterion / 1e6:,.3f} M, perplexity {now.perplexity:,.1f}{left}",
-        )
-
-    return progress
+def sweeps_to(report: Report) -> Report:
+    """Return the progress of a clustering for that of a step."""
+    return report

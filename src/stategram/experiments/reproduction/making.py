@@ -131,8 +131,7 @@ class Making:
         most_states, most_categories = _most(contexts.tree, self.texts.train)
         states, categories = min(plan.wanted[0], most_states), min(plan.wanted[1], most_categories)
         preset = PRESETS[plan.preset]
-        settings = replace(
-            preset,
+        settings = preset.replace(
             states=states,
             categories=categories,
             tree=plan.tree,

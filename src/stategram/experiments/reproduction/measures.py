@@ -82,15 +82,14 @@ def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBan
 
 
 def sweeps_of(history: Iterable[SweepRecord]) -> tuple[Sweep, ...]:
-    """Take the sweeps of a clustering; they are named ``level 2: exchange``."""
+    """Take the sweeps of a clustering."""
     found = []
     for sweep in history:
-        level, _, step = sweep.step.partition(": ")
         found.append(
             Sweep(
                 number=sweep.number,
-                level=int(level.removeprefix("level ")),
-                step=step,
+                level=sweep.level,
+                step=sweep.step,
                 moves=sweep.moves,
                 criterion=sweep.criterion,
                 perplexity=sweep.perplexity,
