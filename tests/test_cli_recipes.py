@@ -216,14 +216,14 @@ import os, signal, sys
 import stategram.clustering.tree_clustering as tree_clustering
 from stategram.cli import main
 
-sweep = tree_clustering.LevelWork.sweep
+sweep = tree_clustering.TreeClustering._sweep
 def interrupted(self, *arguments, **options):
     if interrupted.first:
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
     return sweep(self, *arguments, **options)
 interrupted.first = True
-tree_clustering.LevelWork.sweep = interrupted
+tree_clustering.TreeClustering._sweep = interrupted
 main(sys.argv[1:])
 """
 

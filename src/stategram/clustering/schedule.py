@@ -29,7 +29,7 @@ _ANNEALING_TIME_WITH_ROUNDS = 0.5
 # With fewer clusters for each place on a shortlist, scoring all of them is as quick.
 _MIN_CLUSTERS_PER_CANDIDATE = 12.5
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
-_MAX_TIMED_SWEEPS = 10**6
+_MAX_TIMED_SWEEPS = 10_000
 _MAX_TIMED_ANNEALING = 5000
 _MAX_TIMED_ROUNDS = 1000
 
