@@ -54,7 +54,11 @@ def _keys(kind: Any) -> str:
 
 def _presets() -> str:
     """Give what each preset stands for."""
-    keys = [key for key in msgspec.structs.asdict(PRESETS["normal"]) if _fields(ClusteredPart).get(key, "") is None]
+    keys = [
+        key
+        for key in msgspec.structs.asdict(PRESETS["normal"])
+        if _fields(ClusteredPart).get(key, "") is None
+    ]
     rows = ["| preset | " + " | ".join(f"`{key}`" for key in keys) + " |", "|---" * (len(keys) + 1) + "|"]
     for name, preset in PRESETS.items():
         rows.append(f"| {name} | " + " | ".join(str(getattr(preset, key)) for key in keys) + " |")
