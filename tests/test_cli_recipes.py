@@ -218,7 +218,7 @@ from stategram.cli import main
 
 sweep = tree_clustering.TreeClustering._sweep
 def interrupted(self, *arguments, **options):
-    if interrupted.first:
+    if interrupted.first and type(self.levels).__name__ == "ContextLevels":
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
     return sweep(self, *arguments, **options)
@@ -276,21 +276,19 @@ def test_ctrl_c(place: Path) -> None:
 
 
 @ON_POSIX
-@pytest.mark.parametrize(
-    ("file", "sweep"), [("tree_clustering", "LevelWork.sweep"), ("schedule", "_Run._sweep")]
-)
+@pytest.mark.parametrize("levels", ["ContextLevels", "_ClassLevel"])
 def test_what_ended_early_says_so_and_is_done_on_resume(
-    place: Path, file: str, sweep: str, capfd: pytest.CaptureFixture[str]
+    place: Path, levels: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
     given = _train(place, "--checkpoint", place / "run", "--on-interrupt", "save")
-    script = _INTERRUPTED.replace("tree_clustering", file).replace("LevelWork.sweep", sweep)
+    script = _INTERRUPTED.replace("ContextLevels", levels)
     ended = subprocess.run(
         [sys.executable, "-c", script, *given], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
     assert "with --resume --force" in ended.stderr
-    early = [False, file == "schedule", True]
+    early = [False, levels == "_ClassLevel", True]
     lines = ended.stderr.splitlines()
     shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
     assert [line.endswith("(ended early)") for line in shown[:3]] == early
