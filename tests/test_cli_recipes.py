@@ -276,7 +276,7 @@ def test_ctrl_c(place: Path) -> None:
 
 
 @ON_POSIX
-@pytest.mark.parametrize("levels", ["ContextLevels", "_ClassLevel"])
+@pytest.mark.parametrize("levels", ["ContextLevels", "ClassLevel"])
 def test_what_ended_early_says_so_and_is_done_on_resume(
     place: Path, levels: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -288,7 +288,7 @@ def test_what_ended_early_says_so_and_is_done_on_resume(
     )
     assert ended.returncode == 0, ended.stderr
     assert "with --resume --force" in ended.stderr
-    early = [False, levels == "_ClassLevel", True]
+    early = [False, levels == "ClassLevel", True]
     lines = ended.stderr.splitlines()
     shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
     assert [line.endswith("(ended early)") for line in shown[:3]] == early
