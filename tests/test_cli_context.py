@@ -27,6 +27,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
         ["--context", "w-1"],
         ["--context", "w-2,w-1", "--states", "4", "--categories", "5", "--criterion", "leave-one-out"],
         ["--context", "w-2,w-1", "--flat", "--candidates", "0", "--preset", "paper"],
+        ["--context", "w-1", "--max-sweeps", "2", "--context-min-count", "1", "--tolerance", "0.01"],
         ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
         ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
         ["--context", "w-1", "--states", "auto"],
@@ -53,6 +54,7 @@ def test_a_mixture_of_two(
     [
         (["--states", "5"], "--states is for clustered contexts; add --context"),
         (["--flat"], "--flat is for clustered contexts"),
+        (["--context-min-count", "2"], "--context-min-count is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
         (["--context", "w-1", "--states", "none"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
@@ -134,7 +136,7 @@ def test_numbers_that_are_not_possible_are_said(
 ) -> None:
     options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--force"]
     for states, categories, message in (
-        (1000, 4, "note: only 6 of 1,000 states are possible: half of the contexts"),
+        (1000, 4, "note: only 5 of 1,000 states are possible: half of the contexts"),
         (4, 1000, "note: only 5 of 1,000 categories are possible: half of the different words"),
         (4, 4, ""),
     ):

@@ -6,7 +6,6 @@ from .clustering import (
     Clustering as Clustering,
     ClusteringSettings as ClusteringSettings,
     LevelResult as LevelResult,
-    Progress as Progress,
     SweepRecord as SweepRecord,
     WordClasses as WordClasses,
     build_hierarchy as build_hierarchy,

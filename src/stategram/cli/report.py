@@ -11,11 +11,10 @@ from stategram.cli.checks import check_inputs, check_output_apart, check_shared_
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
-from stategram.report import FileRead, check_report_extra, is_report, model_html
-from stategram.storage import atomic_write, check_place, open_folder
+from stategram.report import check_report_extra, is_report, model_html
+from stategram.storage import atomic_write, check_place, input_files, open_folder
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
@@ -66,20 +65,16 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
     model = read_model(model_name, console, verify=not options["no_verify"])
     figures = _test(model, tests, options, console) if tests else None
-    with console.step(f"writing {'to stdout' if place == '-' else place}") as tell:
+    with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
         is_folder = Path(model_name).is_dir()
         read = [] if is_folder else [("ARPA file", model_name)]
         read += [("test", name) for name in tests]
-        files = [
-            FileRead(use, one["name"], one["bytes"], one["sha256"])
-            for (use, _), one in zip(read, inputs_of([name for _, name in read], tell), strict=True)
-        ]
         page = model_html(
             model,
             Path(model_name).resolve().name if model_name != "-" else "stdin",
             manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
             test=figures,
-            files=files,
+            files=input_files(read, progress),
         )
         atomic_write(place, page.encode())
 

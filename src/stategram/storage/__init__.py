@@ -1,4 +1,4 @@
-"""Folders that are written whole or not at all, and refused when damaged."""
+"""Files and folders that appear atomically, are refused when damaged, and the store of finished steps."""
 
 from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
 from stategram.storage.checksum import add_arrays, file_sha256
@@ -11,21 +11,30 @@ from stategram.storage.folder import (
     recover_folder,
     write_folder,
 )
+from stategram.storage.input_file import InputFile, input_files
 from stategram.storage.lock import lock
 from stategram.storage.partial import is_left_over, left_overs, remove_all
+from stategram.storage.store import Store, check_store, content_key, is_fresh, is_store
 
 __all__ = [
     "Folder",
+    "InputFile",
     "OtherVersionError",
     "Place",
+    "Store",
     "add_arrays",
     "atomic_open",
     "atomic_write",
     "check_place",
+    "check_store",
+    "content_key",
     "file_sha256",
     "holds_only_our_files",
+    "input_files",
+    "is_fresh",
     "is_left_over",
     "is_our_name",
+    "is_store",
     "left_overs",
     "lock",
     "open_folder",
