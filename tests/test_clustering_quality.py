@@ -1,8 +1,8 @@
 """A worse optimiser fails: figures of clusterings of the demo text lie in a band derived from several seeds.
 
-Each band is the mean of the figure over eight seeds (AMI) or six (perplexity), and four standard deviations of
-it to both sides. Plain exchange alone, shortlists that are never renewed, or an annealing that is too short or
-too hot end outside. An optimiser that is better than the band deserves a new one.
+Each band is the mean of the figure over eight seeds (AMI) or six (perplexity), and four standard deviations
+of it to both sides. Plain exchange alone, shortlists that are never renewed, or an annealing that is too
+short or too hot end outside. An optimiser that is better than the band deserves a new one.
 """
 
 from __future__ import annotations

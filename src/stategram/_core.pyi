@@ -365,10 +365,10 @@ class TwoSidedExchange:
         """Make the proposed moves that gain, noise included, in order; return their number."""
 
     def word_scores(self, element: int) -> NDArray[np.float32]:
-        """Return, for each category, the gain of putting the word, first taken out, into it; up to a constant."""
+        """Return the gain of putting the word, first taken out, into each category, up to a constant."""
 
     def context_scores(self, element: int) -> NDArray[np.float32]:
-        """Return, for each state, the gain of putting the context, first taken out, into it; up to a constant."""
+        """Return the gain of putting the context, first taken out, into each state, up to a constant."""
 
     def categories(self) -> NDArray[np.uint32]:
         """Return the category of each word."""

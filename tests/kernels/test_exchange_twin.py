@@ -1,4 +1,4 @@
-"""Whole sweeps of the exchange kernels make the moves of the paper's figures, as `naive.clustering` has them."""
+"""Sweeps of the exchange kernels make the moves of the paper's figures, as `naive.clustering` has them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from exchange_problems import (
     TwoSided,
     any_two_sided,
     array,
-    events,
     rounding,
     seeds,
     shortlists,
@@ -26,7 +25,7 @@ from exchange_problems import (
     tied,
 )
 from naive import clustering
-from naive.exchange import Pairs, closed_bigrams, transposed, two_sided_criterion
+from naive.exchange import Pairs, closed_bigrams, moved, transposed, two_sided_criterion
 from naive.leave_one_out import freeze, frozen_criterion
 from stategram import _core
 
@@ -52,13 +51,10 @@ class Twin:
         targets: int,
         batch: int,
     ) -> list[int]:
-        def watched(values: list[int]) -> float:
-            return criterion(values)
-
         original = clustering.best_target
 
         def best_target(f: clustering.Criterion, now: list[int], element: int, n: int) -> int:
-            found = sorted((f(clustering.moved(now, element, b)), -b) for b in range(n))
+            found = sorted((f(moved(now, element, b)), -b) for b in range(n))
             best = original(f, now, element, n)
             near = 2 * self.rounding(n=self.counts[element]) + 1e-5 + self.tolerance
             others = [(value, -b) for value, b in found if -b != best and found[-1][0] - value < near]
@@ -70,7 +66,7 @@ class Twin:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(clustering, "best_target", best_target)
-            return clustering.sweep(watched, labels, order, targets, batch)
+            return clustering.sweep(criterion, labels, order, targets, batch)
 
 
 @st.composite
@@ -172,7 +168,9 @@ def test_two_sided_and_predictive_sweeps(problem: TwoSided, batch: int, leave_on
             lambda s: criterion(s, categories), states, contexts, problem.state_targets, batch
         )
         assume(of_contexts.is_clear)
-        moves = kernel.sweep_contexts(array(contexts), np.ones(len(contexts), np.float32), 0.0, 0, batch=batch)
+        moves = kernel.sweep_contexts(
+            array(contexts), np.ones(len(contexts), np.float32), 0.0, 0, batch=batch
+        )
         assert kernel.states().tolist() == states
         assert moves == len(gone)
 
@@ -222,7 +220,9 @@ def test_a_two_sided_sweep_is_its_proposals_applied(
     fused, split = problem.kernel(1, shortlist), problem.kernel(1, shortlist)
     sides = [(fused.sweep_words, split.propose_words, split.apply_words, len(problem.categories))]
     if problem.states_move:
-        sides.append((fused.sweep_contexts, split.propose_contexts, split.apply_contexts, len(problem.states)))
+        sides.append(
+            (fused.sweep_contexts, split.propose_contexts, split.apply_contexts, len(problem.states))
+        )
     for sweep, propose, apply, n in sides:
         order, scales = array(range(n)), np.ones(n, np.float32)
         moves = sweep(order, scales, temperature, seed, False, batch)

@@ -9,8 +9,8 @@ Figure 1, the exchange:                            Figure 2, along a context tre
         for each context c                                     for each node n of the level
             move c to the S(c) with the largest F                  move all contexts below n together
 
-A criterion F takes the labels that move and returns a number. The kernels score a batch of elements before the
-first of them moves; a batch of one element is the figure.
+A criterion F takes the labels that move and returns a number. The kernels score a batch of elements before
+the first of them moves; a batch of one element is the figure.
 """
 
 from __future__ import annotations
@@ -93,12 +93,14 @@ def cluster_tree(
     categories = frequent_first(words, n_words, targets[1], targets[1])
     found: list[Labels] = []
     for node in nodes:
-        counts = [sum(n for (c, _), n in pairs.items() if node[c] == number) for number in range(max(node) + 1)]
+        counts = [
+            sum(n for (c, _), n in pairs.items() if node[c] == number) for number in range(max(node) + 1)
+        ]
         movable = by_count(counts, min_count)
         if not found:
             states = frequent_first(movable, len(counts), targets[0], rest=targets[0] - 1)
         else:
-            parents = dict(zip(node, above, strict=True))
+            parents = dict(zip(node, nodes[len(found) - 1], strict=True))
             states = [found[-1][parents[number]] for number in range(len(counts))]
             fill_empty(states, movable, targets[0])
 
@@ -108,7 +110,6 @@ def cluster_tree(
         order, first = (movable, words), not found
         exchange(criterion, states, categories, order, targets, max_sweeps, tolerance, batch, first)
         found.append(states)
-        above = node
     return found, categories
 
 

@@ -247,8 +247,8 @@ class Mover {
     }
 
     // Returns the number of moves and adds their gains to `criterion`.
-    std::size_t apply(Elements elements, std::span<const std::uint32_t> targets, std::span<const double> noise,
-                      double& criterion) {
+    std::size_t apply(Elements elements, std::span<const std::uint32_t> targets,
+                      std::span<const double> noise, double& criterion) {
         check(elements);
         if (targets.size() != elements.size() || noise.size() != elements.size())
             throw std::invalid_argument("there must be one target and one noise for each element");
@@ -329,8 +329,8 @@ class Mover {
             const std::uint32_t element = elements[i], target = targets[i], home = problem_.label(element);
             if (target == home) continue;
             problem_.gather(element, mine);
-            const double gain = problem_.insertion_gain(element, target, mine) -
-                                problem_.insertion_gain(element, home, mine);
+            const double gain =
+                problem_.insertion_gain(element, target, mine) - problem_.insertion_gain(element, home, mine);
             if (gain + noise[i] <= least_gain_) continue;
             problem_.move(element, target, mine);
             criterion += gain;

@@ -230,9 +230,8 @@ class TiedExchange : Exclusive {
 
     std::size_t apply(const In<std::uint32_t>& elements, const In<std::uint32_t>& targets,
                       const In<double>& noise) {
-        return exclusively([&] {
-            return mover_->apply(span_of(elements), span_of(targets), span_of(noise), criterion_);
-        });
+        return exclusively(
+            [&] { return mover_->apply(span_of(elements), span_of(targets), span_of(noise), criterion_); });
     }
 
     Out<float> scores(std::uint32_t word) {

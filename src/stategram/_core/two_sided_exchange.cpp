@@ -141,9 +141,9 @@ class TwoSidedExchange : Exclusive {
             of_contexts.check_transpose(of_words);
             contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
                                                n_states, state_targets);
-            words_ = std::make_unique<Side>(of_words,
-                                            checked_labels(categories, categories.size(), n_categories),
-                                            n_categories, category_targets);
+            words_ =
+                std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
+                                       n_categories, category_targets);
             fill_tables(of_contexts, n_states, n_categories);
             words_->connect(*contexts_, by_state_, states_move ? &by_category_ : nullptr);
             word_mover_ = std::make_unique<Mover<Side>>(*words_, shortlist, threads);
@@ -195,8 +195,8 @@ class TwoSidedExchange : Exclusive {
         }));
     }
 
-    // Switches to the criterion of leaving-one-out, with the b, n+ and n0 of the present tables; called again,
-    // it takes their new values. They stay as they are during a sweep.
+    // Switches to the criterion of leaving-one-out, with the b, n+ and n0 of the present tables; called
+    // again, it takes their new values. They stay as they are during a sweep.
     double leave_one_out() {
         return exclusively([&] {
             if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
@@ -291,10 +291,11 @@ template <Which which>
 void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elements,
                  const std::string& element, const char* labels) {
     kernel
-        .def(("sweep_" + elements).c_str(), &TwoSidedExchange::sweep<which>, nb::arg("order").noconvert(),
-             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
-             nb::arg("shortlisted") = false, nb::arg("batch") = sweep_batch,
-             "Propose and apply moves of the elements of `order`, batch by batch; return the number of moves.")
+        .def(
+            ("sweep_" + elements).c_str(), &TwoSidedExchange::sweep<which>, nb::arg("order").noconvert(),
+            nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
+            nb::arg("shortlisted") = false, nb::arg("batch") = sweep_batch,
+            "Propose and apply moves of the elements of `order`, batch by batch; return the number of moves.")
         .def(("propose_" + elements).c_str(), &TwoSidedExchange::propose<which>,
              nb::arg("elements").noconvert(), nb::arg("scales").noconvert(), nb::arg("temperature"),
              nb::arg("seed"), nb::arg("shortlisted") = false,

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,7 @@ def to_arrays(point: ResumePoint) -> tuple[dict[str, NDArray[Any]], dict[str, An
     )
 
 
-def from_arrays(arrays: dict[str, NDArray[Any]], manifest: dict[str, Any]) -> ResumePoint:
+def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
     """Inverse of `to_arrays`."""
     position = manifest["position"]
     results = msgspec.convert(manifest["levels"], tuple[LevelResult, ...])

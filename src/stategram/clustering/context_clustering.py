@@ -88,6 +88,4 @@ def cluster_tree(
         states = [levels.initial_states(number) for number in range(1, tree.depth)] + states
     while len(states) < tree.depth:  # after an early end
         states.append(states[-1][tree.parents(len(states) + 1)])
-    return Clustering(
-        tree, tuple(states), found.categories, settings, found.results, tuple(monitor.history)
-    )
+    return Clustering(tree, tuple(states), found.categories, settings, found.results, tuple(monitor.history))

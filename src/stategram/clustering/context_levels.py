@@ -34,7 +34,7 @@ class ContextLevels:
 
     @cached_property
     def work(self) -> Sequence[float]:
-        """For each level, about what a sweep takes, in rows of a table; no element has more than its events."""
+        """For each level, about what a sweep takes, in rows of a table: at most one for each event."""
         words = int(np.minimum(self.tree.word_counts, self.settings.states).sum())
         work = []
         for number in self.numbers:
@@ -118,12 +118,12 @@ class ContextLevels:
     def _state_clusters(
         self, movable: NDArray[np.uint32], fixed: Labels, states: Labels | None, is_initial: bool
     ) -> Clusters:
-        """Return where the nodes that move begin, and after them the rows of the others, a row for each state."""
+        """Return where the nodes that move begin; then the others, a row for each state."""
         n, order = self.settings.states, np.arange(len(movable), dtype=np.uint32)
         if states is not None:
             labels = states[movable]
         elif is_initial:
-            # The most frequent have a state each; the others wait in one that takes none, for the first sweep.
+            # The most frequent have a state each; the others wait in one that takes none.
             labels = np.minimum(order, n)
         else:
             labels = fill_empty(fixed[movable], np.bincount(fixed, minlength=n))

@@ -1,8 +1,8 @@
 """One sweep of the exchange algorithm, whatever the criterion.
 
-An exchange moves words between categories and, unless their states are fixed, contexts between states. A sweep
-visits the words, then the contexts, the most frequent first, and moves each to the cluster where the criterion
-gains most.
+An exchange moves words between categories and, unless their states are fixed, contexts between states. A
+sweep visits the words, then the contexts, the most frequent first, and moves each to the cluster where the
+criterion gains most.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ _SECONDS_BETWEEN_TICKS = 0.1
 # How the noise on an element's scores grows with its count n. An exponent of 1 would treat every event alike,
 # 0 every element; 0.9 gave the best criterion for 100 and for 500 classes.
 _NOISE_EXPONENT = 0.9
-# A table has a count and four floats in each cell. There are two of them, and as many again for the classes that
-# a round of merge-split tries; then the class bigrams, twice.
+# A table has a count and four floats in each cell. There are two of them, and as many again for the classes
+# that a round of merge-split tries; then the class bigrams, twice.
 _BYTES_PER_CELL = 4 + 4 * 4
 _BYTES_OF_ALL_TABLES = 2 * 2 * _BYTES_PER_CELL + 2 * 8
 
@@ -273,4 +273,3 @@ def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
 def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
     """Return, for each element, with how many clusters of the other side it can have been seen."""
     return np.minimum(np.diff(counts.offsets), clusters) + 1
-

@@ -1,9 +1,9 @@
 """How many clusters suit a text.
 
-By its size: 0.35 times the square root of its events suits most texts. Or by trial: every tenth sentence is set
-aside and the others are clustered, for numbers around that one; the smallest number with which they predict the
-sentences set aside nearly best is taken. The criterion itself, that of leaving-one-out too, cannot decide:
-clusters are fitted to the very counts it is made of.
+By its size: 0.35 times the square root of its events suits most texts. Or by trial: every tenth sentence is
+set aside and the others are clustered, for numbers around that one; the smallest number with which they
+predict the sentences set aside nearly best is taken. The criterion itself, that of leaving-one-out too,
+cannot decide: clusters are fitted to the very counts it is made of.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _EVERY = 10
 _NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _DISCOUNT = 0.9
 _SWEEPS = 2
-# A perplexity that is higher by this fraction only is as good: more clusters take longer and need more memory.
+# A perplexity that is higher by this fraction only is as good: more clusters take longer and need more
+# memory.
 _NEARLY = 0.005
 
 

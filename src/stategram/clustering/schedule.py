@@ -47,8 +47,8 @@ def shortlist_length(clusters: int, candidates: int) -> int:
 class Sweep:
     """One entry of a schedule: visit all elements once.
 
-    `step` is ``place`` (elements of the initial clustering without a cluster get one), ``anneal``, ``exchange``
-    or ``merge-split``.
+    `step` is ``place`` (elements of the initial clustering without a cluster get one), ``anneal``,
+    ``exchange`` or ``merge-split``.
     """
 
     step: str

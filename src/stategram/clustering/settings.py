@@ -38,8 +38,8 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         Meta(
             ge=0,
             lt=1,
-            description="a level ends when a sweep over all clusters improves the criterion by less than this "
-            "fraction of it",
+            description="a level ends when a sweep over all clusters improves the criterion by less than "
+            "this fraction of it",
             extra={"possible": "a fraction from 0 to 1, such as 0.0001"},
         ),
     ] = 0.00007
@@ -101,11 +101,12 @@ def _classes(anneal: int, max_sweeps: int, rounds: int = 0) -> Schedule:
 # annealing alone is better at first; rounds of merge-split are better once it has run for a while.
 #
 # "paper" is the algorithm of Ueberla and Gransden (1996), as far as they describe it: plain exchange from the
-# initial clustering, every sweep over all clusters, a level ends when a sweep over words and contexts improves
-# the criterion by less than 1 % of it, contexts with fewer than 6 events do not move. Chosen here, because the
-# paper does not say it: the criterion (maximum likelihood; `criterion` has leaving-one-out); batches of 64
-# elements that are scored together; and the initial clustering, where the most frequent elements have a cluster
-# each and the first sweep places the others. Without a tree, contexts begin in the state of their nearest value.
+# initial clustering, every sweep over all clusters, a level ends when a sweep over words and contexts
+# improves the criterion by less than 1 % of it, contexts with fewer than 6 events do not move. Chosen here,
+# because the paper does not say it: the criterion (maximum likelihood; `criterion` has leaving-one-out);
+# batches of 64 elements that are scored together; and the initial clustering, where the most frequent
+# elements have a cluster each and the first sweep places the others. Without a tree, contexts begin in the
+# state of their nearest value.
 EFFORTS = {
     "paper": Effort(
         Schedule(anneal=0, max_sweeps=50, tolerance=0.01, candidates=0),

@@ -58,8 +58,8 @@ def cluster(
     context
         What a context is: ``w-1``, ``w-2,w-1``, ``t-4,t-3,t-2,t-1``, ``g-2,w-1`` and so on.
     states, categories
-        The numbers of clusters; ``"size"`` for a number that suits texts of that size, ``"0.5 size"`` for half
-        of it, ``"auto"`` for the one with which a part of the text best predicts the rest.
+        The numbers of clusters; ``"size"`` for a number that suits texts of that size, ``"0.5 size"`` for
+        half of it, ``"auto"`` for the one with which a part of the text best predicts the rest.
     preset
         The search effort: ``fast``, ``normal``, ``best``, or ``paper``, the algorithm of the paper.
     tree_order

@@ -29,9 +29,13 @@ Labels = NDArray[np.uint32]
 class Levels(Protocol):
     """What is clustered: the levels of a context tree, or word classes as a single level."""
 
-    numbers: Sequence[int]
-    work: Sequence[float]
-    """For each level, about what a sweep takes."""
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The levels, from the root to the leaves."""
+
+    @property
+    def work(self) -> Sequence[float]:
+        """For each level, about what a sweep takes."""
 
     def exchange(
         self, level: int, above: Sequence[Labels], categories: Labels | None, states: Labels | None
@@ -87,8 +91,8 @@ def sweep_seed(seed: int, number: int) -> int:
 class TreeClustering:
     """The algorithm.
 
-    `save` is called where the clustering can be resumed: before sweeps over all clusters, as shortlists are not
-    a part of a resume point.
+    `save` is called where the clustering can be resumed: before sweeps over all clusters, as shortlists are
+    not a part of a resume point.
     """
 
     levels: Levels

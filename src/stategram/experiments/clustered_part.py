@@ -272,11 +272,9 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
 
     def _settings_for(self, tree: ContextTree, numbers: ClusterNumbers, seed: int) -> ClusteringSettings:
         """Return the settings with numbers that suit the contexts."""
-        most = _max_states(tree)
+        most, why = _max_states(tree)
         if numbers.states > most:
-            _log.warning(
-                "only %s of %s states are possible: half of the contexts", f"{most:,}", f"{numbers.states:,}"
-            )
+            _log.warning("only %s of %s states are possible: %s", f"{most:,}", f"{numbers.states:,}", why)
         return self._clustering_settings().replace(
             states=min(numbers.states, most),
             categories=min(numbers.categories, int(np.count_nonzero(tree.word_counts))),
@@ -290,15 +288,16 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         return found | {name: settings[name] for name in CLUSTERING_KEYS if name in settings}
 
 
-def _max_states(tree: ContextTree) -> int:
-    """Return the maximal number of states that is useful.
+def _max_states(tree: ContextTree) -> tuple[int, str]:
+    """Return the maximum number of states that is useful, and why.
 
     With more than half of the contexts most states would have one context. Contexts of tags are so few, and
     so frequent, that each may have a state of its own.
     """
     contexts = int(np.count_nonzero(tree.levels[-1].counts))
-    only_tags = all(value.kind == "t" for value in tree.definition.values)
-    return max(1, contexts if only_tags else contexts // 2)
+    if all(value.kind == "t" for value in tree.definition.values):
+        return max(1, contexts), "one for each context"
+    return max(1, contexts // 2), "half of the contexts"
 
 
 def _trials_line(found: Clustering, numbers: ClusterNumbers) -> str:

@@ -53,14 +53,18 @@ def content_key(*inputs: object) -> str:
     digest = hashlib.sha256()
     for one in inputs:
         if isinstance(one, np.ndarray):
+            digest.update(b"array" + one.dtype.str.encode())
             add_arrays(digest, [one])
         elif isinstance(one, Path):
-            digest.update(bytes.fromhex(file_sha256(one)))
+            digest.update(b"file" + bytes.fromhex(file_sha256(one)))
         else:
-            data = one if isinstance(one, bytes) else json.dumps(one, sort_keys=True).encode()
-            digest.update(len(data).to_bytes(8, "little"))
-            digest.update(data)
+            kind, data = (b"bytes", one) if isinstance(one, bytes) else (b"json", _canonical(one))
+            digest.update(kind + len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
 
 
 @dataclass(frozen=True)

@@ -146,7 +146,7 @@ class RowRunner:
         done = replace(done, row=msgspec.structs.replace(done.row, seconds=seconds))
         done.save(store.place("row", self.key(row)))
         store.remove_all("clustering")
-        self.finished[row.key] = done
+        self.take(row)  # its log probabilities stay on the disk
         return done.row
 
     def _model(self, row: Row, part: Part, progress: Progress | None) -> FinishedRow:
