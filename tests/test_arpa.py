@@ -331,7 +331,7 @@ def test_a_long_text_is_no_arpa_file() -> None:
 
 def test_damaged_packing_and_missing_files_are_told(tmp_path: Path) -> None:
     for pack in (gzip.compress, lzma.compress, bz2.compress):
-        with pytest.raises(BadDataError, match="cut off or damaged"):
+        with pytest.raises(BadDataError, match="truncated or damaged"):
             read(pack(SRILM.encode())[:-12])
     with pytest.raises(StategramError, match="cannot read"):
         read_arpa_trie(tmp_path / "none.arpa")

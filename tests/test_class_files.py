@@ -132,7 +132,7 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
             b'{"class":1,"count":0,"words":[{"word":"a"}]}]}',
             "'a' has the classes 0 and 1",
         ),
-        (b"\x1f\x8b\x08 cut", "classes.txt: the gzip data is cut off or damaged"),
+        (b"\x1f\x8b\x08 cut", "classes.txt: the gzip data is truncated or damaged"),
     ],
 )
 def test_bad_files_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:

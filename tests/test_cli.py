@@ -158,7 +158,7 @@ def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture
         (["classes", "TEXT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),
         (["classes", "no such file"], 1, "no such file"),
         (["classes", "TEXT", "-q", "-v"], 2, "contradict each other"),
-        (["classes", "TEXT", "--effort", "best", "--time-limit", "3"], 2, "both say how long"),
+        (["classes", "TEXT", "--effort", "best", "--time-limit", "3"], 2, "both limit the search"),
         (["classes", "TEXT", "--time-limit", "nan"], 2, "must be a number of seconds"),
         (["classes", "-", "-"], 2, "only once"),
         (["classes", "TEXT", "--evaluate", "no such file"], 1, "no such file"),

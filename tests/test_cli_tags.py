@@ -84,7 +84,7 @@ def test_long_words_are_cut_in_the_table_alone(tmp_path: Path, capfd: pytest.Cap
         (["--tags", "no.tsv"], 1, "no such file"),
         (["--tags", "no.conllu:xpos"], 1, "no.conllu: no such file"),
         (["--tags", "BANK:pos"], 2, "there is no column 'pos'"),
-        (["--tags", ""], 2, "no tags are named"),
+        (["--tags", ""], 2, "no source of tags"),
         (["--tags", "LIST"], 3, "LIST:1: found 1 column"),
         (["-o", "TEXT"], 2, "is an input too"),
         (["--tags", "-", "--vocab-file", "-"], 2, "stdin (-) can be read only once"),

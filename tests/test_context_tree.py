@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,10 @@ from numpy.typing import NDArray
 import naive.contexts as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from stategram import Corpus, UsageError, corpus_from_sentences
-from stategram.contexts import ContextDefinition, ContextTree, build_tree, tree
-from stategram.contexts.tree import ContextLevel
+from stategram.contexts import ContextDefinition, ContextTree, ValueMap, build_tree, context_values
+from stategram.counts import RANGE_SIZE
 from stategram.resources import use_resources
-from texts import Text, long_text, make_corpus, texts
+from texts import Text, endless_corpus, long_text, make_corpus, texts
 
 DEFINITIONS = [
     "w-1",
@@ -30,10 +31,14 @@ DEFINITIONS = [
 ]
 
 
-def tree_of(corpus: Corpus, context: str, threads: int | None = 1) -> ContextTree:
+def tree_of(corpus: Corpus, context: str, threads: int = 1, range_size: int = RANGE_SIZE) -> ContextTree:
     with use_resources(threads=threads):
         return build_tree(
-            corpus, ContextDefinition.parse(context), tags=tags_of(corpus), classes=classes_of(corpus)
+            corpus,
+            ContextDefinition.parse(context),
+            tags=tags_of(corpus),
+            classes=classes_of(corpus),
+            range_size=range_size,
         )
 
 
@@ -64,23 +69,41 @@ def test_it_is_that_of_the_twin(text: Text, context: str) -> None:
     assert_like_the_twin(tree_of(corpus, context), corpus)
 
 
-def arrays_of(level: ContextLevel) -> list[NDArray[Any]]:
-    return [level.values, level.counts, level.first_child]
+def bytes_of(found: ContextTree) -> list[tuple[str, bytes]]:
+    arrays: list[NDArray[Any]] = [*found.maps, *found.events, found.word_counts]
+    for level in found.levels:
+        arrays += [level.values, level.counts, level.first_child]
+    return [(str(array.dtype), array.tobytes()) for array in arrays]
 
 
 @pytest.mark.parametrize("context", DEFINITIONS)
-def test_it_may_be_counted_by_ranges_and_with_threads(context: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_may_be_counted_by_ranges_and_with_threads(context: str) -> None:
     corpus = make_corpus(*long_text(2000))
     whole = tree_of(corpus, context)
-    for at_a_time, threads in ((1, 2), (700, 3), (1500, 1)):
-        monkeypatch.setattr(tree, "_MOST_AT_A_TIME", at_a_time)
-        parts = tree_of(corpus, context, threads)
-        for one, other in zip(whole.levels, parts.levels, strict=True):
-            for a, b in zip(arrays_of(one), arrays_of(other), strict=True):
-                assert a.dtype == b.dtype
-                assert a.tobytes() == b.tobytes()
-        assert [array.tobytes() for array in whole.events] == [array.tobytes() for array in parts.events]
+    for range_size, threads in ((1, 2), (700, 3), (1500, 1)):
+        parts = tree_of(corpus, context, threads, range_size)
+        assert bytes_of(parts) == bytes_of(whole)
     assert_like_the_twin(parts, corpus)
+
+
+@pytest.mark.parametrize("context", DEFINITIONS)
+def test_an_executor_changes_nothing(context: str) -> None:
+    corpus = make_corpus(*long_text(2000))
+    with ThreadPoolExecutor(3) as executor, use_resources(executor=executor):
+        parts = tree_of(corpus, context, range_size=300)
+    assert bytes_of(parts) == bytes_of(tree_of(corpus, context))
+
+
+def test_values_of_words_are_given_by_kind() -> None:
+    corpus = make_corpus(*long_text(500))
+    definition = ContextDefinition.parse("g-3,t-2,w-1")
+    tags, classes = tags_of(corpus), classes_of(corpus)
+    values = {"t": ValueMap(tags.labels, tags.tags), "g": ValueMap(10 * classes)}
+    found = build_tree(corpus, definition, values)
+    assert bytes_of(found) == bytes_of(build_tree(corpus, definition, tags=tags, classes=classes))
+    assert found.value_names == {"t": tags.tags, "g": ()}
+    assert found.tag_names == tags.tags
+    assert context_values() == {}
 
 
 @given(texts(), texts(), st.sampled_from(DEFINITIONS), st.sampled_from([1, 2, 3]))
@@ -133,7 +156,7 @@ def test_a_text_of_one_word(context: str) -> None:
     assert found.n_events == 2
 
 
-def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_refused() -> None:
     corpus = corpus_from_sentences(["a b"])
     with pytest.raises(UsageError, match="has no events"):
         build_tree(corpus_from_sentences([]), ContextDefinition.parse("w-1"))
@@ -147,6 +170,5 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         build_tree(
             corpus, ContextDefinition.parse("t-1"), tags=tags_of(corpus_from_sentences(["a few more words"]))
         )
-    monkeypatch.setattr(tree, "_MOST_EVENTS", 2)
-    with pytest.raises(UsageError, match="has 3 events, more than 2"):
-        build_tree(corpus, ContextDefinition.parse("w-1"))
+    with pytest.raises(UsageError, match="has 2,147,483,648 events, more than 2,147,483,647"):
+        build_tree(endless_corpus(), ContextDefinition.parse("w-1"))

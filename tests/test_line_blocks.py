@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from stategram import BadDataError, read_corpus
 from stategram.text import Normalization, line_blocks, read_line_blocks
 
-NO_TREATMENT = Normalization()
+UNCHANGED = Normalization()
 PIECES = [
     "the",
     "Cat",
@@ -34,7 +34,7 @@ PIECES = [
 
 def sentences(path: Path, block_size: int) -> list[tuple[int, list[str]]]:
     found = []
-    for block in read_line_blocks(str(path), NO_TREATMENT, block_size=block_size):
+    for block in read_line_blocks(str(path), UNCHANGED, block_size=block_size):
         for i, line in enumerate(block.lines.tolist()):
             found.append((line, [block.spelling.word(id) for id in block.corpus.sentence(i).tolist()]))
     return found
@@ -82,14 +82,14 @@ def test_words_are_treated_but_keep_their_spelling(tmp_path: Path) -> None:
 @given(
     st.lists(st.sampled_from(["The", "1", "-2.5", "1,2,3", "x1", "İstanbul", "ΑΣ", "+7", "1."]), min_size=1)
 )
-def test_the_treatment_is_that_of_read_corpus(
+def test_the_normalization_is_that_of_read_corpus(
     tmp_path_factory: pytest.TempPathFactory, words: list[str]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "words.txt"
     path.write_text(" ".join(words), encoding="utf-8")
     corpus = read_corpus(path, lowercase=True, digits="N")
     expected = [corpus.vocabulary.word(id) for id in corpus.ids.tolist()[:-1]]
-    assert Normalization(True, "N").of(words) == expected
+    assert Normalization(True, "N").apply(words) == expected
 
 
 def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     good = b"a good line\n" * 300_000
     path.write_bytes(good + b"caf\xe9\n")
     with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
-        list(read_line_blocks(str(path), NO_TREATMENT, block_size=1000))
+        list(read_line_blocks(str(path), UNCHANGED, block_size=1000))
     path.write_bytes(b"\n \n<s> </s>\n")
     with pytest.raises(BadDataError, match="no words in"):
-        list(read_line_blocks(str(path), NO_TREATMENT))
+        list(read_line_blocks(str(path), UNCHANGED))

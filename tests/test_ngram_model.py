@@ -338,7 +338,7 @@ def test_wrong_types_are_told(model: NgramModel) -> None:
             model.predict(wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="sentence 1: found 1; expected a string"):
         NgramModel.train([1, 2])  # type: ignore[list-item]
-    with pytest.raises(UsageError, match="a int is no text"):
+    with pytest.raises(UsageError, match="expected a list of sentences, got int"):
         NgramModel.train(5)  # type: ignore[arg-type]
 
 

@@ -226,7 +226,7 @@ def test_sentences_are_a_text_too(model: NgramModel) -> None:
     assert evaluate(model, TEST) == evaluate(model, corpus_from_sentences(TEST))
     assert evaluate(model, [sentence.split() for sentence in TEST]) == evaluate(model, TEST)
     for wrong in ("the cat", 5, [5], [["the", 5]]):
-        with pytest.raises(UsageError, match=r"expected a string|is no text"):
+        with pytest.raises(UsageError, match=r"expected a string|expected a list of sentences, got"):
             evaluate(model, wrong)  # type: ignore[arg-type]
 
 

@@ -45,7 +45,7 @@ def test_plain_file(tmp_path: Path) -> None:
     assert corpus.sentence_starts.tolist() == [0, 4, 8]
     assert corpus.vocabulary.counts.tolist() == [0, 0, 2, 2, 1, 1, 1, 1]
     assert (corpus.n_events, corpus.n_sentences, corpus.n_unknown) == (8, 2, 0)
-    assert corpus.report.n_bytes == len(TEXT)
+    assert corpus.stats.n_bytes == len(TEXT)
 
 
 @pytest.mark.parametrize("kind", COMPRESSORS)
@@ -54,7 +54,7 @@ def test_compressed_file_is_known_by_its_first_bytes(tmp_path: Path, kind: str) 
     # Two streams one after the other are one file.
     corpus = read_corpus(write(tmp_path, compress(TEXT) + compress(b"a dog\n")))
     assert corpus.n_events == 11
-    assert corpus.report.n_bytes == len(TEXT) + 6
+    assert corpus.stats.n_bytes == len(TEXT) + 6
 
 
 @pytest.mark.parametrize("kind", COMPRESSORS)
@@ -66,7 +66,7 @@ def test_damaged_compressed_file_is_refused(tmp_path: Path, kind: str, damage: s
     else:
         data[len(data) // 2 : len(data) // 2 + 64] = bytes(64)
     file = write(tmp_path, bytes(data), "news.gz")
-    with pytest.raises(BadDataError, match=rf"news\.gz: the {kind} data is cut off or damaged"):
+    with pytest.raises(BadDataError, match=rf"news\.gz: the {kind} data is truncated or damaged"):
         read_corpus(file)
 
 
@@ -75,7 +75,7 @@ def test_many_files_and_progress(tmp_path: Path) -> None:
     names = [write(tmp_path, b"a b", "one"), write(tmp_path, gzip.compress(b"b c"), "two")]
     corpus = read_corpus(names, progress=lambda *call: calls.append(call))
     assert corpus.n_sentences == 2
-    assert corpus.report.files == tuple(map(str, names))
+    assert corpus.stats.files == tuple(map(str, names))
     sizes = [name.stat().st_size for name in names]
     assert calls == [(sizes[0] / sum(sizes), "0 MB"), (1.0, "0 MB")]
 
@@ -128,7 +128,7 @@ def test_bad_bytes(tmp_path: Path) -> None:
         read_corpus(file)
     corpus = read_corpus(file, encoding_errors="replace")
     assert "caf\ufffd" in corpus.vocabulary
-    assert corpus.report.n_replaced == 1
+    assert corpus.stats.n_replaced == 1
 
 
 def test_bad_last_line(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_nul(tmp_path: Path) -> None:
 def test_markers_and_unknown_word(tmp_path: Path) -> None:
     corpus = read_corpus(write(tmp_path, b"<s> a <unk> </s>\n"))
     assert corpus.ids.tolist() == [3, 0, 2]
-    assert (corpus.report.n_dropped, corpus.n_unknown) == (2, 1)
+    assert (corpus.stats.n_dropped, corpus.n_unknown) == (2, 1)
 
 
 def test_line_longer_than_many_blocks(tmp_path: Path) -> None:

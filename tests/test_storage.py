@@ -43,7 +43,7 @@ def test_corpus_roundtrip(folder: Path, mmap: bool) -> None:
     assert loaded.sentence_starts.dtype == np.int64
     assert loaded.vocabulary == corpus.vocabulary
     assert loaded.vocabulary.counts.tolist() == corpus.vocabulary.counts.tolist()
-    assert loaded.report == corpus.report
+    assert loaded.stats == corpus.stats
     assert not loaded.ids.flags.writeable
 
 

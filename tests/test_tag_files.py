@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stategram.contexts import TagCounts, TagMap, parse_tags, tags_from_conllu, tags_from_file
-from stategram.contexts.suffixes import SuffixGuesser
 from stategram.contexts.tag_files import NO_TAG
+from stategram.contexts.tags import SuffixGuesser
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, corpus_from_sentences
 
@@ -108,7 +108,7 @@ def test_coverage(tmp_path: Path) -> None:
 
 def test_equal_suffixes_go_by_the_name_of_the_tag() -> None:
     assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [3]).guess("zing") == "NN"
-    assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [3], at_least=3).guess("zing") is None
+    assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [3], min_words=3).guess("zing") is None
     assert SuffixGuesser([("hing", "VB"), ("king", "NN")], [4, 3]).guess("thing") == "VB"
 
 
@@ -142,7 +142,7 @@ def test_what_is_listed_is_what_is_found(
         (b"a\tX\nb\tX\n\na\tY\n", "tags.tsv:4: 'a' has the tag Y, but line 1 gave it X"),
         (b"a\t</s>\n", "tags.tsv:1: the tag </s> is that of a special word"),
         (b"a\tX\nb\xff\tX\n", "tags.tsv:2: the byte 0xff is not UTF-8"),
-        (b"\x1f\x8b\x08 cut", "tags.tsv: the gzip data is cut off or damaged"),
+        (b"\x1f\x8b\x08 cut", "tags.tsv: the gzip data is truncated or damaged"),
     ],
 )
 def test_bad_lists_are_refused_with_the_place(tmp_path: Path, data: bytes, message: str) -> None:
@@ -209,7 +209,10 @@ ROW = "\t_\tX\t_\t_\t_\t_\t_\t_\n"
             "1\ta\t_\t_\tX\t_\t_\t_\t_\t_\n",
             "bank.conllu:1: the column upos holds no tags, only _; choose xpos",
         ),
-        ("1\ta\t_\tX Y\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag 'X Y' is empty, or holds white space"),
+        (
+            "1\ta\t_\tX Y\t_\t_\t_\t_\t_\t_\n",
+            "bank.conllu:1: the tag 'X Y' is empty, or contains white space",
+        ),
         ("1\ta\t_\t\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag '' is empty"),
         ("1\ta\t_\t<s>\t_\t_\t_\t_\t_\t_\n", "bank.conllu:1: the tag <s> is that of a special word"),
     ],
@@ -231,10 +234,10 @@ def test_treebanks_may_be_compressed_and_have_windows_line_ends(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (" ", "no tags are named; give brill"),
+        (" ", "no source of tags; give brill"),
         ("bank.conllu:pos", "there is no column 'pos' of tags; choose one of upos, xpos"),
         ("bank.conllu:", "there is no column ''"),
-        ("list.tsv:xpos", "a column, xpos, is named for list.tsv, which is not called .conllu"),
+        ("list.tsv:xpos", "the column xpos is given for list.tsv, which is not named .conllu"),
     ],
 )
 def test_sources_that_mean_nothing_are_refused(source: str, message: str) -> None:

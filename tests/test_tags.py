@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from stategram.contexts import brill as brill_module
 from stategram.contexts import parse_tags, tags_from_brill
-from stategram.contexts.brill import read_brill_lexicon
-from stategram.contexts.brill_rules import BrillRules
+from stategram.contexts.brill import BrillRules, read_brill_lexicon
 from stategram.errors import BadDataError, UsageError
 from stategram.text import Vocabulary, corpus_from_sentences
 

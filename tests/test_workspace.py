@@ -102,7 +102,7 @@ def test_without_proc_the_peak_stands_for_the_memory_in_use(monkeypatch: pytest.
 def test_a_folder_that_cannot_be_used(tmp_path: Path) -> None:
     with (
         use_resources(tmp=tmp_path / "none"),
-        pytest.raises(StategramError, match="name another folder as --tmp"),
+        pytest.raises(StategramError, match="choose another folder with --tmp"),
     ):
         Workspace()
 

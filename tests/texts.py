@@ -17,6 +17,12 @@ def make_corpus(sentences: Sentences, n_words: int) -> Corpus:
     return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
 
 
+def endless_corpus() -> Corpus:
+    """2^31 events, which take no memory: one more than can be counted."""
+    ids = np.broadcast_to(np.uint32(3), 2**31)
+    return Corpus(ids, np.array([0, 2**31], np.int64), Vocabulary.from_words(["a"]))
+
+
 @st.composite
 def texts(draw: st.DrawFn) -> Text:
     n_words = draw(st.integers(3, 12))

@@ -164,7 +164,6 @@ __all__ = [
     "OrderFigures",
     "PartFigures",
     "PerplexityFigures",
-    "Progress",
     "ReadStats",
     "Recipe",
     "Reproduction",

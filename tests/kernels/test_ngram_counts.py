@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 from collections import Counter
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,20 +16,14 @@ from numpy.typing import NDArray
 
 from naive.ngram_models import adjusted_counts, raw_counts
 from stategram import _core
-from stategram.counts import NgramCounts, Workspace, count_ngrams, trie_numbers
-from stategram.counts import ngrams as counting
+from stategram.counts import NgramCounts, Workspace, count_bigrams, count_ngrams, trie_numbers
+from stategram.counts.workspace import memory_in_use
 from stategram.errors import UsageError
 from stategram.resources import use_resources
 from stategram.text import BEGIN, Corpus, Vocabulary
+from texts import Sentences, endless_corpus, make_corpus
 
-Sentences = list[list[int]]
 Counts = dict[tuple[int, ...], int]
-
-
-def make_corpus(sentences: Sentences, n_words: int) -> Corpus:
-    ids = np.array([id for sentence in sentences for id in sentence], np.uint32)
-    starts = np.concatenate(([0], np.cumsum([len(sentence) for sentence in sentences]))).astype(np.int64)
-    return Corpus(ids, starts, Vocabulary.from_words(f"w{i}" for i in range(3, n_words)))
 
 
 @st.composite
@@ -133,20 +130,57 @@ def test_keys_of_every_width(n_words: int, order: int) -> None:
         assert everything(use_resources(threads=threads)(count_ngrams)(corpus, order)) == everything(counts)
 
 
-@pytest.mark.parametrize("places", [1, 1000, 20_000])
-def test_ranges_and_files_change_nothing(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("range_size", [1, 1000, 20_000])
+def test_ranges_and_files_change_nothing(range_size: int) -> None:
     corpus = zipf_corpus(500)
     expected = everything(use_resources(threads=2)(count_ngrams)(corpus, 4))
-    monkeypatch.setattr(counting, "_MOST_PLACES", places)
-    assert everything(use_resources(threads=2)(count_ngrams)(corpus, 4)) == expected
     workspace = Workspace()
     workspace.spill(0)
-    assert everything(use_resources(threads=2)(count_ngrams)(corpus, 4, workspace=workspace)) == expected
+    with use_resources(threads=2):
+        assert everything(count_ngrams(corpus, 4, range_size=range_size)) == expected
+        assert everything(count_ngrams(corpus, 4, range_size=range_size, workspace=workspace)) == expected
 
 
-def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_executor_changes_nothing(threads: int) -> None:
+    corpus = zipf_corpus(500)
+    expected = everything(count_ngrams(corpus, 4))
+    with ThreadPoolExecutor(3) as executor, use_resources(threads=threads, executor=executor):
+        assert everything(count_ngrams(corpus, 4, range_size=1000)) == expected
+
+
+def test_processes_can_count_ranges() -> None:
+    corpus = zipf_corpus(50, 2000)
+    expected = everything(count_ngrams(corpus, 3))
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, spawn) as executor, use_resources(threads=1, executor=executor):
+        assert everything(count_ngrams(corpus, 3, range_size=500)) == expected
+
+
+def test_ranges_go_to_the_executor_unless_memory_is_limited() -> None:
+    mapped: list[object] = []
+
+    class Counting(ThreadPoolExecutor):
+        def map(self, fn: Any, *iterables: Any, **options: Any) -> Any:
+            mapped.append(fn)
+            return super().map(fn, *iterables, **options)
+
+    corpus = zipf_corpus(50, 2000)
+    with Counting(2) as executor, use_resources(executor=executor):
+        count_ngrams(corpus, 3, range_size=500)
+        assert len(mapped) == 1
+        with use_resources(memory="4G"):
+            count_ngrams(corpus, 3, range_size=500)
+        assert len(mapped) == 1
+
+
+def test_more_events_than_counters_hold_are_refused() -> None:
+    for count in (count_ngrams, count_bigrams):
+        with pytest.raises(UsageError, match="has 2,147,483,648 events, more than 2,147,483,647"):
+            count(endless_corpus())
+
+
+def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical() -> None:
     """The first range is one word with few different n-grams; all others together have many."""
     n_words = 3000
     first = int(np.flatnonzero(trie_numbers(n_words) == 0)[0])
@@ -155,11 +189,8 @@ def test_memory_is_foreseen_anew_when_the_first_words_were_not_typical(
     different = [[*random.integers(3, n_words, 10).tolist(), 2] for _ in range(2000)]
     corpus = make_corpus([*same, *different], n_words)
     expected = everything(count_ngrams(corpus, 3))
-    monkeypatch.setattr(counting, "_MOST_PLACES", 1000)
-    monkeypatch.setattr(counting, "_LEAST_PLACES", 1)
-    monkeypatch.setattr(counting, "memory_in_use", lambda: 0)
-    workspace = use_resources(memory=1_000_000)(Workspace)()
-    assert everything(count_ngrams(corpus, 3, workspace=workspace)) == expected
+    workspace = use_resources(memory=memory_in_use() + 1_500_000)(Workspace)()
+    assert everything(count_ngrams(corpus, 3, workspace=workspace, range_size=1000)) == expected
     assert workspace.spilling
 
 

@@ -74,10 +74,10 @@ def _say_size(corpus: Corpus, known: str, console: Console) -> None:
 
 def say_what_was_met(corpus: Corpus, console: Console) -> None:
     """Say what was replaced and dropped while a text was read."""
-    if corpus.report.n_replaced:
-        console.say(f"      {plural(corpus.report.n_replaced, 'bad part')} replaced by U+FFFD")
-    if corpus.report.n_dropped:
-        console.say(f"      {plural(corpus.report.n_dropped, 'sentence marker')} <s> or </s> dropped")
+    if corpus.stats.n_replaced:
+        console.say(f"      {plural(corpus.stats.n_replaced, 'bad part')} replaced by U+FFFD")
+    if corpus.stats.n_dropped:
+        console.say(f"      {plural(corpus.stats.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
 def read_model(name: str, options: dict[str, Any], console: Console) -> Model:

@@ -41,7 +41,7 @@ class Checkpoint:
     seconds: float = 120.0
     _written: float = field(default_factory=time.monotonic)
 
-    def save(self, point: ResumePoint, fingerprint: str) -> None:
+    def save(self, fingerprint: str, point: ResumePoint) -> None:
         """Write a resume point, if it is time."""
         if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
             return

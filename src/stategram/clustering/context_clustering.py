@@ -79,7 +79,7 @@ def cluster_tree(
         keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         mark = fingerprint(levels)
         start = keeper.restore(levels, mark) if resume else None
-        save = partial(keeper.save, fingerprint=mark)
+        save = partial(keeper.save, mark)
     elif resume:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
     found = TreeClustering(levels, settings.schedule, monitor, settings.seed, save).run(start)

@@ -1,33 +1,49 @@
-"""What a context is: which values of the words before an event, and in which order a tree refines by them."""
+"""What a context is: which values of the preceding words, and in which order a tree refines by them."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import NamedTuple
 
 from stategram.errors import UsageError
-
-ValueKind = Literal["w", "t", "g"]
 
 MAX_VALUES = 8
 MAX_DISTANCE = 255
 
-# From coarse to fine: a category says least, a word says all.
-_COARSENESS = {"g": 0, "t": 1, "w": 2}
-_VALUE = re.compile(r"([wtg])-([1-9][0-9]{0,2})")
-_EXAMPLE = "expected for instance w-2,w-1 or t-3,w-1 (w word, t tag, g category; 1 is the nearest)"
+
+class ValueKind(NamedTuple):
+    """A kind of context values: its name, and what to do if the values of words are not given."""
+
+    name: str
+    plural: str
+    advice: str
+
+
+# From fine to coarse: a word determines its tag and its category.
+VALUE_KINDS = {
+    "w": ValueKind("word", "words", ""),
+    "t": ValueKind("tag", "tags", "say where they come from (--tags)"),
+    "g": ValueKind("category", "categories", "give classes, or have them learned"),
+}
+_COARSE_FIRST = {kind: i for i, kind in enumerate(reversed(VALUE_KINDS))}
+_KINDS = "".join(VALUE_KINDS)
+_VALUE = re.compile(rf"([{_KINDS}])-([1-9][0-9]{{0,2}})")
+_EXAMPLE = (
+    "expected for instance w-2,w-1 or t-3,w-1 "
+    f"({', '.join(f'{kind} {value.name}' for kind, value in VALUE_KINDS.items())}; 1 is the nearest)"
+)
 
 
 @dataclass(frozen=True)
 class ContextValue:
-    """One value of a context: a word ``w``, its tag ``t`` or its category ``g``, so many positions back."""
+    """One value of a context: a word ``w``, its tag ``t`` or its category ``g``, at a distance."""
 
-    kind: ValueKind
+    kind: str
     distance: int
 
     def __post_init__(self) -> None:
-        if self.kind not in get_args(ValueKind):
+        if self.kind not in VALUE_KINDS:
             raise UsageError(f"a context value of the kind {self.kind!r}; {_EXAMPLE}")
         if not 1 <= self.distance <= MAX_DISTANCE:
             raise UsageError(
@@ -46,13 +62,12 @@ class ContextDefinition:
     Parameters
     ----------
     values
-        Value v1 first: level 1 of the tree tells contexts apart by v1, level 2 by (v2, v1), and so on.
+        Value v1 first: level 1 of the tree distinguishes contexts by v1, level 2 by (v2, v1), and so on.
 
     Notes
     -----
-    Unless another order is asked for, the nearest value comes first, and at the same distance the coarser:
-    category, tag, word. A word fixes its tag and its category, so the other way round a level would add
-    nothing.
+    By default the nearest value comes first, and at the same distance the coarser: category, tag, word. A
+    word determines its tag and its category, so in the opposite order a level would add nothing.
 
     Examples
     --------
@@ -71,16 +86,16 @@ class ContextDefinition:
             raise UsageError(f"a context of {len(self.values)} values; 1 to {MAX_VALUES} are possible")
         for i, value in enumerate(self.values):
             if value in self.values[:i]:
-                raise UsageError(f"the context value {value} is there twice; leave one out: {_EXAMPLE}")
+                raise UsageError(f"duplicate context value {value}; leave one out: {_EXAMPLE}")
 
     @classmethod
     def parse(cls, text: str, tree_order: str | None = None) -> ContextDefinition:
-        """Read a definition as it is written, such as ``w-2,w-1``; the order of the values does not matter.
+        """Parse a definition such as ``w-2,w-1``; the order of the values does not matter.
 
         Parameters
         ----------
         text
-            The values with commas between them.
+            The values, separated by commas.
         tree_order
             The same values in the order in which the tree refines by them, the first level first.
 
@@ -97,7 +112,7 @@ class ContextDefinition:
         return cls(ordered)
 
     def __str__(self) -> str:
-        """Give the canonical writing: the farthest value first, whatever the order of the tree."""
+        """Return the canonical form: the farthest value first, whatever the order of the tree."""
         return ",".join(map(str, sorted(self.values, key=_nearest_first, reverse=True)))
 
     @property
@@ -106,23 +121,28 @@ class ContextDefinition:
         return ",".join(map(str, self.values))
 
     @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the values, each once."""
+        return tuple(dict.fromkeys(value.kind for value in self.values))
+
+    @property
     def needs_tags(self) -> bool:
         """Whether a tag is among the values."""
-        return any(value.kind == "t" for value in self.values)
+        return "t" in self.kinds
 
     @property
     def needs_classes(self) -> bool:
         """Whether a category is among the values."""
-        return any(value.kind == "g" for value in self.values)
+        return "g" in self.kinds
 
     @property
     def width(self) -> int:
-        """How many positions back the farthest value is."""
+        """The distance of the farthest value."""
         return max(value.distance for value in self.values)
 
 
 def _nearest_first(value: ContextValue) -> tuple[int, int]:
-    return value.distance, _COARSENESS[value.kind]
+    return value.distance, _COARSE_FIRST[value.kind]
 
 
 def _parse(text: str, what: str) -> tuple[ContextValue, ...]:
@@ -137,8 +157,7 @@ def _parse_value(part: str, text: str, what: str) -> ContextValue:
     if found is None or int(found[2]) > MAX_DISTANCE:
         where = f"{part!r} in {what} {text!r}" if part != text else f"{what} {text!r}"
         reason = "is empty" if not part else "cannot be read"
-        if re.fullmatch(r"[wtg]-[0-9]+", part) and not part[2:].startswith("0"):
+        if re.fullmatch(rf"[{_KINDS}]-[0-9]+", part) and not part[2:].startswith("0"):
             reason = f"is farther back than {MAX_DISTANCE}"
         raise UsageError(f"{where} {reason}; {_EXAMPLE}")
-    kind: ValueKind = "w" if found[1] == "w" else "t" if found[1] == "t" else "g"
-    return ContextValue(kind, int(found[2]))
+    return ContextValue(found[1], int(found[2]))

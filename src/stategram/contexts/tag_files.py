@@ -7,19 +7,18 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
-from stategram.contexts.suffixes import SuffixGuesser, most_frequent
-from stategram.contexts.tags import TagMap, is_lower_case, tag_words
+from stategram.contexts.tags import SuffixGuesser, TagMap, is_lower_case, most_frequent, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
 from stategram.wording import plural
 
 NO_TAG = "UNK-TAG"
-"""The tag of words of which nothing is known."""
+"""The tag of unknown words."""
 
 CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
 
-# So many different words must end alike and have the same tag, for others to be guessed by it.
-_WITNESSES = 3
+# A tag is guessed if this many different words have the same suffix and agree.
+_MIN_AGREEING = 3
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD_ID = re.compile(rb"[1-9][0-9]*")
@@ -29,9 +28,9 @@ _SKIPPED_ID = re.compile(rb"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
 def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
 
-    A word that is not in the file has the tag of the same word in other case; else it is guessed: the tag
-    that most words of the file with the same last three letters have, if at least three of them have it; else
-    ``UNK-TAG``. `TagMap.source` counts these as ``rule``, ``rule`` and ``fallback``.
+    A word that is not in the file has the tag of the same word in another case; otherwise that of most words
+    of the file with the same last three letters, if at least three of them agree; otherwise ``UNK-TAG``.
+    `TagMap.source` counts these as ``rule``, ``rule`` and ``fallback``.
 
     Parameters
     ----------
@@ -40,13 +39,13 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, gues
     vocabulary
         The words that need tags.
     guess
-        Whether to guess at all.
+        Whether tags are guessed from the last letters.
 
     Raises
     ------
     BadDataError
-        If a line is not of that form, is not UTF-8, or gives a word a second tag; if there is no line; or
-        if no word of the vocabulary is in the file, in whatever case.
+        If a line is malformed, is not UTF-8, or gives a word a second tag; if there is no line; or if no word
+        of the vocabulary is in the file, in whatever case.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, gues
             shown = b" ".join(columns[:6]).decode()
             raise BadDataError(
                 f"{name}:{number}: found {plural(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
-                "word<TAB>tag or word<TAB>tag<TAB>count on each line. Mend the line"
+                "word<TAB>tag or word<TAB>tag<TAB>count on each line; correct the line"
             )
         word, tag = columns[0].decode(), columns[1].decode()
         if word in SPECIAL_WORDS:
@@ -92,8 +91,9 @@ def tags_from_conllu(
 ) -> TagMap:
     """Read the tags of words from a treebank in CoNLL-U: the most frequent tag of each word.
 
-    Of tags that are equally frequent, the first by name is taken. If the vocabulary is in lower case, so are
-    the words of the treebank. Words that are not in the treebank have their tags as in `tags_from_file`.
+    Of equally frequent tags, the first in alphabetical order is taken. If the vocabulary is in lower case,
+    the words of the treebank are lowercased. Words that are not in the treebank are tagged as in
+    `tags_from_file`.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def tags_from_conllu(
     Raises
     ------
     BadDataError
-        If a line is not of ten columns or its number is none, or if the column has no tags.
+        If a line does not have ten columns or a valid number, or if the column has no tags.
 
     """
     if column not in CONLLU_COLUMNS:
@@ -136,7 +136,7 @@ def tags_from_conllu(
         other = next(key for key in CONLLU_COLUMNS if key != column)
         raise BadDataError(f"{name}:{empty}: the column {column} holds no tags, only _; choose {other}")
     if not counts:
-        raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns a word")
+        raise BadDataError(f"{name}:1: no word is in the file; expected CoNLL-U, ten columns per word")
     return _tag(name, vocabulary, {word: most_frequent(tags) for word, tags in counts.items()}, counts, guess)
 
 
@@ -153,7 +153,7 @@ def _tag(
             "check that file and text are of the same language and tokenisation"
         )
     known = ((word, most_frequent(seen)) for word, seen in in_lower_case.items()) if guess else ()
-    guesser = SuffixGuesser(known, [3], agreeing=_WITNESSES)
+    guesser = SuffixGuesser(known, [3], min_agreeing=_MIN_AGREEING)
 
     def find(word: str) -> tuple[str, str]:
         if tag := tags.get(word):
@@ -169,7 +169,7 @@ def _tag(
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]]]:
-    """Give the name of a file for messages, and its lines with their numbers."""
+    """Return the name of a file for messages, and its lines with their numbers."""
     name = display_name(os.fspath(path))
     data = read_all(os.fspath(path)).removeprefix(b"\xef\xbb\xbf")
     check_utf8(name, data)
@@ -180,7 +180,7 @@ def _check_columns(columns: list[bytes], name: str, number: int) -> None:
     if len(columns) != 10:
         raise BadDataError(
             f"{name}:{number}: found {plural(len(columns), 'column')}; a word in CoNLL-U has 10, "
-            "separated by tabs. Mend the line"
+            "separated by tabs; correct the line"
         )
     if not (_WORD_ID.fullmatch(columns[0]) or _SKIPPED_ID.fullmatch(columns[0])):
         raise BadDataError(
@@ -196,6 +196,6 @@ def _check_tag(tag: str, name: str, number: int) -> None:
         )
     if not tag or tag.split() != [tag] or not tag.isprintable():
         raise BadDataError(
-            f"{name}:{number}: the tag {tag!r} is empty, or holds white space or a control character; "
-            "mend the line"
+            f"{name}:{number}: the tag {tag!r} is empty, or contains white space or a control character; "
+            "correct the line"
         )

@@ -1,7 +1,9 @@
-"""One tag for each word of a vocabulary."""
+"""One tag for each word of a vocabulary, and a guess where none is known."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -11,11 +13,12 @@ from numpy.typing import NDArray
 from stategram.text import SPECIAL_WORDS, Vocabulary
 
 TAG_SOURCES = ("lexicon", "rule", "fallback")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
 class TagCounts:
-    """So many words of a vocabulary, and how often they occur."""
+    """The number of words of a vocabulary, and of their tokens in the text."""
 
     words: int
     tokens: int
@@ -28,13 +31,13 @@ class TagMap:
     Parameters
     ----------
     tags
-        The names of the tags: those of ``<unk>``, ``<s>`` and ``</s>``, called as they are, then the others
-        by name. Each is the tag of some word.
+        The names of the tags: first those of ``<unk>``, ``<s>`` and ``</s>``, which are named like the words,
+        then the others in alphabetical order. Each is the tag of some word.
     labels
         The number of the tag of each word, by its id.
     source
-        How many words have their tag from the lexicon or file (``lexicon``), from what is known of similar
-        words (``rule``), and for want of anything better (``fallback``). The special words are not counted.
+        How many words have their tag from the lexicon or file (``lexicon``), from similar words (``rule``),
+        or by default (``fallback``). The special words are not counted.
 
     Examples
     --------
@@ -50,7 +53,7 @@ class TagMap:
     source: Mapping[str, TagCounts]
 
     def __len__(self) -> int:
-        """Give the number of tags, those of the special words included."""
+        """Return the number of tags, those of the special words included."""
         return len(self.tags)
 
     def __repr__(self) -> str:
@@ -58,21 +61,21 @@ class TagMap:
 
     @property
     def coverage(self) -> float:
-        """The share of the tokens, or of the words if none has a count, whose tag is that of the lexicon."""
-        tokens = sum(share.tokens for share in self.source.values())
+        """The fraction of the tokens, or of the words if none has a count, with a tag from the lexicon."""
+        tokens = sum(counts.tokens for counts in self.source.values())
         if tokens:
             return self.source["lexicon"].tokens / tokens
-        return self.source["lexicon"].words / max(sum(share.words for share in self.source.values()), 1)
+        return self.source["lexicon"].words / max(sum(counts.words for counts in self.source.values()), 1)
 
     def tag(self, id: int) -> str:
-        """Give the tag of the word with an id."""
+        """Return the tag of the word with an id."""
         if not 0 <= id < len(self.labels):
             raise IndexError(f"no word has the id {id}: ids are 0..{len(self.labels) - 1}")
         return self.tags[int(self.labels[id])]
 
 
 def is_lower_case(vocabulary: Vocabulary) -> bool:
-    """Whether words are in lower case, but for one at most that may stand for numbers, such as N.
+    """Return whether all words are in lower case, except at most one that may stand for numbers, such as N.
 
     >>> is_lower_case(Vocabulary.from_words(["the", "N"])), is_lower_case(Vocabulary.from_words(["The"]))
     (True, False)
@@ -81,9 +84,9 @@ def is_lower_case(vocabulary: Vocabulary) -> bool:
     return not others or (len(others) == 1 and others[0].isupper())
 
 
-def tag_words(vocabulary: Vocabulary, found: Iterable[tuple[str, str]]) -> TagMap:
-    """Take the tag of each word after the special ones, and where it is from: one of `TAG_SOURCES`."""
-    pairs = list(found)
+def tag_words(vocabulary: Vocabulary, tags_and_sources: Iterable[tuple[str, str]]) -> TagMap:
+    """Return a map from the tag of each word after the special ones and its source, one of `TAG_SOURCES`."""
+    pairs = list(tags_and_sources)
     names = sorted({tag for tag, _ in pairs})
     tags = (*SPECIAL_WORDS, *names)
     number = {tag: i for i, tag in enumerate(names, len(SPECIAL_WORDS))}
@@ -98,3 +101,68 @@ def tag_words(vocabulary: Vocabulary, found: Iterable[tuple[str, str]]) -> TagMa
         labels,
         {name: TagCounts(int(words[i]), int(tokens[i])) for i, name in enumerate(TAG_SOURCES)},
     )
+
+
+def most_frequent(tags: Mapping[str, int]) -> str:
+    """Return the tag with the highest count; of several the first in alphabetical order.
+
+    >>> most_frequent({"VB": 2, "NN": 2, "JJ": 1})
+    'NN'
+    """
+    return min(tags, key=lambda tag: (-tags[tag], tag))
+
+
+class SuffixGuesser:
+    """Guesses the tag that most known words with the same suffix have.
+
+    Each known word counts once: unknown words are rare, and rare words resemble other rare words, not
+    frequent ones. The longest known suffix decides. All digits count as the same letter.
+
+    Parameters
+    ----------
+    known
+        Words and their tags.
+    lengths
+        The lengths of suffixes to look up, in this order.
+    min_words
+        Suffixes of fewer words are ignored.
+    min_agreeing
+        Suffixes of which fewer words have the most frequent tag are ignored.
+
+    Examples
+    --------
+    >>> guesser = SuffixGuesser([("nation", "NN"), ("hotly", "RB"), ("coldly", "RB"), ("1984", "CD")], [3])
+    >>> guesser.guess("boldly"), guesser.guess("2026"), guesser.guess("cat"), guesser.guess("y")
+    ('RB', 'CD', None, None)
+
+    """
+
+    def __init__(
+        self,
+        known: Iterable[tuple[str, str]],
+        lengths: Iterable[int],
+        *,
+        min_words: int = 1,
+        min_agreeing: int = 1,
+    ) -> None:
+        self._lengths = tuple(lengths)
+        counts: dict[str, Counter[str]] = defaultdict(Counter)
+        for word, tag in known:
+            for suffix in self._suffixes(word):
+                counts[suffix][tag] += 1
+        self._tags = {
+            suffix: most_frequent(tags)
+            for suffix, tags in counts.items()
+            if tags.total() >= min_words and max(tags.values()) >= min_agreeing
+        }
+
+    def guess(self, word: str) -> str | None:
+        """Return the tag of the words that end like this one; None if there are none."""
+        for suffix in self._suffixes(word):
+            if tag := self._tags.get(suffix):
+                return tag
+        return None
+
+    def _suffixes(self, word: str) -> list[str]:
+        plain = word if word.isalpha() else _DIGIT.sub("0", word)
+        return [plain[-length:] for length in self._lengths if len(plain) >= length]

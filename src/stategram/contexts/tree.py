@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.contexts.definition import ContextDefinition
+from stategram.contexts.definition import VALUE_KINDS, ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import CompressedCounts, ranges_of
+from stategram.counts import (
+    RANGE_SIZE,
+    CompressedCounts,
+    Range,
+    map_ranges,
+    ranges_of,
+    require_countable,
+)
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
 
-# What one kernel call can count: its counters are 32 bits wide.
-_MOST_EVENTS = 2**31 - 1
-_MOST_AT_A_TIME = 12_000_000
+
+@dataclass(frozen=True, eq=False)
+class ValueMap:
+    """The value of each word for one kind of context values, such as tags.
+
+    Parameters
+    ----------
+    labels
+        The number of the value of each word, by its id.
+    names
+        The name of each value, by its number; empty if they have none.
+
+    """
+
+    labels: NDArray[np.integer[Any]]
+    names: tuple[str, ...] = ()
+
+    def dense_labels(self) -> NDArray[np.uint32]:
+        """Return labels without gaps, as level 1 of a tree has a node for every value up to the largest."""
+        labels = self.labels if self.names else np.unique(self.labels, return_inverse=True)[1].reshape(-1)
+        return labels.astype(np.uint32, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +55,7 @@ class ContextLevel:
     Parameters
     ----------
     values
-        The value by which a node differs from its parent's other children.
+        The value that distinguishes a node from its siblings.
     counts
         The events after the contexts of each node.
     first_child
@@ -60,11 +87,11 @@ class ContextTree:
     levels
         Level 1 first; the last are the contexts themselves.
     events
-        How often each word follows each of the contexts: a row for each leaf. See `events_of` for the others.
+        How often each word follows each context: one row per leaf. See `events_of` for the other levels.
     word_counts
         The events of each word.
-    tag_names
-        The name of each tag; empty if contexts have none.
+    value_names
+        For each kind of values but words, the names of the values; empty where they have none.
 
     Examples
     --------
@@ -81,7 +108,7 @@ class ContextTree:
     levels: tuple[ContextLevel, ...]
     events: CompressedCounts
     word_counts: NDArray[np.int64]
-    tag_names: tuple[str, ...] = ()
+    value_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -93,22 +120,26 @@ class ContextTree:
         """The number of events."""
         return int(self.word_counts.sum())
 
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The name of each tag; empty if contexts have none."""
+        return self.value_names.get("t", ())
+
     def parents(self, level: int) -> NDArray[np.uint32]:
-        """Give the parent of each node of a level, 2 or more, in the level above."""
+        """Return the parent of each node of a level, 2 or more, in the level above."""
         children = np.diff(self.levels[level - 2].first_child)
         return np.repeat(np.arange(len(children), dtype=np.uint32), children)
 
     def on_leaves(self, labels: NDArray[np.uint32], level: int) -> NDArray[np.uint32]:
-        """Give each leaf the label that the node above it has on a level."""
+        """Return for each leaf the label of its ancestor on a level."""
         for above in self.levels[level - 1 : -1]:
             labels = np.repeat(labels, np.diff(above.first_child))
         return labels
 
     def events_of(self, level: int) -> CompressedCounts:
-        """Give how often each word follows the contexts of each node of a level.
+        """Return how often each word follows the contexts of each node of a level.
 
-        They are summed each time: those of all levels together would take more memory than the rest of the
-        tree.
+        They are summed for each call: those of all levels would take more memory than the rest of the tree.
         """
         if level == self.depth:
             return self.events
@@ -127,7 +158,7 @@ class ContextTree:
         )
 
     def find(self, corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-        """Give for each event the deepest known node of its context, and its level; 0 if there is none.
+        """Return for each event the deepest known node of its context, and its level; 0 if there is none.
 
         The corpus must have the vocabulary of the tree.
         """
@@ -147,9 +178,11 @@ class ContextTree:
 def build_tree(
     corpus: Corpus,
     definition: ContextDefinition,
+    values: Mapping[str, ValueMap] | None = None,
     *,
     tags: TagMap | None = None,
     classes: NDArray[np.integer[Any]] | None = None,
+    range_size: int = RANGE_SIZE,
 ) -> ContextTree:
     """Build the tree of the contexts of a text.
 
@@ -159,20 +192,20 @@ def build_tree(
         The text.
     definition
         What a context is.
-    tags
-        The tag of each word, if the definition has tags.
-    classes
-        The category of each word by its id, if the definition has categories.
+    values
+        The values of words, for each kind of values in the definition but ``w``.
+    tags, classes
+        The same for tags ``t``, and for categories ``g``: the category of each word, by its id.
+    range_size
+        The number of events that are counted at a time. The tree does not depend on it.
 
     """
     if corpus.n_events == 0:
         raise UsageError("the text has no events; give a text with words")
-    if corpus.n_events > _MOST_EVENTS:
-        raise UsageError(
-            f"the text has {corpus.n_events:,} events, more than {_MOST_EVENTS:,}; give a part of it"
-        )
-    maps = _maps(definition, len(corpus.vocabulary), tags, classes)
-    *levels, leaves, words = _count(corpus, definition, maps)
+    require_countable(corpus)
+    given = {**(values or {}), **context_values(tags=tags, classes=classes)}
+    maps = _maps(definition, len(corpus.vocabulary), given)
+    *levels, leaves, words = _count(corpus, definition, maps, range_size)
     return ContextTree(
         definition,
         corpus.vocabulary,
@@ -180,55 +213,60 @@ def build_tree(
         (*(ContextLevel(*level) for level in levels), ContextLevel(*leaves[:2], np.empty(0, np.uint32))),
         CompressedCounts(leaves[2].astype(np.int64), *words[:2]),
         corpus.word_counts,
-        tags.tags if tags is not None and definition.needs_tags else (),
+        {kind: given[kind].names for kind in definition.kinds if kind in given},
     )
 
 
-def _maps(
-    definition: ContextDefinition, n_words: int, tags: TagMap | None, classes: NDArray[np.integer[Any]] | None
-) -> tuple[NDArray[np.uint32], ...]:
-    if definition.needs_tags and tags is None:
-        raise UsageError(f"the context {definition} has tags; say where they come from (--tags)")
-    if definition.needs_classes and classes is None:
-        raise UsageError(f"the context {definition} has categories; give classes, or have them learned")
-    kinds = {"w": np.arange(n_words, dtype=np.uint32)}
+def context_values(
+    *, tags: TagMap | None = None, classes: NDArray[np.integer[Any]] | None = None
+) -> dict[str, ValueMap]:
+    """Return tags and classes, where there are any, as values of contexts."""
+    values = {}
     if tags is not None:
-        kinds["t"] = tags.labels
+        values["t"] = ValueMap(tags.labels, tags.tags)
     if classes is not None:
-        # Level 1 has a node for every value up to the largest: there must be no gaps.
-        kinds["g"] = np.unique(classes, return_inverse=True)[1].reshape(-1).astype(np.uint32)
-    maps = tuple(kinds[value.kind] for value in definition.values)
-    if any(len(values) != n_words for values in maps):
-        raise UsageError("the tags or classes are not those of the words of the text")
-    return maps
+        values["g"] = ValueMap(classes)
+    return values
+
+
+def _maps(
+    definition: ContextDefinition, n_words: int, values: Mapping[str, ValueMap]
+) -> tuple[NDArray[np.uint32], ...]:
+    labels = {"w": np.arange(n_words, dtype=np.uint32)}
+    for kind in definition.kinds:
+        if kind in labels:
+            continue
+        if kind not in values:
+            what = VALUE_KINDS[kind]
+            raise UsageError(f"the context {definition} has {what.plural}; {what.advice}")
+        if len(values[kind].labels) != n_words:
+            raise UsageError(f"the {VALUE_KINDS[kind].plural} are not those of the words of the text")
+        labels[kind] = values[kind].dense_labels()
+    return tuple(labels[value.kind] for value in definition.values)
 
 
 _Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 
 
 def _count(
-    corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...]
+    corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...], range_size: int
 ) -> list[_Counted]:
-    """Count the contexts of ranges of first values, and put them together."""
+    """Count the contexts of ranges of first values, and concatenate them."""
     n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
     distances = [value.distance for value in definition.values]
-    # About so many events have each first value: the words at the end of sentences have none after them.
-    places = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
-    places[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
-    parts = [
-        _core.count_contexts(
-            corpus.ids,
-            corpus.sentence_starts,
-            BEGIN,
-            list(maps),
-            distances,
-            n_values,
-            first,
-            last,
-            Resources.current().threads,
-        )
-        for first, last in ranges_of(places, _MOST_AT_A_TIME)
-    ]
+    # Approximately the events of each first value: none follows the words at the end of sentences.
+    positions = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
+    positions[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
+    count = partial(
+        _count_range,
+        corpus.ids,
+        corpus.sentence_starts,
+        list(maps),
+        distances,
+        n_values,
+        Resources.current().threads,
+    )
+    parts = list(map_ranges(count, ranges_of(positions, range_size)))
     levels = []
     for depth in range(len(maps) + 1):
         values = np.concatenate([part[depth][0] for part in parts])
@@ -241,3 +279,18 @@ def _count(
             )
         levels.append((values, counts, first_child))
     return levels
+
+
+def _count_range(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    maps: list[NDArray[np.uint32]],
+    distances: list[int],
+    n_values: int,
+    threads: int,
+    first_values: Range,
+) -> list[_Counted]:
+    """Count the contexts whose first value is in a range: values, counts and first children by level."""
+    return _core.count_contexts(
+        ids, sentence_starts, BEGIN, maps, distances, n_values, *first_values, threads
+    )

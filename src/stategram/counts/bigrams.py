@@ -1,4 +1,4 @@
-"""How often each word follows each other word."""
+"""Counts of word bigrams."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram import _core
-from stategram.errors import UsageError
+from stategram.counts.ranges import require_countable
 from stategram.resources import Resources
 from stategram.text import END, Corpus
 
 _BLOCK = 2**22
-
-# What one kernel call can count: its counters are 32 bits wide.
-_MOST_EVENTS = 2**31 - 1
 
 
 class CompressedCounts(NamedTuple):
@@ -41,7 +38,7 @@ class BigramCounts(NamedTuple):
 
 
 def count_bigrams(corpus: Corpus) -> BigramCounts:
-    """Count the bigrams of a corpus, on all processors unless ``threads`` says otherwise.
+    """Count the bigrams of a corpus.
 
     Examples
     --------
@@ -53,11 +50,7 @@ def count_bigrams(corpus: Corpus) -> BigramCounts:
     [2, 1, 2, 2]
 
     """
-    if corpus.n_events > _MOST_EVENTS:
-        raise UsageError(
-            f"the text has {corpus.n_events:,} events; bigrams of at most {_MOST_EVENTS:,} can be counted: "
-            "give a part of the text"
-        )
+    require_countable(corpus)
     types = len(corpus.vocabulary)
     successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, Resources.current().threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors, types))

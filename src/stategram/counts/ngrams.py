@@ -1,28 +1,29 @@
-"""How often each n-gram occurs, and after how many different words."""
+"""Counts of n-grams, and of the different words before them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.counts.ranges import RANGE_SIZE, Range, map_ranges, ranges_of, require_countable
 from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
-from stategram.progress import Progress
+from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
 
-MOST_WORDS = 9
-_MOST_EVENTS = 2**31 - 1
+MAX_ORDER = 9
+_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 
 # Measured on texts of 8 and 40 million words, n-grams of 3 and 5 words; upper ends.
-_BYTES_PER_PLACE = 40  # while the n-grams of a range of first words are counted,
+_BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
 _BYTES_PER_LIMB = 24  # and for each 64 bits of their words
-_BYTES_PER_NGRAM = 48  # while a model is made of them, whatever the smoothing
-_MOST_PLACES = 12_000_000  # more at a time gain nothing
-_LEAST_PLACES = 500_000
+_BYTES_PER_NGRAM = 48  # while a model is estimated from them, whatever the smoothing
+_MIN_RANGE_SIZE = 500_000
 
 
 @dataclass(eq=False)
@@ -34,7 +35,7 @@ class NgramLevel:
     words
         The last word of each, as its number in the trie.
     counts
-        How often each occurs.
+        The count of each.
     first_child
         Those with one more word that begin with n-gram i are the n-grams ``first_child[i]`` to
         ``first_child[i + 1] - 1`` of the next level. Empty for the last level.
@@ -91,7 +92,7 @@ class NgramCounts:
         return tuple(len(level) for level in self.levels[1:])
 
     def ngrams(self, n_words: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
-        """Give the n-grams of one length as rows of ids, their counts and their continuation counts."""
+        """Return the n-grams of one length as rows of ids, their counts and their continuation counts."""
         if not 1 <= n_words <= self.order:
             raise UsageError(f"there are n-grams of 1 to {self.order} words, not of {n_words}")
         level = self.levels[n_words]
@@ -99,16 +100,16 @@ class NgramCounts:
         ids[self.numbers] = np.arange(len(ids), dtype=np.uint32)
         rows = np.empty((len(level), n_words), np.uint32)
         node = np.arange(len(level))
-        for place in range(n_words, 0, -1):
-            rows[:, place - 1] = ids[self.levels[place].words[node]]
-            node = np.searchsorted(self.levels[place - 1].first_child, node, "right") - 1
+        for length in range(n_words, 0, -1):
+            rows[:, length - 1] = ids[self.levels[length].words[node]]
+            node = np.searchsorted(self.levels[length - 1].first_child, node, "right") - 1
         seen = level.counts > 0  # the words that the text lacks have a node too
         continuations = level.continuations if len(level.continuations) else np.zeros_like(level.counts)
         return rows[seen], level.counts[seen], continuations[seen]
 
 
 def trie_numbers(n_words: int) -> NDArray[np.uint32]:
-    """Shuffle the ids 0 .. n_words - 1, always in the same way: for each id its number in a trie."""
+    """Return the number in a trie of each id: the ids 0 to n_words - 1, always shuffled in the same way."""
     # The finalizer of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so that no two ids tie.
     mixed = np.arange(1, n_words + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -124,6 +125,7 @@ def count_ngrams(
     order: int = 3,
     *,
     workspace: Workspace | None = None,
+    range_size: int = RANGE_SIZE,
     progress: Progress | None = None,
 ) -> NgramCounts:
     """Count the n-grams of 1 to `order` words, ``<s>`` before each sentence and ``</s>`` after it.
@@ -135,29 +137,24 @@ def count_ngrams(
     order
         The number of words of the longest n-grams, 1 to 9.
     workspace
-        Where arrays are made, here and when a model is made of the counts; in memory by default.
+        Where arrays are allocated, here and when a model is estimated from the counts.
+    range_size
+        The number of positions of the text that are counted at a time. Counts do not depend on it.
     progress
-        Called with the share of the work that is done.
+        Called with the fraction of the work that is done, and a message.
 
     """
-    if not 1 <= order <= MOST_WORDS:
-        raise UsageError(f"n-grams of {order} words: 1 to {MOST_WORDS} can be counted")
-    if corpus.n_events > _MOST_EVENTS:
-        raise UsageError(
-            f"the text has {corpus.n_events:,} events; n-grams of at most {_MOST_EVENTS:,} can be counted: "
-            "give a part of the text"
-        )
+    if not 1 <= order <= MAX_ORDER:
+        raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")
+    require_countable(corpus)
     workspace = workspace or Workspace()
-    vocabulary, report = corpus.vocabulary, _report(corpus)
+    vocabulary = corpus.vocabulary
+    report = {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
     numbers = trie_numbers(len(vocabulary))
-    levels = _count_levels(corpus, order, numbers, workspace, progress)
+    levels = _count_levels(corpus, order, numbers, workspace, range_size, subprogress(progress, 0.0, 0.7))
     del corpus  # which frees its memory, if the caller has no more use for it
-    _link(levels, workspace, progress)
+    _link(levels, workspace, subprogress(progress, 0.7, 1.0))
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
-
-
-def _report(corpus: Corpus) -> dict[str, int]:
-    return {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
 
 
 def _count_levels(
@@ -165,40 +162,37 @@ def _count_levels(
     order: int,
     numbers: NDArray[np.uint32],
     workspace: Workspace,
+    range_size: int,
     progress: Progress | None,
 ) -> list[NgramLevel]:
-    places = np.zeros(len(numbers), np.int64)  # that begin with each word
-    places[numbers] = corpus.word_counts
-    places[numbers[BEGIN]] = corpus.n_sentences
-    n_places = int(places.sum())
+    positions = np.zeros(len(numbers), np.int64)  # that begin with each word
+    positions[numbers] = corpus.word_counts
+    positions[numbers[BEGIN]] = corpus.n_sentences
+    n_positions = int(positions.sum())
     limbs = -(-order * len(numbers).bit_length() // 64)
     in_use = memory_in_use()
-    most = _places_at_a_time(workspace, in_use, _BYTES_PER_PLACE + _BYTES_PER_LIMB * limbs)
+    fitting = _fitting_range_size(
+        workspace, in_use, range_size, _BYTES_PER_POSITION + _BYTES_PER_LIMB * limbs
+    )
+    ranges = ranges_of(positions, fitting)
     growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
-    done = made = 0
-    for first, last in ranges_of(places, most):
-        found = _core.count_ngrams(
-            corpus.ids,
-            corpus.sentence_starts,
-            numbers,
-            int(numbers[BEGIN]),
-            order,
-            first,
-            last,
-            Resources.current().threads,
-        )
-        done += int(places[first:last].sum())
-        made += sum(len(words) for words, _, _ in found)
-        _plan(workspace, in_use, int(made * n_places / max(done, 1)))
+    count = partial(
+        _count_range, corpus.ids, corpus.sentence_starts, numbers, order, Resources.current().threads
+    )
+    n_done = n_ngrams = 0
+    for (first, last), counted in zip(ranges, map_ranges(count, ranges), strict=True):
+        n_done += int(positions[first:last].sum())
+        n_ngrams += sum(len(words) for words, _, _ in counted)
+        _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))
         for (words, counts, first_child), arrays, following in zip(
-            found, growing, [*growing[1:], None], strict=True
+            counted, growing, [*growing[1:], None], strict=True
         ):
             if following is not None:
                 np.add(first_child, np.uint32(following[0].size), out=first_child)
             for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
                 array.append(part)
         if progress:
-            progress(0.7 * done / n_places, f"{done:,} of {n_places:,} places")
+            progress(n_done / n_positions, f"{n_done:,} of {n_positions:,} positions")
     empty = np.empty(0, np.uint32)
     levels = [NgramLevel(np.zeros(1, np.uint32), empty, np.array([0, len(numbers)], np.uint32), empty, empty)]
     for arrays, following in zip(growing, [*growing[1:], None], strict=True):
@@ -209,33 +203,35 @@ def _count_levels(
     return levels
 
 
-def _places_at_a_time(workspace: Workspace, in_use: int, bytes_per_place: int) -> int:
+def _count_range(
+    ids: NDArray[np.uint32],
+    sentence_starts: NDArray[np.int64],
+    numbers: NDArray[np.uint32],
+    order: int,
+    threads: int,
+    first_words: Range,
+) -> list[_Counted]:
+    """Count the n-grams whose first word is in a range: last words, counts and first children by length."""
+    return _core.count_ngrams(
+        ids, sentence_starts, numbers, int(numbers[BEGIN]), order, *first_words, threads
+    )
+
+
+def _fitting_range_size(workspace: Workspace, in_use: int, range_size: int, bytes_per_position: int) -> int:
     if workspace.memory is None:
-        return _MOST_PLACES
+        return range_size
     # The other half is for the n-grams that are counted already, as long as they are not in files.
-    least = 2 * _LEAST_PLACES * bytes_per_place
-    if in_use + least > workspace.memory:
+    needed = 2 * min(_MIN_RANGE_SIZE, range_size) * bytes_per_position
+    if in_use + needed > workspace.memory:
         raise UsageError(
             f"{format_size(workspace.memory)} of memory are too little: {format_size(in_use)} are in use "
-            f"already; give {format_size(in_use + least)} or more"
+            f"already; give {format_size(in_use + needed)} or more"
         )
-    return min(_MOST_PLACES, (workspace.memory - in_use) // (2 * bytes_per_place))
-
-
-def ranges_of(places: NDArray[np.int64], most: int) -> list[tuple[int, int]]:
-    """Divide first symbols into ranges of at most so many places, or of one symbol."""
-    before = np.concatenate(([0], np.cumsum(places)))
-    ranges = []
-    first = 0
-    while first < len(places):
-        last = max(first + 1, int(np.searchsorted(before, before[first] + most, "right")) - 1)
-        ranges.append((first, last))
-        first = last
-    return ranges
+    return min(range_size, (workspace.memory - in_use) // (2 * bytes_per_position))
 
 
 def _plan(workspace: Workspace, in_use: int, n_ngrams: int) -> None:
-    """Go on in files if so many n-grams, foreseen from those counted so far, will not fit beside `in_use`."""
+    """Continue in files if `n_ngrams`, extrapolated from those counted so far, do not fit beside `in_use`."""
     if workspace.memory is not None and not workspace.spilling:
         needed = n_ngrams * _BYTES_PER_NGRAM
         if in_use + needed > workspace.memory:
@@ -264,4 +260,4 @@ def _link(levels: list[NgramLevel], workspace: Workspace, progress: Progress | N
                 Resources.current().threads,
             )
         if progress:
-            progress(0.7 + 0.3 * k / len(levels), f"n-grams of {k} words linked")
+            progress((k - 1) / (len(levels) - 2), f"n-grams of {k} words linked")

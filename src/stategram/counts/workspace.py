@@ -1,4 +1,4 @@
-"""Room for large arrays: in memory as far as a budget goes, else in files that vanish by themselves."""
+"""Large arrays: in memory within a budget, otherwise in temporary files that the system removes."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from stategram.resources import Resources
 
 _MEGABYTE, _GIGABYTE = 2**20, 2**30
 _ZEROS = bytes(2**20)
-_CHUNK = 2**19  # elements a kernel is given at a time where memory is scarce
+_CHUNK = 2**19  # elements per kernel call where memory is scarce
 
 
 def format_size(n_bytes: int) -> str:
-    """Write a number of bytes as `parse_size` reads it, rounded up.
+    """Return a number of bytes as `parse_size` reads it, rounded up.
 
     >>> from stategram.resources import parse_size
     >>> format_size(3_000_000), format_size(5_200_000_000), parse_size("4.9G") >= 5_200_000_000
@@ -38,9 +38,9 @@ def format_size(n_bytes: int) -> str:
 
 
 def memory_in_use() -> int:
-    """Give the bytes of memory that this process holds now.
+    """Return the resident memory of this process in bytes.
 
-    Where the system does not tell, the most that it has held so far; 0 where it tells nothing at all.
+    Its peak where the system does not report it; 0 where it reports neither.
     """
     try:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -50,7 +50,7 @@ def memory_in_use() -> int:
 
 
 def peak_memory() -> int:
-    """Give the most bytes of memory that this process has held; 0 where the system does not tell."""
+    """Return the peak resident memory of this process in bytes; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0
     import resource
@@ -60,7 +60,7 @@ def peak_memory() -> int:
 
 
 class Workspace:
-    """Makes arrays in memory, or in temporary files once `spill` is called.
+    """Allocates arrays in memory, or in temporary files once `spill` is called.
 
     The files have no name, so that the system removes them however the process ends.
 
@@ -74,16 +74,18 @@ class Workspace:
         self.spilling = False
         self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
         if not self.tmp.is_dir() or not os.access(self.tmp, os.W_OK):
-            raise StategramError(f"cannot write temporary files to {self.tmp}: name another folder as --tmp")
+            raise StategramError(
+                f"cannot write temporary files to {self.tmp}: choose another folder with --tmp"
+            )
 
     def spill(self, needed: int) -> None:
-        """Make arrays in files from now on; about `needed` bytes of them."""
+        """Allocate arrays in files from now on, about `needed` bytes."""
         self.spilling = True
         if shutil.disk_usage(self.tmp).free < needed:
             raise self.no_room(needed)
 
     def empty(self, size: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Make an array whose values are not set."""
+        """Return an array whose values are not set."""
         n_bytes = size * np.dtype(dtype).itemsize
         if not self.spilling or n_bytes == 0:
             return np.empty(size, dtype)
@@ -101,15 +103,15 @@ class Workspace:
             return self.map(file, dtype)
 
     def zeros(self, size: int, dtype: DTypeLike) -> NDArray[Any]:
-        """Make an array of zeros."""
+        """Return an array of zeros."""
         return self.empty(size, dtype) if self.spilling else np.zeros(size, dtype)
 
     def growing(self, dtype: DTypeLike) -> GrowingArray:
-        """Make an array that grows at its end."""
+        """Return an array that grows at its end."""
         return GrowingArray(self, dtype)
 
     def chunks(self, size: int) -> Iterator[tuple[int, int]]:
-        """Divide work on `size` elements: all at once, or in pieces between which memory is given back."""
+        """Yield ranges of `size` elements: one, or several between which memory is given back."""
         step = _CHUNK if self.spilling else max(size, 1)
         for begin in range(0, size, step):
             yield begin, min(begin + step, size)
@@ -126,17 +128,18 @@ class Workspace:
         return np.frombuffer(mapped, dtype)
 
     def no_room(self, needed: int, error: OSError | None = None) -> StategramError:
-        """Say that the disk is full, or what else is wrong with it."""
+        """Return the error for a full disk, or for whatever else is wrong with it."""
         if error is not None and error.errno != errno.ENOSPC:
             return StategramError(f"cannot write temporary files to {self.tmp}: {error.strerror or error}")
         free = shutil.disk_usage(self.tmp).free
         return StategramError(
-            f"no room for temporary files in {self.tmp}: {format_size(needed)} needed, {format_size(free)} "
-            "free; free some space, name another folder as --tmp, or allow more --memory"
+            f"not enough space for temporary files in {self.tmp}: {format_size(needed)} needed, "
+            f"{format_size(free)} free; free some space, choose another folder with --tmp, or allow more "
+            "--memory"
         )
 
     def _give_back(self) -> None:
-        """Have the system forget where pages of our files are; they stay in its cache."""
+        """Unmap the pages of our files; they stay in the cache of the system."""
         if hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
@@ -168,7 +171,7 @@ class GrowingArray:
             self._parts.clear()
 
     def finish(self) -> NDArray[Any]:
-        """Give the whole array; nothing can be added after that."""
+        """Return the array; nothing can be added after that."""
         if self._file is not None:
             with self._file as file:
                 try:

@@ -17,7 +17,7 @@ from stategram.experiments.training import Interruptible, Training, never_stop, 
 from stategram.models import Mixture, load_model
 from stategram.progress import Progress, subprogress
 from stategram.storage import Store
-from stategram.text import Corpus, as_corpus, corpus_from_sentences, is_piece_of
+from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
 _log = logging.getLogger(__name__)
 
@@ -140,7 +140,7 @@ def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
         heldout = as_corpus(corpus.vocabulary, given)
     except BadDataError as error:
         raise BadDataError(f"held-out text: {error}") from error
-    if is_piece_of(heldout, corpus):
+    if contains_text(corpus, heldout):
         raise UsageError(
             "the held-out text is in the training text: all weight would go to the model that remembers it "
             "best; give a text of which nothing is in the training text"

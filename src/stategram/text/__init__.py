@@ -1,13 +1,16 @@
 """Files to ids: reading, tokenising, Vocabulary, Corpus."""
 
-from stategram.text.corpus import Corpus, ReadStats
-from stategram.text.encoding import corpus_from_sentences, read_corpus
-from stategram.text.known_words import as_corpus, require_known_words
+from stategram.text.corpus import Corpus, ReadStats, contains_text
+from stategram.text.encoding import (
+    Normalization,
+    as_corpus,
+    corpus_from_sentences,
+    read_corpus,
+    require_known_words,
+)
 from stategram.text.line_blocks import LineBlock, read_line_blocks
-from stategram.text.normalization import Normalization
-from stategram.text.overlap import is_piece_of
 from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
-from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
+from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary, dense_ids
 
 __all__ = [
     "BEGIN",
@@ -21,9 +24,10 @@ __all__ = [
     "Vocabulary",
     "as_corpus",
     "check_utf8",
+    "contains_text",
     "corpus_from_sentences",
+    "dense_ids",
     "display_name",
-    "is_piece_of",
     "read_all",
     "read_blocks",
     "read_corpus",

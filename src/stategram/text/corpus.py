@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 
 import numpy as np
@@ -15,18 +15,24 @@ from stategram.storage import open_folder, write_folder
 from stategram.text.vocabulary import Vocabulary
 
 _BLOCK = 2**20
+_PIECE = 2**20
+# Twenty sentences in a row are not the same by chance.
+_MIN_SENTENCES = 20
+# A position where this many events are the same is worth comparing in full.
+_PREFIX = 64
+_MAX_POSITIONS = 100
 
 
 @dataclass(frozen=True)
 class ReadStats:
-    """What was met while a text was read."""
+    """What was found while a text was read."""
 
     files: tuple[str, ...] = ()
     n_bytes: int = 0
     n_replaced: int = 0
-    """Bad parts that became U+FFFD."""
+    """Invalid byte sequences that became U+FFFD."""
     n_dropped: int = 0
-    """``<s>`` and ``</s>`` in the text, which were dropped."""
+    """``<s>`` and ``</s>`` in the text, which are dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +47,8 @@ class Corpus:
         Sentence ``i`` is ``ids[sentence_starts[i] : sentence_starts[i + 1]]``.
     vocabulary
         What the ids mean.
-    report
-        What was met while the text was read.
+    stats
+        What was found while the text was read.
 
     Examples
     --------
@@ -58,7 +64,7 @@ class Corpus:
     ids: NDArray[np.uint32]
     sentence_starts: NDArray[np.int64]
     vocabulary: Vocabulary
-    report: ReadStats = field(default=ReadStats())
+    stats: ReadStats = ReadStats()
 
     @property
     def n_events(self) -> int:
@@ -84,31 +90,35 @@ class Corpus:
         return counts
 
     def sentence(self, i: int) -> NDArray[np.uint32]:
-        """Give the ids of one sentence, ``</s>`` included."""
+        """Return the ids of one sentence, ``</s>`` included."""
         if not 0 <= i < self.n_sentences:
             raise IndexError(f"no sentence {i}: there are {self.n_sentences}")
         return self.ids[self.sentence_starts[i] : self.sentence_starts[i + 1]]
 
     def in_vocabulary(self, vocabulary: Vocabulary) -> Corpus:
-        """Give the same text with the ids of another vocabulary; words that it lacks become ``<unk>``."""
+        """Return the same text with the ids of another vocabulary; words that it lacks become ``<unk>``."""
         if vocabulary is self.vocabulary or vocabulary == self.vocabulary:
             return self
         words = self.vocabulary.words
         ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
-        return Corpus(ids[self.ids], self.sentence_starts, vocabulary, self.report)
+        return Corpus(ids[self.ids], self.sentence_starts, vocabulary, self.stats)
 
     def sentences(self, begin: int, end: int) -> Corpus:
-        """Give the sentences from `begin` up to `end`, which is left out."""
+        """Return the sentences `begin` to `end - 1`."""
         starts = self.sentence_starts[begin : end + 1]
-        return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.report)
+        return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.stats)
 
-    def pieces(self, events: int) -> Iterator[tuple[int, Corpus]]:
-        """Give the text by pieces of whole sentences, of up to so many events, each with its first event."""
+    def pieces(self, max_events: int = _PIECE) -> Iterator[tuple[int, Corpus]]:
+        """Yield the text in pieces of whole sentences, each after the position of its first event.
+
+        A piece has at most `max_events` events, unless a single sentence is longer: so what is computed for
+        each event need not be in memory for all of them at once.
+        """
         begin = 0
         while begin < self.n_sentences:
             first = int(self.sentence_starts[begin])
-            end = int(np.searchsorted(self.sentence_starts, first + events, "right")) - 1
-            end = max(end, begin + 1)  # a sentence may be longer
+            end = int(np.searchsorted(self.sentence_starts, first + max_events, "right")) - 1
+            end = max(end, begin + 1)
             yield first, self.sentences(begin, end)
             begin = end
 
@@ -133,25 +143,50 @@ class Corpus:
             kind="corpus",
             arrays={"corpus": {"ids": self.ids, "sentence_starts": self.sentence_starts}},
             texts={"vocabulary.txt": self.vocabulary.to_bytes()},
-            manifest={"report": asdict(self.report)},
+            manifest={"report": asdict(self.stats)},
         )
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
-        """Open a corpus that `save` wrote; with `mmap` its arrays stay on the disk until they are used."""
+        """Open a corpus that `save` wrote; with `mmap` its arrays stay on disk until they are used."""
         opened = open_folder(folder, kind="corpus", verify=verify)
         arrays = opened.arrays("corpus", mmap=mmap)
         try:
-            report = dict(opened.manifest["report"])
-            report["files"] = tuple(report["files"])
+            stats = dict(opened.manifest["report"])
+            stats["files"] = tuple(stats["files"])
             corpus = cls(
                 arrays["ids"],
                 arrays["sentence_starts"],
                 Vocabulary.from_bytes(opened.text("vocabulary.txt")),
-                ReadStats(**report),
+                ReadStats(**stats),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error
         if corpus.sentence_starts[-1] != corpus.n_events:
             raise BadDataError(f"{folder}: its sentences do not cover its events; write it again")
         return corpus
+
+
+def contains_text(corpus: Corpus, piece: Corpus) -> bool:
+    """Return whether a text is all of `corpus`, or at least twenty consecutive sentences of it.
+
+    Both have the same vocabulary.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat"])
+    >>> contains_text(corpus, corpus), contains_text(corpus, corpus.sentences(0, 1))
+    (True, False)
+
+    """
+    if piece.n_sentences < _MIN_SENTENCES:
+        return np.array_equal(piece.ids, corpus.ids)
+    starts = corpus.sentence_starts[:-1]
+    positions = starts[starts + piece.n_events <= corpus.n_events]
+    for i in range(min(_PREFIX, piece.n_events)):
+        positions = positions[corpus.ids[positions + i] == piece.ids[i]]
+    return any(
+        np.array_equal(corpus.ids[position : position + piece.n_events], piece.ids)
+        for position in positions[:_MAX_POSITIONS].tolist()
+    )

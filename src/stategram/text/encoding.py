@@ -1,23 +1,67 @@
-"""Files, or sentences in memory, to a corpus."""
+"""Files, or sentences in memory, to a corpus: how words are normalized, chosen and numbered."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
-from stategram.text.normalization import check_digits
 from stategram.text.reading import Source, display_name, file_names, read_blocks, total_size
-from stategram.text.vocabulary import Vocabulary
+from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary
 
 _NO_LIMIT = 2**63
-_SENTENCES_A_BLOCK = 10_000
+_SENTENCES_PER_BLOCK = 10_000
+_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
+
+EncodingErrors = Literal["strict", "replace"]
+
+
+@dataclass(frozen=True)
+class Normalization:
+    """What is done with words before they are looked up; as in `read_corpus`, for words in memory.
+
+    Examples
+    --------
+    >>> Normalization(lowercase=True, digits="N").apply(["The", "1,024", "<S>"])
+    ['the', 'N', '<unk>']
+
+    """
+
+    lowercase: bool = False
+    digits: str | None = None
+
+    def __post_init__(self) -> None:
+        digits = self.digits
+        if digits is not None and (digits.split() != [digits] or "\0" in digits or digits in SPECIAL_WORDS):
+            raise UsageError(f"digits is {digits!r}; it must be one word, such as N")
+
+    @classmethod
+    def from_recipe(cls, recipe: Mapping[str, Any]) -> Normalization:
+        """Return that of the text which a model was trained on."""
+        return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None)
+
+    def apply(self, words: Sequence[str]) -> list[str]:
+        """Return normalized words; one that becomes a sentence marker is unknown."""
+        if not (self.lowercase or self.digits):
+            return list(words)
+        return [self._apply(word) for word in words]
+
+    def _apply(self, word: str) -> str:
+        if word in SPECIAL_WORDS:
+            return word
+        if self.digits and _NUMBER.fullmatch(word):
+            return self.digits
+        normalized = word.lower() if self.lowercase else word
+        return SPECIAL_WORDS[0] if normalized in SPECIAL_WORDS else normalized
 
 
 def read_corpus(
@@ -28,25 +72,25 @@ def read_corpus(
     min_count: int = 1,
     lowercase: bool = False,
     digits: str | None = None,
-    encoding_errors: Literal["strict", "replace"] = "strict",
+    encoding_errors: EncodingErrors = "strict",
     progress: Progress | None = None,
 ) -> Corpus:
-    r"""Read text files, a sentence a line, words separated by white space.
+    r"""Read text files, one sentence per line, words separated by white space.
 
     Parameters
     ----------
     source
         A file, or several; ``-`` is stdin. Files compressed by gzip, xz, bzip2 or zstd are opened.
     vocabulary
-        The words to know. When not given, the words of the text itself.
+        The words to know; by default, those of the text itself.
     vocabulary_size
-        Keep so many of the most frequent words, not counting the special words.
+        Keep this many of the most frequent words, not counting the special words.
     min_count
-        Keep the words that occur at least so often.
+        Keep words that occur at least this often.
     lowercase
-        Take every word in lower case, as `str.lower` gives it.
+        Lowercase every word, as `str.lower` does.
     digits
-        The word that stands for every number, that is ``[+-]?[0-9]+([.,][0-9]+)*``.
+        The word that replaces every number, that is ``[+-]?[0-9]+([.,][0-9]+)*``.
     encoding_errors
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
@@ -57,7 +101,7 @@ def read_corpus(
     -------
     Corpus
         Words that are not in the vocabulary are ``<unk>``, lines without words are left out, and ``<s>``
-        and ``</s>`` in the text are dropped; ``report`` says how many.
+        and ``</s>`` in the text are dropped; ``stats`` has their number.
 
     Examples
     --------
@@ -74,12 +118,7 @@ def read_corpus(
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
     options = EncodingOptions(
-        vocabulary,
-        vocabulary_size,
-        min_count,
-        lowercase,
-        digits,
-        encoding_errors,
+        vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits), encoding_errors
     )
     encoder = options.encoder()
     total = total_size(names)
@@ -96,7 +135,7 @@ def read_corpus(
     if corpus.n_events == 0:
         raise BadDataError(
             f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
-            "expected a sentence a line, words separated by white space"
+            "expected one sentence per line, words separated by white space"
         )
     return corpus
 
@@ -110,10 +149,10 @@ def corpus_from_sentences(
     lowercase: bool = False,
     digits: str | None = None,
 ) -> Corpus:
-    """Take sentences from memory: strings, which are split at white space, or lists of words.
+    """Return a corpus of sentences in memory: strings, which are split at white space, or lists of words.
 
-    The other parameters, and what is made of the words, are as in `read_corpus`. A sentence without
-    words is left out.
+    The other parameters, and how words are encoded, are as in `read_corpus`. Sentences without words are left
+    out.
 
     Examples
     --------
@@ -122,12 +161,10 @@ def corpus_from_sentences(
 
     """
     if isinstance(sentences, str | bytes):
-        raise UsageError(
-            "a single string is no text; give a list of sentences, or read_corpus(path) for a file"
-        )
+        raise UsageError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
-        raise UsageError(f"a {type(sentences).__name__} is no text; give a list of sentences")
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, lowercase, digits, "strict")
+        raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits))
     encoder = options.encoder()
     # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
     # with it, line 2 is sentence 1.
@@ -140,10 +177,30 @@ def corpus_from_sentences(
     return options.corpus(encoder, (), n_bytes)
 
 
+def as_corpus(vocabulary: Vocabulary, text: Corpus | Iterable[str | Iterable[str]]) -> Corpus:
+    """Return a corpus, or sentences, in a vocabulary; refuse a text that has no word of it."""
+    if not isinstance(text, Corpus):
+        text = corpus_from_sentences(text, vocabulary=vocabulary)
+    corpus = text.in_vocabulary(vocabulary)
+    require_known_words(corpus)
+    return corpus
+
+
+def require_known_words(corpus: Corpus) -> None:
+    """Refuse a text that has no word of its vocabulary, that of a model."""
+    if corpus.n_events == 0:
+        raise BadDataError("the text has no words; expected one sentence per line")
+    if corpus.n_unknown == np.count_nonzero(corpus.ids != END):
+        raise BadDataError(
+            f"the text has no word of the model's vocabulary ({len(corpus.vocabulary):,} words); "
+            "check that both have the same language, case and tokenisation"
+        )
+
+
 def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes]:
     yield b"\n"
     lines = (_line(number, sentence) for number, sentence in enumerate(sentences, 1))
-    while block := "".join(islice(lines, _SENTENCES_A_BLOCK)):
+    while block := "".join(islice(lines, _SENTENCES_PER_BLOCK)):
         try:
             yield block.encode()
         except UnicodeEncodeError as error:
@@ -170,14 +227,13 @@ def _line(number: int, sentence: str | Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class EncodingOptions:
-    """What is done with the words, checked once for both ways of reading."""
+    """How bytes become a corpus, whatever they are read from."""
 
-    vocabulary: Vocabulary | None
-    vocabulary_size: int | None
-    min_count: int
-    lowercase: bool
-    digits: str | None
-    encoding_errors: str
+    vocabulary: Vocabulary | None = None
+    vocabulary_size: int | None = None
+    min_count: int = 1
+    normalization: Normalization = Normalization()
+    encoding_errors: EncodingErrors = "strict"
 
     def __post_init__(self) -> None:
         if self.vocabulary is not None and (self.vocabulary_size is not None or self.min_count != 1):
@@ -186,21 +242,21 @@ class EncodingOptions:
             raise UsageError(f"vocabulary_size is {self.vocabulary_size}; it must be at least 1")
         if self.min_count < 1:
             raise UsageError(f"min_count is {self.min_count}; it must be at least 1")
-        if self.digits is not None:
-            check_digits(self.digits)
         if self.encoding_errors not in ("strict", "replace"):
             raise UsageError(f"encoding_errors is {self.encoding_errors!r}; it must be 'strict' or 'replace'")
 
     def encoder(self) -> TextEncoder:
-        """Make what reads the bytes."""
-        return TextEncoder(self.lowercase, self.encoding_errors == "replace", Resources.current().threads)
+        """Return an encoder, to which the bytes are fed."""
+        return TextEncoder(
+            self.normalization.lowercase, self.encoding_errors == "replace", Resources.current().threads
+        )
 
     def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
-        """Make a corpus of all that was read."""
-        # Lower case outside ASCII is a matter of tables that Python has: all distinct words at once. A line
-        # end is no letter, so that each word is lowered as if it stood alone.
-        lowered = encoder.wide_words().decode().lower().encode() if self.lowercase else b""
-        encoder.merge(lowered, (self.digits or "").encode())
+        """Return the corpus of all that was fed to an encoder."""
+        # Python has the tables for lower case outside ASCII: all distinct words at once. A line end is not a
+        # letter, so each word is lowercased as if it stood alone.
+        lowered = encoder.wide_words().decode().lower().encode() if self.normalization.lowercase else b""
+        encoder.merge(lowered, (self.normalization.digits or "").encode())
         vocabulary = self.vocabulary
         if vocabulary is None:
             size = _NO_LIMIT if self.vocabulary_size is None else self.vocabulary_size
@@ -208,12 +264,12 @@ class EncodingOptions:
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts = encoder.encode()
-        report = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
-        return Corpus(ids, sentence_starts, vocabulary, report)
+        stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
+        return Corpus(ids, sentence_starts, vocabulary, stats)
 
 
 def refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
-    """Raise the error of a bad byte, given its line, offset and value."""
+    """Raise an error for a bad byte, given its line, offset and value, if there is one."""
     if bad is None:
         return
     line, offset, byte = bad

@@ -1,10 +1,9 @@
-"""A text piece by piece, with the numbers of its lines: for what is written while it is read."""
+"""A text in blocks of lines, with their numbers: for output that is written while the text is read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 from stategram.errors import BadDataError
 from stategram.progress import Progress, report_bytes
 from stategram.text.corpus import Corpus
-from stategram.text.encoding import EncodingOptions, refuse_bad
-from stategram.text.normalization import Normalization
+from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, refuse_bad
 from stategram.text.reading import display_name, read_blocks, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
@@ -23,17 +21,16 @@ _MARKERS = frozenset(SPECIAL_WORDS[1:])
 
 @dataclass(frozen=True, eq=False)
 class LineBlock:
-    """Some lines of a text.
+    """Consecutive lines of a text.
 
     Parameters
     ----------
     corpus
-        Their sentences, with a vocabulary of their words as a model is to see them; different words may be
-        the same there.
+        Their sentences, with a vocabulary of the normalized words, in which several ids may be one word.
     spelling
-        The words as they are in the text, with the same ids.
+        The words as they are spelled in the text, with the same ids.
     lines
-        The number of the line of each sentence, from 1.
+        The line number of each sentence, from 1.
 
     """
 
@@ -46,11 +43,11 @@ def read_line_blocks(
     name: str,
     normalization: Normalization,
     *,
-    encoding_errors: Literal["strict", "replace"] = "strict",
+    encoding_errors: EncodingErrors = "strict",
     progress: Progress | None = None,
     block_size: int = _BLOCK_SIZE,
 ) -> Iterator[LineBlock]:
-    """Read a file, a sentence a line, as `read_corpus` does, but in blocks of whole lines.
+    """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
     Parameters
     ----------
@@ -61,7 +58,7 @@ def read_line_blocks(
     encoding_errors, progress
         As in `read_corpus`.
     block_size
-        How many bytes make a block.
+        The size of a block in bytes.
 
     Raises
     ------
@@ -69,7 +66,7 @@ def read_line_blocks(
         After the last block, if there was no word in any.
 
     """
-    options = EncodingOptions(None, None, 1, False, None, encoding_errors)
+    options = EncodingOptions(encoding_errors=encoding_errors)
     total = total_size([name])
     line = 1
     offset = 0
@@ -85,12 +82,12 @@ def read_line_blocks(
     if not has_words:
         raise BadDataError(
             f"no words in {display_name(name)} ({offset} bytes of text); "
-            "expected a sentence a line, words separated by white space"
+            "expected one sentence per line, words separated by white space"
         )
 
 
 def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
-    """Give blocks that end where lines do, and the bytes taken so far."""
+    """Yield blocks that end where lines do, and the bytes taken so far."""
     waiting: list[bytes] = []
     size = taken = 0
     for block, taken in read_blocks(name):
@@ -117,7 +114,7 @@ def _encode(
         n = len(hidden)
         refuse_bad((bad[0] + line - 1 - n, bad[1] + offset - n, bad[2]), name)
     corpus = options.corpus(encoder, (name,), len(data))
-    words = normalization.of(corpus.vocabulary.words)
+    words = normalization.apply(corpus.vocabulary.words)
     letters = [word.encode() for word in words]
     offsets = np.zeros(len(letters) + 1, np.int64)
     np.cumsum([len(word) for word in letters], out=offsets[1:])
@@ -127,7 +124,7 @@ def _encode(
 
 
 def _sentence_lines(data: bytes, n_sentences: int, line: int, is_first: bool) -> NDArray[np.int64]:
-    """Give the numbers of the lines that are sentences, that is, have words."""
+    """Return the numbers of the lines that are sentences, that is, have words."""
     if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
         return np.arange(line, line + n_sentences, dtype=np.int64)
     lines = data.split(b"\n")

@@ -33,7 +33,7 @@ Source = PathLike | Sequence[PathLike]
 BLOCK_SIZE = 1 << 21
 STDIN = "-"
 
-# A compressed file is known by its first bytes, whatever its name.
+# Compressed files are recognized by their first bytes, whatever their names.
 _HEAD = 10
 _KINDS: list[tuple[str, re.Pattern[bytes], Callable[[IO[bytes]], IO[bytes]]]] = [
     ("gzip", re.compile(rb"\x1f\x8b\x08"), lambda file: cast(IO[bytes], gzip.GzipFile(fileobj=file))),
@@ -45,21 +45,21 @@ _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, zstd.ZstdError)
 
 
 def file_names(source: Source) -> list[str]:
-    """Give the names of one or many files, `-` for stdin."""
+    """Return the names of one or several files; `-` is stdin."""
     if isinstance(source, (str, os.PathLike)):
         source = [source]
     return [os.fspath(name) for name in source]
 
 
 def display_name(name: str | IO[bytes]) -> str:
-    """Give the name of a file or stream as messages show it."""
+    """Return the name of a file or stream as messages show it."""
     if not isinstance(name, str):
         return str(getattr(name, "name", "<stream>"))
     return "<stdin>" if name == STDIN else name
 
 
 def total_size(names: Sequence[str]) -> int | None:
-    """Give the size of all files on disk, or None when it cannot be known."""
+    """Return the size of all files on disk, or None if it is not known."""
     sizes = [Path(name).stat().st_size for name in names if name != STDIN and Path(name).is_file()]
     return sum(sizes) if len(sizes) == len(names) else None
 
@@ -84,7 +84,7 @@ def read_blocks(name: str | IO[bytes]) -> Iterator[tuple[bytes, int]]:
 
 
 def check_utf8(name: str, data: bytes) -> None:
-    """Refuse data that is not UTF-8, with the line."""
+    """Refuse data that is not UTF-8; the error names the line."""
     try:
         data.decode()
     except UnicodeDecodeError as error:
@@ -96,7 +96,7 @@ def check_utf8(name: str, data: bytes) -> None:
 
 
 def read_all(name: str | IO[bytes]) -> bytes:
-    """Give all bytes of a file or stream, unpacked."""
+    """Return all bytes of a file or stream, decompressed."""
     return b"".join(block for block, _ in read_blocks(name))
 
 
@@ -111,8 +111,8 @@ def _read_compressed(
             if isinstance(error, OSError) and error.errno is not None:
                 raise
             raise BadDataError(
-                f"{display_name(name)}: the {kind} data is cut off or damaged ({error}); "
-                "make or fetch the file again"
+                f"{display_name(name)}: the {kind} data is truncated or damaged ({error}); "
+                "create or download the file again"
             ) from error
         if not block:
             return
@@ -149,7 +149,7 @@ class _Source(io.RawIOBase):
         return len(data)
 
     def take(self, size: int) -> bytes:
-        """Give the next bytes, at most `size`; none at the end."""
+        """Return the next bytes, at most `size`; none at the end."""
         if self._head:
             data, self._head = self._head[:size], self._head[size:]
         else:
@@ -158,8 +158,8 @@ class _Source(io.RawIOBase):
         return data
 
     def _read(self, size: int) -> bytes:
-        # Not by one read(): where a pipe gives little at a time, that goes on in C until all is there, and
-        # a Ctrl-C that came in between is not looked at.
+        # Not by one read(): on a slow pipe it stays in C until all bytes are there, and a Ctrl-C in between
+        # is not noticed.
         read = getattr(self._file, "read1", self._file.read)
         parts = []
         while size > 0 and (part := read(size)):

@@ -71,7 +71,7 @@ _TOKEN = re.compile(
 
 
 def _is_boundary(text: str, stop: int, after: int) -> bool:
-    """Say whether the full stop at `stop` ends a sentence, when the next one would start at `after`."""
+    """Return whether the full stop at `stop` ends a sentence, when the next one would start at `after`."""
     # A longer word is no abbreviation; its end is as good as all of it, and quicker to find.
     found = _LAST_WORD.search(text, max(0, stop - _LONGEST_ABBREVIATION), stop)
     word = found.group() if found else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
@@ -31,13 +31,13 @@ class Vocabulary:
     offsets
         Word ``i`` is ``letters[offsets[i] : offsets[i + 1]]``.
     counts
-        How often each word occurred in the text that the vocabulary was built from: for ``<unk>`` all
+        The count of each word in the text that the vocabulary was built from: for ``<unk>`` that of all
         unknown words, for ``</s>`` the sentences, for ``<s>`` 0. All 0 if it was not built from a text.
 
     Notes
     -----
-    A vocabulary built from a text has its words by falling count, then by rising bytes; one read from
-    a file keeps the order of the file. The words stay bytes until they are asked for.
+    A vocabulary built from a text has its words by decreasing count, then in byte order; one read from a file
+    keeps the order of the file. The words stay bytes until they are needed.
 
     Examples
     --------
@@ -57,27 +57,27 @@ class Vocabulary:
     def from_words(cls, words: Iterable[str]) -> Vocabulary:
         """Build a vocabulary of the given words, in their order, after the special words.
 
-        Special words among the given ones are passed over.
+        Special words among the given ones are skipped.
         """
         encoded: dict[bytes, None] = dict.fromkeys(word.encode() for word in SPECIAL_WORDS)
         for word in words:
             _check_word(word)
             data = word.encode()
             if data in encoded and word not in SPECIAL_WORDS:
-                raise BadDataError(f"the word {word!r} is there twice; leave one of them out")
+                raise BadDataError(f"the word {word!r} is duplicate; leave one of them out")
             encoded[data] = None
         return cls._from_bytes(list(encoded))
 
     @classmethod
     def from_letters(cls, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:
-        """Take the words as arrays, the special words first; they were checked before."""
+        """Return a vocabulary of words in arrays, the special words first; they are not checked."""
         return cls(letters, offsets, np.zeros(len(offsets) - 1, np.uint64))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
-        """Read a vocabulary from a file with a word a line, in their order; other columns are not read.
+        """Read a vocabulary file, one word per line, in its order; further columns are ignored.
 
-        Special words in the file are passed over. `#` is a word like any other.
+        Special words in the file are skipped. `#` is a word like any other.
         """
         words: dict[bytes, int] = {}
         specials = {word.encode() for word in SPECIAL_WORDS}
@@ -92,7 +92,7 @@ class Vocabulary:
                     f"{path}:{number}: the word {columns[0]!r} is in line {first} already; remove one of them"
                 )
         if not words:
-            raise BadDataError(f"{path}: no words in it; expected a word a line")
+            raise BadDataError(f"{path}: no words in it; expected one word per line")
         return cls._from_bytes([word.encode() for word in SPECIAL_WORDS] + list(words))
 
     @classmethod
@@ -125,13 +125,13 @@ class Vocabulary:
             raise StategramError(f"cannot write {path}: {error.strerror or error}") from error
 
     def to_bytes(self) -> bytes:
-        """Give what `save` writes."""
+        """Return what `save` writes."""
         counts = self.counts.tolist()
         return "".join(f"{word}\t{count}\n" for word, count in zip(self.words, counts, strict=True)).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Vocabulary:
-        """Take what `to_bytes` gave; ValueError if it did not."""
+        """Return the vocabulary that `to_bytes` wrote; ValueError for anything else."""
         columns = data.split()
         words, counts = columns[0::2], columns[1::2]
         if [word.decode() for word in islice(words, 3)] != list(SPECIAL_WORDS):
@@ -139,7 +139,7 @@ class Vocabulary:
         if len(words) != len(counts) or data.count(b"\n") != len(words) or len(set(words)) != len(words):
             raise ValueError("its lines are not all different words with a count each")
         if "\0" in data.decode():  # bad UTF-8 is a ValueError
-            raise ValueError("it holds NUL")
+            raise ValueError("it contains NUL")
         if not all(map(bytes.isdigit, counts)):
             raise ValueError("its counts are not all numbers")
         return cls._from_bytes(words, np.array(list(map(int, counts)), np.uint64))
@@ -152,7 +152,7 @@ class Vocabulary:
         return cls(letters, offsets, np.zeros(len(words), np.uint64) if counts is None else counts)
 
     def __len__(self) -> int:
-        """Give the number of words, the special ones included."""
+        """Return the number of words, the special ones included."""
         return len(self.offsets) - 1
 
     def __contains__(self, word: object) -> bool:
@@ -171,11 +171,11 @@ class Vocabulary:
         return f"Vocabulary({len(self)} words)"
 
     def id(self, word: str) -> int:
-        """Give the id of a word; that of ``<unk>`` if it is not in the vocabulary."""
+        """Return the id of a word; that of ``<unk>`` if it is not in the vocabulary."""
         return self._ids.get(word, UNKNOWN)
 
     def word(self, id: int) -> str:
-        """Give the word with an id."""
+        """Return the word with an id."""
         if not 0 <= id < len(self):
             raise IndexError(f"no word has the id {id}: ids are 0..{len(self) - 1}")
         return self.letters[self.offsets[id] : self.offsets[id + 1]].tobytes().decode()
@@ -191,11 +191,20 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words)}
 
 
+def dense_ids(names: Iterable[Hashable]) -> dict[Hashable, int]:
+    """Return the distinct names, numbered 0, 1, 2, ... in the order in which they first appear.
+
+    >>> dense_ids(["NN", "DT", "NN", "VB"])
+    {'NN': 0, 'DT': 1, 'VB': 2}
+    """
+    return {name: i for i, name in enumerate(dict.fromkeys(names))}
+
+
 def _check_word(word: str) -> None:
     if word.split() != [word]:
-        raise BadDataError(f"{word!r} is not a word: it is empty or holds white space")
+        raise BadDataError(f"{word!r} is not a word: it is empty or contains white space")
     if re.search(r"[\0\ud800-\udfff]", word):
-        raise BadDataError(f"{word!r} is not a word: it holds NUL or a surrogate")
+        raise BadDataError(f"{word!r} is not a word: it contains NUL or a surrogate")
 
 
 def _lines(path: Path) -> Iterable[tuple[int, str]]:

@@ -17,8 +17,8 @@ from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
     Vocabulary,
+    contains_text,
     corpus_from_sentences,
-    is_piece_of,
     read_corpus,
     require_known_words,
 )
@@ -52,7 +52,7 @@ class Texts:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
             for (use, corpus), (other, whole) in permutations(two):
-                if is_piece_of(corpus, whole):
+                if contains_text(whole, corpus):
                     raise UsageError(
                         f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
                         "nothing; give texts that have nothing in common"

@@ -1,4 +1,4 @@
-"""Tags as a command line names them."""
+"""Tags by the name of their source, as on the command line."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ _TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^
 
 
 def parse_tags(source: str, vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
-    """Make the tags of a vocabulary from ``brill``, ``tags.tsv``, ``bank.conllu`` or ``bank.conllu:xpos``.
+    """Return the tags of a vocabulary from ``brill``, ``tags.tsv``, ``bank.conllu`` or ``bank.conllu:xpos``.
 
-    What is called ``.conllu`` is a treebank; any other name is that of a file with a word and its tag a line.
-    `guess` is for these two, as in `tags_from_file`.
+    A file named ``.conllu`` is a treebank; any other has one word and its tag per line. `guess` is for these
+    two, as in `tags_from_file`.
 
     Examples
     --------
     >>> parse_tags("", Vocabulary.from_words(["cat"]))
     Traceback (most recent call last):
-    stategram.errors.UsageError: no tags are named; give brill, a file of words and tags, or a .conllu file
+    stategram.errors.UsageError: no source of tags; give brill, a file of words and tags, or a .conllu file
 
     """
     if not source.strip():
-        raise UsageError("no tags are named; give brill, a file of words and tags, or a .conllu file")
+        raise UsageError("no source of tags; give brill, a file of words and tags, or a .conllu file")
     if source == "brill":
         if not guess:
             raise UsageError(
-                "brill has its own rules for words that it lacks; only those of files can be left"
+                "brill has its own rules for unknown words; guessing can be turned off for files only"
             )
         return tags_from_brill(vocabulary)
     if treebank := _TREEBANK.fullmatch(source):
@@ -43,13 +43,13 @@ def parse_tags(source: str, vocabulary: Vocabulary, *, guess: bool = True) -> Ta
 
 
 def check_tags(source: str, *, guess: bool = True) -> None:
-    """Raise the error that `parse_tags` would raise for any vocabulary; stdin is left for it to read."""
+    """Raise the error that `parse_tags` would raise for any vocabulary, unless it reads stdin."""
     if file_of_tags(source) != "-":
         parse_tags(source, Vocabulary.from_words([]), guess=guess)
 
 
 def file_of_tags(source: str) -> str | None:
-    """Give the name of the file that `parse_tags` would read; None if it reads none."""
+    """Return the name of the file that `parse_tags` would read; None if it reads none."""
     if source == "brill":
         return None
     treebank = _TREEBANK.fullmatch(source)
@@ -60,7 +60,7 @@ def _without_column(source: str) -> str:
     path, colon, column = source.rpartition(":")
     if colon and column in CONLLU_COLUMNS:
         raise UsageError(
-            f"a column, {column}, is named for {path}, which is not called .conllu; leave the column out, "
+            f"the column {column} is given for {path}, which is not named .conllu; leave the column out, "
             "or rename the file if it is CoNLL-U"
         )
     return source
