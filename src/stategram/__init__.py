@@ -71,7 +71,16 @@ if TYPE_CHECKING:
     )
     from stategram.experiments.reproduction import Reproduction, RowResult, reproduce
     from stategram.formats import open_model, read_arpa, read_classes, write_arpa, write_classes
-    from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel, load_model
+    from stategram.models import (
+        CategoryNgramModel,
+        ClusteredModel,
+        Mixture,
+        Model,
+        NgramModel,
+        Scores,
+        State,
+        load_model,
+    )
     from stategram.resources import Resources, use_resources
     from stategram.text import Corpus, ReadStats, Vocabulary, corpus_from_sentences, read_corpus
 
@@ -129,6 +138,8 @@ _HOMES = {
         "Mixture",
         "Model",
         "NgramModel",
+        "Scores",
+        "State",
         "load_model",
     ),
     "stategram.resources": ("Resources", "use_resources"),
@@ -169,6 +180,8 @@ __all__ = [
     "Reproduction",
     "Resources",
     "RowResult",
+    "Scores",
+    "State",
     "StategramError",
     "SweepRecord",
     "TagCounts",

@@ -19,12 +19,12 @@ _COMMANDS = {
     "tags": "Print the part-of-speech tags of words.",
     "train": "Train a model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
-    "score": "Give the surprisal of each word of a text.",
-    "predict": "Give the most likely next words.",
+    "score": "Print the surprisal of each word of a text.",
+    "predict": "Print the most likely next words.",
     "export": "Write a model, or its word classes, for other tools.",
     "reproduce": "Make the tables of the paper for a text.",
     "report": "Write a report of a model: one HTML file.",
-    "verify": "Check that a model is whole and makes sense.",
+    "verify": "Verify the checksums and the consistency of a model.",
     "demo": "See it all work on the State of the Union addresses.",
 }
 

@@ -1,6 +1,6 @@
 """What every model can do.
 
-A kind of model has to say what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
+A kind of model defines what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
 starts (`start`), and how probable a text is (`score`, `distribution_after`); everything else follows.
 """
 
@@ -173,7 +173,7 @@ class Model(ABC):
         return Step(float(scores.log_probs[0]), scores.state, order)
 
     def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
-        """Return the state after the words of a history, which begins a sentence unless told otherwise."""
+        """Return the state after the words of a history, which begins a sentence by default."""
         words = split_words(history)
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]

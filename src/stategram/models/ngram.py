@@ -152,7 +152,7 @@ class NgramModel(Model):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # ARPA files do not say
+        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # as in ARPA files
         return f"{self.order}-gram model{known}"
 
     @property
@@ -222,13 +222,23 @@ class NgramModel(Model):
 
         """
         self._check_features(features)
-        corpus, start = self._corpus(text), self.start()
+        return self.score_mapped(self._corpus(text), self.trie.numbers, features, state)
+
+    def score_mapped(
+        self,
+        corpus: Corpus,
+        numbers: NDArray[np.uint32],
+        features: Collection[str],
+        state: State | None,
+    ) -> Scores:
+        """Score a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
+        start = self.start()
         first = start if state is None else state
         try:
             log_probs, orders, nodes = self._reader.score_events(
                 corpus.ids,
                 corpus.sentence_starts,
-                self.trie.numbers,
+                numbers,
                 start.value,
                 first.value,
                 bool(features),
@@ -240,7 +250,7 @@ class NgramModel(Model):
         return Scores(
             corpus,
             log_probs,
-            self._state_at_end(corpus, first),
+            self._state_at_end(corpus, numbers, first),
             orders,
             {name: self._node_feature(name, nodes) for name in features},
         )
@@ -253,7 +263,7 @@ class NgramModel(Model):
             lengths += nodes >= begin
         return lengths
 
-    def _state_at_end(self, corpus: Corpus, first: State) -> State:
+    def _state_at_end(self, corpus: Corpus, numbers: NDArray[np.uint32], first: State) -> State:
         if corpus.n_events == 0:
             return first
         if corpus.ids[-1] == END:
@@ -263,9 +273,7 @@ class NgramModel(Model):
         last = sentence[max(0, len(sentence) - self.order + 1) :]
         before = first if corpus.n_sentences == 1 else self.start()
         return State(
-            self._node_after(
-                before.value if len(last) == len(sentence) else 0, self.trie.numbers[last].tolist()
-            )
+            self._node_after(before.value if len(last) == len(sentence) else 0, numbers[last].tolist())
         )
 
     def advance(self, state: State, word: str) -> Step:
