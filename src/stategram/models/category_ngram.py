@@ -159,7 +159,7 @@ class CategoryNgramModel(Model):
         """Return the log-probabilities of a text, in one walk over it."""
         self._check_features(features)
         corpus = self._corpus(text)
-        node, category = (self.start() if state is None else state).value
+        node, category = self._first_state(state).value
         scores = self.ngram.score_mapped(
             corpus, self._numbers, [name for name in features if name != "category"], State(node)
         )

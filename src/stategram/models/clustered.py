@@ -221,7 +221,7 @@ class ClusteredModel(Model):
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each context is looked up once."""
         self._check_features(features)
-        corpus, history = self._corpus(text), (self.start() if state is None else state).value
+        corpus, history = self._corpus(text), self._first_state(state).value
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         for begin, piece in corpus.pieces():

@@ -200,7 +200,7 @@ class Mixture(Model):
         requested = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
         for name, number in sources.items():
             requested[number].add(name)
-        states = list((self.start() if state is None else state).value)
+        states = list(self._first_state(state).value)
         log_probs = np.zeros(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))

@@ -257,6 +257,12 @@ class Model(ABC):
             text = corpus_from_sentences(text, vocabulary=self.vocabulary)
         return text.in_vocabulary(self.vocabulary)
 
+    def _first_state(self, state: State | None) -> State:
+        """Return the state in which a text starts."""
+        if state is not None and not isinstance(state, State):
+            raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
+        return self.start() if state is None else state
+
     def _one_event(self, id: int) -> Corpus:
         return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
 

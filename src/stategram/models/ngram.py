@@ -222,24 +222,23 @@ class NgramModel(Model):
 
         """
         self._check_features(features)
-        return self.score_mapped(self._corpus(text), self.trie.numbers, features, state)
+        first = self._first_state(state)
+        return self.score_mapped(self._corpus(text), self.trie.numbers, features, first)
 
     def score_mapped(
         self,
         corpus: Corpus,
         numbers: NDArray[np.uint32],
         features: Collection[str],
-        state: State | None,
+        first: State,
     ) -> Scores:
         """Score a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
-        start = self.start()
-        first = start if state is None else state
         try:
             log_probs, orders, nodes = self._reader.score_events(
                 corpus.ids,
                 corpus.sentence_starts,
                 numbers,
-                start.value,
+                self.start().value,
                 first.value,
                 bool(features),
                 scoring_threads(corpus.n_events),
