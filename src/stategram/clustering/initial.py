@@ -92,15 +92,6 @@ def fill_empty(labels: NDArray[np.uint32], members: NDArray[np.int64]) -> NDArra
     return filled
 
 
-def number_classes(*files: Mapping[str, object]) -> dict[object, int]:
-    """Return a number for each class name of some class files, in the order of their appearance."""
-    numbers: dict[object, int] = {}
-    for file in files:
-        for name in file.values():
-            numbers.setdefault(name, len(numbers))
-    return numbers
-
-
 def given_labels(
     vocabulary: Vocabulary, classes: Mapping[str, object], numbers: Mapping[object, int]
 ) -> NDArray[np.int64]:

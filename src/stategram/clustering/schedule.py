@@ -2,7 +2,7 @@
 
 Plain exchange moves one element at a time and is stuck as soon as no single move gains. So it may be annealed
 first: sweeps in which an element may also move where the criterion loses, with a temperature that falls to
-(nearly) nothing. Plain sweeps follow until they gain too little. Then rounds of `merge_split` may escape
+(nearly) nothing. Plain sweeps follow until they gain too little. Then rounds of merge-split may escape
 further: each merges some classes and splits others, sweeps, and is kept if the criterion has gained.
 """
 

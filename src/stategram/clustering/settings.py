@@ -96,17 +96,6 @@ def _classes(anneal: int, max_sweeps: int, rounds: int = 0) -> Schedule:
     return Schedule(anneal, max_sweeps, rounds=rounds, exchange=EXCHANGE_OF_CLASSES)
 
 
-# Word classes are few and their sweeps cheap: they are annealed, sweep until nothing moves, and, given time,
-# merge and split classes. Contexts are many: their levels end when a sweep gains little. For a given time,
-# annealing alone is better at first; rounds of merge-split are better once it has run for a while.
-#
-# "paper" is the algorithm of Ueberla and Gransden (1996), as far as they describe it: plain exchange from the
-# initial clustering, every sweep over all clusters, a level ends when a sweep over words and contexts
-# improves the criterion by less than 1 % of it, contexts with fewer than 6 events do not move. Chosen here,
-# because the paper does not say it: the criterion (maximum likelihood; `criterion` has leaving-one-out);
-# batches of 64 elements that are scored together; and the initial clustering, where the most frequent
-# elements have a cluster each and the first sweep places the others. Without a tree, contexts begin in the
-# state of their nearest value.
 EFFORTS = {
     "paper": Effort(
         Schedule(anneal=0, max_sweeps=50, tolerance=0.01, candidates=0),
@@ -119,4 +108,20 @@ EFFORTS = {
         ClusteringSettings(anneal=20, tolerance=0.000014, max_sweeps=12),
     ),
 }
+"""The search efforts, for word classes and for contexts.
+
+Word classes are few and their sweeps cheap: they are annealed, sweep until nothing moves, and, given time,
+merge and split classes. Contexts are many: a level ends when a sweep over all clusters improves the criterion
+by less than `tolerance` of it. For a given time, annealing alone is better at first; rounds of merge-split
+are better once it has run for a while.
+
+"paper" is the algorithm of Ueberla and Gransden (1996), as far as they describe it: plain exchange from the
+initial clustering; every sweep goes over all clusters; a level ends when a sweep over words and contexts
+improves the criterion F by less than 1 % of it; contexts with fewer than 6 events do not move. Where the
+paper does not say it, this is the choice: F is that of maximum likelihood (`criterion` has leaving-one-out);
+elements are scored in batches of 64, a parameter of the kernels; initially the most frequent elements have a
+cluster each, and the first sweep, from the most frequent to the rarest, places the others; on a deeper level,
+states without contexts are given to its most frequent nodes; without a tree, contexts begin in the state of
+their nearest value, where rare ones stay.
+"""
 PRESETS = {name: effort.contexts for name, effort in EFFORTS.items()}

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from stategram.clustering.checkpoint import Checkpoint
 from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
-from stategram.clustering.initial import number_classes
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS
 from stategram.clustering.word_classes import WordClasses
@@ -26,7 +25,7 @@ from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import add_arrays, atomic_write
-from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
 
 # The fraction of the work that a search for numbers of clusters is.
 _SEARCH = 0.5
@@ -190,7 +189,7 @@ def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any
                 "give WordClasses, or a dict of words and their classes"
             )
         return labels
-    numbers = number_classes(classes)
+    numbers = dense_ids(classes.values())
     n = len(numbers)
     found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
     found[[BEGIN, END]] = n + 1, n + 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -12,24 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.exchange import (
-    Clusters,
-    Exchange,
-    predictive_exchange,
-    tied_exchange,
-    two_sided_exchange,
-)
+from stategram.clustering.class_level import ClassLevel
+from stategram.clustering.exchange import Clusters
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
-from stategram.clustering.initial import frequent_first, given_labels, number_classes
-from stategram.clustering.merge_split import merge_and_split
+from stategram.clustering.initial import frequent_first, given_labels
 from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
 from stategram.clustering.settings import EFFORTS
-from stategram.clustering.tree_clustering import Labels, TreeClustering
+from stategram.clustering.tree_clustering import TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
-from stategram.text import Corpus, corpus_from_sentences
+from stategram.text import Corpus, corpus_from_sentences, dense_ids
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -182,19 +176,20 @@ class WordClasses:
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
         bigrams = count_bigrams(corpus)
-        counts, given = bigrams.word_counts, {**(self.init or {}), **(self.fixed or {})}
-        numbers = number_classes(self.fixed or {}, self.init or {})
+        init, fixed, counts = self.init or {}, self.fixed or {}, bigrams.word_counts
+        given = {**init, **fixed}
+        numbers = dense_ids([*fixed.values(), *init.values()])
         categories = frequent_first(
             counts,
             self._n_classes(bigrams, numbers),
             given=given_labels(corpus.vocabulary, given, numbers),
-            fixed=[corpus.vocabulary.id(word) for word in self.fixed or {} if word in corpus.vocabulary],
+            fixed=[corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary],
             singletons=[bigrams.boundary],
         )
         is_rare = counts[categories.order] < self.min_count
         often = dataclasses.replace(categories, order=categories.order[~is_rare])
         schedule = self._schedule(often, bool(numbers))
-        level = _ClassLevel(self.criterion, bigrams, often, self.n_states, schedule.candidates)
+        level = ClassLevel(self.criterion, bigrams, often, self.n_states, schedule.candidates)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
         if self.criterion == "two-sided" or numbers or len(categories.order) > categories.n:
             exchange = TreeClustering(level, schedule, monitor, int(self.random_state)).run().exchange
@@ -334,54 +329,6 @@ class WordClasses:
         self.contexts_ = tuple("<s>" if i == bigrams.boundary else words[i] for i in ids.tolist())
         self.context_counts_ = bigrams.word_counts[ids]
         self.states_ = _by_size(labels[ids].astype(np.int64), self.context_counts_)
-
-
-@dataclasses.dataclass(frozen=True)
-class _ClassLevel:
-    """Word classes as what they are to the tree clustering: a single level."""
-
-    criterion: str
-    bigrams: BigramCounts
-    classes: Clusters
-    n_states: int | None
-    candidates: int
-    numbers: Sequence[int] = (1,)
-    work: Sequence[float] = (1.0,)
-
-    def exchange(
-        self, level: int, above: Sequence[Labels], categories: Labels | None, states: Labels | None
-    ) -> Exchange:
-        """Return the exchange that begins with the initial classes."""
-        bigrams, classes = self.bigrams, self.classes
-        if self.criterion == "tied":
-            return self._tied(classes)
-        if self.criterion == "predictive":
-            return predictive_exchange(bigrams, classes)
-        n_states = min(self.n_states or classes.n, int(np.count_nonzero(bigrams.word_counts)))
-        return two_sided_exchange(
-            bigrams.successors,
-            bigrams.predecessors,
-            frequent_first(bigrams.word_counts, n_states),
-            classes,
-            self.candidates,
-        )
-
-    def states(self, level: int, above: Sequence[Labels], exchange: Exchange) -> Labels:
-        """Return the states, if words as contexts have their own."""
-        return exchange.words.labels() if exchange.contexts is None else exchange.contexts.labels()
-
-    def n_nodes(self, level: int) -> int:
-        """Return the number of words that occur."""
-        return int(np.count_nonzero(self.bigrams.word_counts))
-
-    def merge_split(self, exchange: Exchange, seed: int) -> Exchange | None:
-        """Return an exchange with some classes merged and others split; None if there are not two."""
-        reached = dataclasses.replace(self.classes, labels=exchange.words.labels())
-        changed = merge_and_split(self.bigrams, reached, seed)
-        return None if changed is None else self._tied(changed)
-
-    def _tied(self, classes: Clusters) -> Exchange:
-        return tied_exchange(self.bigrams, classes, self.candidates)
 
 
 def _occurs(word: str, corpus: Corpus, bigrams: BigramCounts) -> bool:
