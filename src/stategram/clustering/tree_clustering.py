@@ -105,8 +105,10 @@ class TreeClustering:
         """Cluster level by level; from `start`, if it is given."""
         point = start or ResumePoint(self.levels.numbers[0])
         self.monitor.resume(point.history)
+        exchange: Exchange | None = None
         for level in self.levels.numbers[self.levels.numbers.index(point.level) :]:
             begun = self.monitor.seconds()
+            exchange = None  # the tables of the level above are freed first
             exchange = self.levels.exchange(level, point.above, point.categories, point.states)
             exchange, stopped = self._run_level(exchange, point)
             point = ResumePoint(
@@ -117,6 +119,7 @@ class TreeClustering:
             )
             if stopped:
                 break
+        assert exchange is not None
         assert point.categories is not None
         return Found(point.above, point.categories, point.results, exchange)
 
@@ -132,6 +135,7 @@ class TreeClustering:
             if not sweep.shortlisted and (number > 0 or not is_first):
                 self._save(start, number, reached, exchange)
             if sweep.begins_round:
+                exchange = kept  # the tables of a round that has failed are freed first
                 shaken = self.levels.merge_split(kept, sweep_seed(self.seed, rounds))
                 if shaken is None:
                     break
