@@ -18,6 +18,7 @@ from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
 from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
 from stategram.inspection import ClusterGallery
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
+from stategram.report.charts import Chart
 from stategram.report.line_charts import panel_svg
 from stategram.report.paper_tables import paper_table
 from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
@@ -232,15 +233,21 @@ def test_bands_of_a_handful_of_events_are_said_but_not_drawn() -> None:
 def test_axes_have_labels_enough_and_none_twice() -> None:
     charts = [bands_chart(sample()), sweeps_chart(sample()), sweeps_chart(_with_sweeps(3))]
     for chart in charts:
-        assert chart is not None
-        svg = panel_svg(chart.panels[0], chart.legend, "")
-        axes = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg)
-        assert len(axes) == 2
-        for axis in axes:
-            labels = re.findall(r">([^<>]+)</text>", axis)
+        for labels in _axis_labels(chart):
             assert len(labels) >= (4 if chart is charts[0] else 3)
             assert len(set(labels)) == len(labels)
             assert not any(label.startswith("0.") for label in labels)
+    sweeps, _ = _axis_labels(sweeps_chart(_with_sweeps(1)))
+    assert sweeps == ["1"]
+
+
+def _axis_labels(chart: Chart | None) -> list[list[str]]:
+    """Return the labels of the axes of the first panel."""
+    assert chart is not None
+    svg = panel_svg(chart.panels[0], chart.legend, "")
+    axes = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg)
+    assert len(axes) == 2
+    return [re.findall(r">([^<>]+)</text>", axis) for axis in axes]
 
 
 def _with_sweeps(n: int) -> Reproduction:
