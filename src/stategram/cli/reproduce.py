@@ -187,8 +187,8 @@ def _lines(found: Reproduction) -> Iterator[str]:
     yield ""
     yield (
         "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
-        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5; paper: its own "
-        "figures, of another text"
+        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5; paper: its "
+        "own figures, of another text"
     )
     if found.claims:
         yield ""
