@@ -108,7 +108,7 @@ def _check(levels: ContextLevels, point: ResumePoint) -> None:
     assert point.categories is not None
     settings, all_states = levels.settings, [*point.above, point.states]
     if any(labels.dtype != np.uint32 for labels in (*all_states, point.categories)):
-        raise ValueError("its clusters are not whole numbers")
+        raise ValueError("its clusters are not integers")
     for number, labels in zip(levels.numbers, all_states, strict=False):
         if not _are_labels(labels, len(levels.tree.levels[number - 1]), settings.states):
             raise ValueError("its states are not those of the text")
