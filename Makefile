@@ -23,7 +23,7 @@ KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time.
 .NOTPARALLEL:
-.PHONY: help demo test check docs format bench sanitize sdist clean
+.PHONY: help demo test check docs format bench sanitize sanitize-threads sdist clean
 
 help:
 	@echo "make demo      set up and run the demo"
@@ -33,6 +33,7 @@ help:
 	@echo "make docs      docs/commands.md and docs/recipes.md, from the program"
 	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
 	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
+	@echo "make sanitize-threads  kernel tests under TSan    (Linux, GCC)"
 	@echo "make sdist     the source distribution, in dist/"
 	@echo "make clean     remove whatever these made"
 	@echo "PYTHON=python3.12 chooses the Python of a new $(VENV)."
@@ -43,7 +44,8 @@ demo: $(STAMPS)/package $(STAMPS)/demo
 test: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m pytest $(TESTS) $(PYTEST)
 
-check: $(STAMPS)/runtime $(STAMPS)/test $(STAMPS)/check
+# Types are checked against those of the kernels that were built.
+check: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(wildcard src tests tools benchmarks examples)
@@ -62,25 +64,31 @@ docs: $(STAMPS)/package
 bench: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m benchmarks $(BENCH)
 
-# The sanitizers' run-time libraries have to be there before Python itself; libstdc++ too, or the first C++
+# A sanitizer's run-time library has to be loaded before Python itself; libstdc++ too, or the first C++
 # exception ends in a failed check of ASan. Python keeps memory until it exits, so leaks are not looked for.
+# TSan needs addresses without much randomness (setarch -R), and pytest must not fork.
 # --capture=sys lets the report of a sanitizer through.
 sanitize:
-	$(MAKE) VENV=.venv-sanitize TESTS=$(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) \
-	    BUILD="-Ccmake.define.STATEGRAM_SANITIZE=ON -Cbuild-dir=build/sanitize" sanitized-test
+	$(MAKE) SANITIZER=address RUNTIME=libasan.so VENV=.venv-sanitize sanitized-test
+
+sanitize-threads:
+	$(MAKE) SANITIZER=thread RUNTIME=libtsan.so VENV=.venv-sanitize-threads sanitized-test
 
 .PHONY: sanitized-test
+sanitized-test: BUILD := -Ccmake.define.STATEGRAM_SANITIZE=$(SANITIZER) -Cbuild-dir=build/sanitize-$(SANITIZER)
 sanitized-test: $(STAMPS)/package $(STAMPS)/test
-	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
-	    $(BIN)/python -m pytest --capture=sys $(TESTS) $(PYTEST)
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=$(RUNTIME)) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+	    setarch -R $(BIN)/python -m pytest --capture=sys \
+	    $(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) $(PYTEST)
 
 sdist: $(STAMPS)/venv
 	$(INSTALL) build
 	$(BIN)/python -m build --sdist
 
 clean:
-	rm -rf $(VENV) .venv-sanitize build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-sanitize .venv-sanitize-threads build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -f src/stategram/_core.pyi
 	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # ---- set-up
@@ -101,8 +109,8 @@ $(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/b
 	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) --no-build-isolation --editable . $(BUILD)
 	@touch $@
 
-# runtime, demo, test, check: lists of requirements in pyproject.toml.
-$(STAMPS)/runtime $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+# demo, test, check: lists of requirements in pyproject.toml.
+$(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
 	$(REQUIREMENTS) $* > $(STAMPS)/$*.txt
 	$(INSTALL) -r $(STAMPS)/$*.txt
 	@touch $@

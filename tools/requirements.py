@@ -1,4 +1,4 @@
-"""Prints one list of requirements of pyproject.toml: build, runtime, an extra or a dependency group.
+"""Prints one list of requirements of pyproject.toml: build, an extra or a dependency group.
 
 So that the Makefile can install what a step needs without building the package first.
 """
@@ -20,7 +20,6 @@ def requirements(name: str) -> list[str]:
     table = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     lists: dict[str, list[str]] = {
         "build": table["build-system"]["requires"],
-        "runtime": table["project"]["dependencies"],
         **table["project"]["optional-dependencies"],
         **table["dependency-groups"],
     }

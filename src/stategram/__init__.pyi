@@ -72,6 +72,8 @@ from .models import (
     Mixture as Mixture,
     Model as Model,
     NgramModel as NgramModel,
+    Scores as Scores,
+    State as State,
     load_model as load_model,
 )
 from .resources import (

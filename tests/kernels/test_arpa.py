@@ -280,6 +280,18 @@ def test_damage_is_refused_or_read_never_more(damage: list[tuple[int, int, bytes
         assert write(words, trie, 5)
 
 
+def test_nothing_follows_a_step_that_failed() -> None:
+    reader = ArpaReader(1)
+    assert reader.feed(
+        b"\\data\\\nngram 1=1\nngram 2=2\n\\1-grams:\n-1 a\n\\2-grams:\n-1 a a\n-1 a a\n\\end\\\n"
+    )
+    with pytest.raises(ArpaProblem, match="second time"):
+        reader.number_words(trie_numbers(4))
+    for step in (reader.finish, lambda: reader.feed(b"\\end\\\n"), lambda: reader.feed(b"")):
+        with pytest.raises(RuntimeError, match="an earlier step failed"):
+            step()
+
+
 def test_misuse_is_refused() -> None:
     reader = ArpaReader(1)
     with pytest.raises(ValueError, match="not to be numbered now"):
@@ -290,7 +302,10 @@ def test_misuse_is_refused() -> None:
     for wrong in ([0, 1, 2], [0, 1, 2, 4], [0, 1, 2, 2]):
         with pytest.raises(ValueError, match="number"):
             reader.number_words(np.array(wrong, np.uint32))
-    words, trie, _ = read([SMALL])
+    words, trie, reader = read([SMALL])
+    for step in (reader.finish, reader.take_trie, lambda: reader.feed(b"\n")):
+        with pytest.raises(RuntimeError, match="or the trie was taken"):
+            step()
     with pytest.raises(ValueError, match="damaged"):
         write(words, NgramTrie(trie.numbers, trie.begins, trie.words[:-1], trie.nodes, trie.leaves), 5)
     with pytest.raises(ValueError, match="do not fit together"):

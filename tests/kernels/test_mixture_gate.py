@@ -35,7 +35,7 @@ def problem(
 def test_the_kernel_is_its_twin(seed: int, parts: int, events: int, sizes: list[int]) -> None:
     ratios, rows, factors = problem(seed, parts, events, sizes)
     kernel = _core.GateLikelihood(ratios, rows, len(factors), 1)
-    value, gradient = kernel.ask(factors.ravel())
+    value, gradient = kernel.value_and_gradient(factors.ravel())
 
     def twin(of: NDArray[np.float64]) -> float:
         return naive.gate_log_likelihood(ratios.astype(float).tolist(), rows.T.tolist(), of.tolist())
@@ -55,7 +55,8 @@ def test_the_kernel_is_its_twin(seed: int, parts: int, events: int, sizes: list[
 def test_the_same_bytes_on_any_number_of_threads(parts: int) -> None:
     ratios, rows, factors = problem(1, parts, 20_000, [1, 30, 500])
     one, *others = (
-        _core.GateLikelihood(ratios, rows, len(factors), n).ask(factors.ravel()) for n in (1, 2, 4)
+        _core.GateLikelihood(ratios, rows, len(factors), n).value_and_gradient(factors.ravel())
+        for n in (1, 2, 4)
     )
     for other in others:
         assert other[0] == one[0]
@@ -68,8 +69,8 @@ def test_what_does_not_fit_is_refused() -> None:
         _core.GateLikelihood(ratios[:9].copy(), rows, 4, 1)
     with pytest.raises(ValueError, match="a row of each table"):
         _core.GateLikelihood(ratios, rows[:0].copy(), 4, 1)
-    with pytest.raises(ValueError, match="not there"):
+    with pytest.raises(ValueError, match="row that is missing"):
         _core.GateLikelihood(ratios, rows, 3, 1)
     kernel = _core.GateLikelihood(ratios, rows, 4, 1)
     with pytest.raises(ValueError, match="factor for each part"):
-        kernel.ask(factors.ravel()[:-1].copy())
+        kernel.value_and_gradient(factors.ravel()[:-1].copy())

@@ -184,3 +184,20 @@ def test_steps_out_of_order_are_refused() -> None:
     assert encoder.encode()[0].tolist() == [3, 4, 2]
     with pytest.raises(RuntimeError, match="in this order"):
         encoder.encode()
+
+
+def test_nothing_follows_a_step_that_failed() -> None:
+    encoder = TextEncoder(True, False, 2)
+    for _ in range(8):
+        encoder.feed("É é\n".encode() * 100_000)
+    encoder.end_file()
+    with pytest.raises(ValueError, match="fewer lowered words"):
+        encoder.merge(b"", b"")
+    for step in (
+        encoder.end_file,
+        encoder.encode,
+        lambda: encoder.feed(b"a\n"),
+        lambda: encoder.merge(b"", b""),
+    ):
+        with pytest.raises(RuntimeError, match="an earlier step failed"):
+            step()

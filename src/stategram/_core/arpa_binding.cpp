@@ -13,21 +13,25 @@ namespace {
 
 bool feed(ArpaReader& reader, const nb::bytes& block) {
     const std::string_view text(block.c_str(), block.size());
+    const BusyGuard guard = reader.enter();
     nb::gil_scoped_release release;
     return reader.feed(text);
 }
 
 bool finish(ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
     nb::gil_scoped_release release;
     return reader.finish();
 }
 
 void number_words(ArpaReader& reader, In<std::uint32_t> numbers) {
+    const BusyGuard guard = reader.enter();
     nb::gil_scoped_release release;
     reader.number_words(numbers.data(), numbers.size());
 }
 
 auto words(const ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
     std::vector<std::uint8_t> letters;
     std::vector<std::int64_t> offsets{0};
     for (std::size_t id = 0; id < reader.n_words(); ++id) {
@@ -39,9 +43,30 @@ auto words(const ArpaReader& reader) {
 }
 
 auto take_trie(ArpaReader& reader) {
-    TrieBuilder& trie = reader.trie();
+    const BusyGuard guard = reader.enter();
+    TrieBuilder& trie = reader.take_trie();
     return std::tuple(to_numpy(std::vector<std::int64_t>(trie.begins())), to_numpy(trie.take_words()),
                       to_numpy(trie.take_nodes()), to_numpy(trie.take_leaves()));
+}
+
+auto counts(const ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
+    return reader.counts();
+}
+
+auto added(const ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
+    return std::tuple(reader.added(0), reader.added(1), reader.added(2));
+}
+
+bool renamed_unknown(const ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
+    return reader.renamed_unknown();
+}
+
+std::size_t inserted(const ArpaReader& reader) {
+    const BusyGuard guard = reader.enter();
+    return reader.inserted();
 }
 
 }  // namespace
@@ -59,28 +84,22 @@ void register_arpa_reader(nb::module_& m) {
         nb::exception<ArpaProblem>(m, "ArpaProblem", PyExc_ValueError).ptr());
     nb::class_<ArpaReader>(
         m, "ArpaReader",
-        "Blocks of an ARPA file to a trie. Use in this order: feed for each block; finish; "
-        "take_trie. Whenever feed or finish give True: words and number_words, and after "
-        "finish once more finish. Raises ArpaProblem, its text the line and what is wrong.")
+        "Blocks of an ARPA file to a trie.\n\n"
+        "Use in this order: feed for each block; finish; take_trie. Whenever feed or finish return True:\n"
+        "words and number_words, and after finish once more finish. Raises ArpaProblem: the line, a colon,\n"
+        "what was found and what to do.")
         .def(nb::init<int>(), nb::arg("threads"))
         .def("feed", &feed, nb::arg("block"),
-             "The next bytes. Gives whether the words are to be numbered now.")
-        .def("finish", &finish, "Closes the file. Gives what feed gives.")
-        .def("words", &words, "The words in the order of their ids: letters, offsets.")
+             "Take the next bytes; returns whether the words are to be numbered now.")
+        .def("finish", &finish, "Close the file; returns what `feed` returns.")
+        .def("words", &words, "Return the words in the order of their ids: letters, offsets.")
         .def("number_words", &number_words, nb::arg("numbers").noconvert(),
-             "Takes the trie's number of each word.")
-        .def("take_trie", &take_trie, "begins, words, nodes and leaves; the last two flat. Once only.")
-        .def_prop_ro(
-            "counts", [](const ArpaReader& reader) { return reader.counts(); },
-            "The number of n-grams of each order in the file.")
-        .def_prop_ro(
-            "added",
-            [](const ArpaReader& reader) {
-                return std::tuple(reader.added(0), reader.added(1), reader.added(2));
-            },
-            "Whether <unk>, <s>, </s> were missing.")
-        .def_prop_ro("renamed_unknown", &ArpaReader::renamed_unknown, "Whether <UNK> was taken for <unk>.")
-        .def_prop_ro("inserted", &ArpaReader::inserted, "How many missing starts of n-grams were added.");
+             "Take the trie's number of each word.")
+        .def("take_trie", &take_trie, "Return begins, words, nodes and leaves, the last two flat; once only.")
+        .def_prop_ro("counts", &counts, "The number of n-grams of each order in the file.")
+        .def_prop_ro("added", &added, "Whether <unk>, <s>, </s> were missing.")
+        .def_prop_ro("renamed_unknown", &renamed_unknown, "Whether <UNK> was taken for <unk>.")
+        .def_prop_ro("inserted", &inserted, "How many missing starts of n-grams were added.");
 }
 
 }  // namespace stategram

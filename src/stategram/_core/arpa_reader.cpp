@@ -47,7 +47,20 @@ ArpaReader::ArpaReader(int threads) : pool_(threads), text_(padding, 0) {
     word_backoffs_.assign(special_words, 0);
 }
 
+void ArpaReader::start_step() {
+    if (!usable_)
+        throw std::logic_error("an earlier step failed, or the trie was taken; begin with a new reader");
+    usable_ = false;
+}
+
 bool ArpaReader::feed(std::string_view block) {
+    start_step();
+    read_block(block);
+    usable_ = true;
+    return state_ == State::numbering;
+}
+
+void ArpaReader::read_block(std::string_view block) {
     std::copy(text_.begin() + static_cast<std::ptrdiff_t>(at_),
               text_.begin() + static_cast<std::ptrdiff_t>(end_), text_.begin());
     end_ -= at_;
@@ -57,12 +70,15 @@ bool ArpaReader::feed(std::string_view block) {
     end_ += block.size();
     std::fill(text_.begin() + static_cast<std::ptrdiff_t>(end_), text_.end(), '\0');
     read_lines();
-    return state_ == State::numbering;
 }
 
 bool ArpaReader::finish() {
-    if (at_ < end_ && text_[end_ - 1] != '\n' && feed("\n")) return true;
-    if (state_ == State::numbering) return true;
+    start_step();
+    if (at_ < end_ && text_[end_ - 1] != '\n') read_block("\n");
+    if (state_ == State::numbering) {
+        usable_ = true;
+        return true;
+    }
     if (state_ != State::ended) line_ = std::max<std::int64_t>(line_ - 1, 1);  // the last one
     const std::string again = "; the file is cut off, or was never finished: make or fetch it again";
     if (state_ == State::before && skipped_ == 0) fail("the file is empty; expected an ARPA file");
@@ -73,6 +89,7 @@ bool ArpaReader::finish() {
         fail("the file ends after " + std::to_string(count_) + " of " + std::to_string(counts_[order_ - 1]) +
              " " + std::to_string(order_) + "-grams; expected \\end\\" + again);
     trie_->set_links(pool_);
+    usable_ = true;
     return false;
 }
 
@@ -160,12 +177,15 @@ void ArpaReader::number_words(const std::uint32_t* numbers, std::size_t count) {
     if (state_ != State::numbering) throw std::invalid_argument("the words are not to be numbered now");
     if (count != word_ids_.size()) throw std::invalid_argument("one number for each word is needed");
     std::vector<bool> taken(count);
-    std::vector<float> log_probs(count), backoffs(count);
-    numbers_.resize(table_.size());
     for (std::size_t id = 0; id < count; ++id) {
         if (numbers[id] >= count || taken[numbers[id]])
             throw std::invalid_argument("the numbers are no permutation of 0, 1, ...");
         taken[numbers[id]] = true;
+    }
+    start_step();
+    std::vector<float> log_probs(count), backoffs(count);
+    numbers_.resize(table_.size());
+    for (std::size_t id = 0; id < count; ++id) {
         numbers_[word_ids_[id]] = numbers[id];
         log_probs[numbers[id]] = word_log_probs_[word_ids_[id]];
         backoffs[numbers[id]] = word_backoffs_[word_ids_[id]];
@@ -175,6 +195,7 @@ void ArpaReader::number_words(const std::uint32_t* numbers, std::size_t count) {
     state_ = State::ngrams;
     closed_ = true;
     read_lines();
+    usable_ = true;
 }
 
 // Reads lines of n-grams up to `end` or the end of the section, a part of them on each thread.

@@ -1,6 +1,7 @@
 // An ARPA file, block by block, to a vocabulary and the arrays of a trie.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -19,7 +20,10 @@ class ArpaReader {
  public:
     explicit ArpaReader(int threads);
 
-    // The next bytes of the file. Gives true when all words are known: number_words has then to be called.
+    // Held by who calls the methods below: one thread at a time.
+    BusyGuard enter() const { return BusyGuard(busy_); }
+
+    // The next bytes of the file. Returns true when all words are known: number_words has then to be called.
     bool feed(std::string_view block);
     // The trie's number of each word of the vocabulary. Reading goes on with what was fed before.
     void number_words(const std::uint32_t* numbers, std::size_t count);
@@ -33,8 +37,10 @@ class ArpaReader {
     bool renamed_unknown() const { return upper_unknown_ != WordTable::absent; }
     std::size_t inserted() const { return inserted_; }
     const std::vector<std::uint64_t>& counts() const { return counts_; }
-    TrieBuilder& trie() {
+    // The finished trie, whose arrays the caller may move away: nothing can follow.
+    TrieBuilder& take_trie() {
         if (state_ != State::ended) throw std::logic_error("the file was not read to its end");
+        start_step();
         return *trie_;
     }
 
@@ -51,6 +57,9 @@ class ArpaReader {
         std::optional<ArpaProblem> problem;
     };
 
+    // Every step starts with this and ends by setting `usable_` again: none can follow one that failed.
+    void start_step();
+    void read_block(std::string_view block);
     void read_lines();
     void read_control(std::string_view line);
     void read_before(std::string_view line);
@@ -67,6 +76,8 @@ class ArpaReader {
     [[noreturn]] void fail(const std::string& what) const { throw ArpaProblem(line_, what); }
 
     ThreadPool pool_;
+    mutable std::atomic<bool> busy_{false};
+    bool usable_ = true;
     State state_ = State::before;
     std::vector<char> text_;             // padded
     std::size_t at_ = 0, end_ = 0;       // what is still to be read of it

@@ -2,15 +2,16 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "ngram_check.hpp"
 #include "powers_of_ten.hpp"
 #include "threads.hpp"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::int64_t nodes_a_task = 1 << 14;
 constexpr std::size_t longest_number = 24;
 
-// Writes a number as printf's %.7g does, but for -inf, which is -99. Gives the end.
+// Writes a number as printf's %.7g does, but for -inf, which is -99. Returns the end.
 char* write_number(char* out, float number) {
     if (std::isinf(number)) {
         std::memcpy(out, "-99", 3);
@@ -101,9 +102,10 @@ class ArpaWriter {
     }
 
     nb::bytes lines(std::size_t level, std::int64_t begin, std::int64_t end) {
-        if (level < 1 || level > trie_.order() || begin < 0 || begin > end ||
-            end > trie_.begins(level + 1) - trie_.begins(level))
-            throw std::invalid_argument("there are no such n-grams");
+        require(level >= 1 && level <= trie_.order() && begin >= 0 && begin <= end &&
+                    end <= trie_.begins(level + 1) - trie_.begins(level),
+                "there are no such n-grams");
+        const BusyGuard guard(busy_);
         std::vector<std::string> parts(
             static_cast<std::size_t>((end - begin + nodes_a_task - 1) / nodes_a_task));
         {
@@ -125,11 +127,9 @@ class ArpaWriter {
                                 t.leaves.data(),  t.leaves.size() / 2};
         nb::gil_scoped_release release;
         check_ngrams(arrays, pool_);
-        const std::int64_t* const offsets = t.offsets.data();
-        if (t.offsets.size() != t.numbers.size() + 1 || offsets[0] != 0 ||
-            offsets[t.numbers.size()] != static_cast<std::int64_t>(t.letters.size()) ||
-            !std::is_sorted(offsets, offsets + t.offsets.size()))
-            throw std::invalid_argument("the words and the trie do not fit together");
+        const char* const message = "the words and the trie do not fit together";
+        require(t.offsets.size() == t.numbers.size() + 1, message);
+        check_offsets(t.offsets, t.letters.size(), message);
     }
 
     // The lines of the n-grams begin .. end - 1 of a level; those of the first are in the order of the ids.
@@ -199,6 +199,7 @@ class ArpaWriter {
 
     Trie trie_;
     ThreadPool pool_;
+    std::atomic<bool> busy_{false};
 };
 
 }  // namespace
@@ -211,7 +212,8 @@ void register_arpa_writer(nb::module_& m) {
              nb::arg("begins").noconvert(), nb::arg("words").noconvert(), nb::arg("nodes").noconvert(),
              nb::arg("leaves").noconvert(), nb::arg("threads"))
         .def("lines", &ArpaWriter::lines, nb::arg("level"), nb::arg("begin"), nb::arg("end"),
-             "The lines of some n-grams of `level` words; words themselves are in the order of their ids.");
+             "Return the lines of some n-grams of `level` words; words themselves are in the order of their "
+             "ids.");
 }
 
 }  // namespace stategram

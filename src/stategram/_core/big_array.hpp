@@ -20,7 +20,7 @@ namespace stategram {
 
 template <typename T>
 class BigArray {
-    static_assert(std::is_trivial_v<T>);
+    static_assert(std::is_trivially_default_constructible_v<T> && std::is_trivially_copyable_v<T>);
 
  public:
     BigArray() = default;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "key_counts.hpp"
 
 namespace stategram {
@@ -24,8 +24,6 @@ struct Rows {
 template <typename Key>
 Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first, std::size_t types,
                  ThreadPool& pool) {
-    for (std::size_t i = 0; i < size; ++i)
-        if (ids[i] >= types) throw std::invalid_argument("an id is not below the number of types");
     auto key_of = [=](std::size_t i) {
         const Key previous = i == 0 ? first : ids[i - 1];
         return static_cast<Key>(previous * static_cast<Key>(types) + ids[i]);
@@ -51,11 +49,12 @@ Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first
 }
 
 auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads) {
-    if (first >= types) throw std::invalid_argument("first is not below the number of types");
-    if (ids.size() > UINT32_MAX) throw std::invalid_argument("more than 2^32-1 events");
+    require(first < types, "first is not below the number of types");
+    require(ids.size() <= UINT32_MAX, "more than 2^32-1 events");
     Rows rows;
     {
         nb::gil_scoped_release release;
+        check_below(ids, types, "an id is not below the number of types");
         ThreadPool pool(threads);
         // Keys of 32 bits halve the memory that the sort has to move.
         if (static_cast<std::uint64_t>(types) * types <= UINT32_MAX)
@@ -71,10 +70,9 @@ auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t typ
 // neighbours come out in order too.
 auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
                       std::size_t n_columns) {
-    const std::int64_t* const end = offsets.data() + offsets.size();
-    if (offsets.size() == 0 || columns.size() != counts.size() || offsets(0) != 0 ||
-        end[-1] != static_cast<std::int64_t>(columns.size()) || !std::is_sorted(offsets.data(), end))
-        throw std::invalid_argument("offsets, columns and counts do not fit together");
+    check_offsets(offsets, columns.size(), "offsets, columns and counts do not fit together");
+    require(columns.size() == counts.size() && n_columns <= UINT32_MAX && offsets.size() <= UINT32_MAX,
+            "offsets, columns and counts do not fit together");
     const std::size_t n_rows = offsets.size() - 1;
     Rows rows;
     {
@@ -82,10 +80,8 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
         rows.offsets.assign(n_columns + 1, 0);
         rows.columns.resize(columns.size());
         rows.counts.resize(columns.size());
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-            if (columns(i) >= n_columns) throw std::invalid_argument("a column is not below their number");
-            ++rows.offsets[columns(i) + 1];
-        }
+        check_below(columns, n_columns, "a column is not below their number");
+        for (std::size_t i = 0; i < columns.size(); ++i) ++rows.offsets[columns(i) + 1];
         for (std::size_t c = 0; c < n_columns; ++c) rows.offsets[c + 1] += rows.offsets[c];
         std::vector<std::int64_t> place(rows.offsets.begin(), rows.offsets.end() - 1);
         for (std::size_t r = 0; r < n_rows; ++r)
@@ -104,11 +100,12 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
 void register_bigrams(nb::module_& m) {
     m.def("count_bigrams", &count_bigrams, nb::arg("ids").noconvert(), nb::arg("first"), nb::arg("types"),
           nb::arg("threads"),
-          "Counts of the pairs (previous, id), `first` standing before the first id: offsets, columns, "
-          "counts.");
+          "Count the pairs (previous, id), `first` standing before the first id.\n"
+          "\n"
+          "Returns offsets, columns, counts.");
     m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
           nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
-          "The same counts with rows and columns exchanged.");
+          "Return the same counts with rows and columns exchanged: offsets, columns, counts.");
 }
 
 }  // namespace stategram

@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "range_counter.hpp"
 #include "threads.hpp"
 
@@ -56,41 +56,27 @@ struct ContextSource {
 
 using Maps = std::vector<In<std::uint32_t>>;
 
-void check_sentences(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts) {
-    const std::int64_t* const starts = sentence_starts.data();
-    if (sentence_starts.size() == 0 || starts[0] != 0 ||
-        starts[sentence_starts.size() - 1] != static_cast<std::int64_t>(ids.size()) ||
-        !std::is_sorted(starts, starts + sentence_starts.size()))
-        throw std::invalid_argument("the sentences do not cover the ids");
-}
-
 auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
                     const Maps& maps, const std::vector<std::int64_t>& distances, std::uint32_t n_values,
                     std::uint32_t first, std::uint32_t last, int threads) {
-    const std::int64_t* const starts = sentence_starts.data();
-    if (maps.empty() || maps.size() >= most_words || maps.size() != distances.size())
-        throw std::invalid_argument("a context has 1 to 8 values");
-    check_sentences(ids, sentence_starts);
-    if (first >= last || last > n_values || n_values >= UINT32_MAX || ids.size() > UINT32_MAX / 2)
-        throw std::invalid_argument("values and their range do not fit together");
-    ContextSource source{ids.data(), starts, sentence_starts.size() - 1, before, {}};
+    require(!maps.empty() && maps.size() < most_words && maps.size() == distances.size(),
+            "a context has 1 to 8 values");
+    check_offsets(sentence_starts, ids.size(), "the sentences do not cover the ids");
+    require(first < last && last <= n_values && n_values < UINT32_MAX && ids.size() <= UINT32_MAX / 2,
+            "values and their range do not fit together");
+    ContextSource source{ids.data(), sentence_starts.data(), sentence_starts.size() - 1, before, {}};
     const std::size_t n_words = maps[0].size();
     for (std::size_t k = 0; k < maps.size(); ++k) {
-        if (distances[k] < 1 || maps[k].size() != n_words)
-            throw std::invalid_argument("a value is not that of a word before, for all words");
+        require(distances[k] >= 1 && maps[k].size() == n_words,
+                "a value is not that of a word before, for all words");
         source.values.push_back({maps[k].data(), distances[k]});
     }
-    if (before >= n_words || n_words > n_values)
-        throw std::invalid_argument("there are fewer values than words");
+    require(before < n_words && n_words <= n_values, "there are fewer values than words");
     std::vector<Level> levels;
     {
         nb::gil_scoped_release release;
-        for (const Value& value : source.values)
-            if (*std::max_element(value.map, value.map + n_words) >= n_values)
-                throw std::invalid_argument("a value is not below their number");
-        for (std::size_t i = 0; i < ids.size(); ++i)
-            if (ids.data()[i] >= n_words)
-                throw std::invalid_argument("an id is not below the number of words");
+        for (const auto& map : maps) check_below(map, n_values, "a value is not below their number");
+        check_below(ids, n_words, "an id is not below the number of words");
         ThreadPool pool(threads);
         levels = count_range(source, static_cast<int>(maps.size()) + 1,
                              static_cast<int>(std::bit_width(n_values)), first, last, pool);
@@ -125,23 +111,19 @@ std::vector<std::size_t> even_cuts(const In<std::int64_t>& group_offsets, std::s
 // group_offsets[j+1]).
 auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
               In<std::uint32_t> rows, In<std::int64_t> group_offsets, std::uint32_t n_columns, int threads) {
-    if (offsets.size() == 0 || group_offsets.size() == 0 || columns.size() != counts.size() ||
-        offsets(offsets.size() - 1) != static_cast<std::int64_t>(columns.size()) || offsets(0) != 0 ||
-        !std::is_sorted(offsets.data(), offsets.data() + offsets.size()) ||
-        !std::is_sorted(group_offsets.data(), group_offsets.data() + group_offsets.size()) ||
-        group_offsets(0) < 0 ||
-        group_offsets(group_offsets.size() - 1) > static_cast<std::int64_t>(rows.size()))
-        throw std::invalid_argument("rows and groups do not fit together");
+    check_offsets(offsets, columns.size(), "rows and groups do not fit together");
+    require(columns.size() == counts.size() && group_offsets.size() > 0 && group_offsets(0) >= 0 &&
+                group_offsets(group_offsets.size() - 1) <= static_cast<std::int64_t>(rows.size()) &&
+                std::is_sorted(group_offsets.data(), group_offsets.data() + group_offsets.size()),
+            "rows and groups do not fit together");
     const std::size_t groups = group_offsets.size() - 1;
     std::vector<std::int64_t> out_offsets(groups + 1, 0);
     std::vector<std::uint32_t> out_columns, out_counts;
     {
         nb::gil_scoped_release release;
-        for (std::size_t i = 0; i < rows.size(); ++i)
-            if (rows.data()[i] + std::size_t{1} >= offsets.size()) throw std::invalid_argument("no such row");
-        for (std::size_t i = 0; i < columns.size(); ++i)
-            if (columns.data()[i] >= n_columns || counts.data()[i] == 0)
-                throw std::invalid_argument("no such column, or a count of 0");
+        check_below(rows, offsets.size() - 1, "no such row");
+        check_below(columns, n_columns, "no such column");
+        for (std::size_t i = 0; i < counts.size(); ++i) require(counts.data()[i] > 0, "a count is 0");
         ThreadPool pool(threads);
         const std::vector<std::size_t> cuts =
             even_cuts(group_offsets, static_cast<std::size_t>(threads) * 16);
@@ -160,9 +142,10 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
                 for (std::int64_t r = group_offsets(group); r < group_offsets(group + 1); ++r) {
                     const std::size_t row = rows.data()[r];
                     for (std::int64_t i = offsets(row); i < offsets(row + 1); ++i) {
-                        const std::uint32_t column = columns.data()[i];
+                        const std::uint32_t column = columns.data()[i], count = counts.data()[i];
                         if (sum[column] == 0) touched.push_back(column);
-                        sum[column] += counts.data()[i];
+                        sum[column] += count;
+                        require(sum[column] >= count, "a sum of counts is above 2^32-1");
                     }
                 }
                 std::sort(touched.begin(), touched.end());
@@ -194,20 +177,18 @@ auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std:
                    const Maps& maps, const std::vector<std::int64_t>& distances, const Maps& first_child,
                    const Maps& symbols, int threads) {
     const std::size_t depth = maps.size(), size = ids.size();
-    if (depth == 0 || distances.size() != depth || first_child.size() != depth || symbols.size() != depth)
-        throw std::invalid_argument("the levels do not fit the context");
-    check_sentences(ids, sentence_starts);
+    require(depth > 0 && depth <= UINT8_MAX && distances.size() == depth && first_child.size() == depth &&
+                symbols.size() == depth,
+            "the levels do not fit the context");
+    check_offsets(sentence_starts, size, "the sentences do not cover the ids");
     for (std::size_t k = 0; k < depth; ++k)
-        if (distances[k] < 1 || before >= maps[k].size())
-            throw std::invalid_argument("a value is not that of a word before, for all words");
+        require(distances[k] >= 1 && before < maps[k].size(),
+                "a value is not that of a word before, for all words");
     std::vector<std::uint32_t> nodes(size, 0);
     std::vector<std::uint8_t> levels(size, 0);
     {
         nb::gil_scoped_release release;
-        for (std::size_t i = 0; i < size; ++i)
-            for (const auto& map : maps)
-                if (ids.data()[i] >= map.size())
-                    throw std::invalid_argument("an id is not below the number of words");
+        for (const auto& map : maps) check_below(ids, map.size(), "an id is not below the number of words");
         ThreadPool pool(threads);
         const std::size_t sentences = sentence_starts.size() - 1;
         const std::size_t slices = std::max<std::size_t>(
@@ -223,12 +204,12 @@ auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std:
                             maps[level].data()[place >= sentence_starts(s) ? ids.data()[place] : before];
                         const auto& children = first_child[level];
                         // The tree may come from a damaged file; to look at all of it would take longer.
-                        if (node + std::size_t{1} >= children.size() ||
-                            children(node) > children(node + std::size_t{1}) ||
-                            children(node + std::size_t{1}) > symbols[level].size())
-                            throw std::invalid_argument("the children of a node are not in the tree");
-                        const std::uint32_t* begin = symbols[level].data() + children(node);
-                        const std::uint32_t* end = symbols[level].data() + children(node + std::size_t{1});
+                        require(node + std::size_t{1} < children.size(),
+                                "the children of a node are not in the tree");
+                        const IndexRange range =
+                            checked_children(children.data(), node, symbols[level].size());
+                        const std::uint32_t* begin = symbols[level].data() + range.begin;
+                        const std::uint32_t* end = symbols[level].data() + range.end;
                         const std::uint32_t* found = std::lower_bound(begin, end, value);
                         if (found == end || *found != value) break;
                         node = static_cast<std::uint32_t>(found - symbols[level].data());
@@ -247,16 +228,18 @@ void register_context_tree(nb::module_& m) {
     m.def("count_contexts", &count_contexts, nb::arg("ids").noconvert(),
           nb::arg("sentence_starts").noconvert(), nb::arg("before"), nb::arg("maps"), nb::arg("distances"),
           nb::arg("n_values"), nb::arg("first"), nb::arg("last"), nb::arg("threads"),
-          "The contexts whose first value is `first` to `last` - 1: for each level values, counts, first "
-          "children; then the same for the words that follow.");
+          "Count the contexts whose first value is `first` to `last` - 1.\n"
+          "\n"
+          "Returns for each level values, counts, first children; then the same for the words that follow.");
     m.def("sum_rows", &sum_rows, nb::arg("offsets").noconvert(), nb::arg("columns").noconvert(),
           nb::arg("counts").noconvert(), nb::arg("rows").noconvert(), nb::arg("group_offsets").noconvert(),
-          nb::arg("n_columns"), nb::arg("threads"), "Sums of groups of rows: offsets, columns, counts.");
+          nb::arg("n_columns"), nb::arg("threads"),
+          "Return the sums of groups of rows: offsets, columns, counts.");
     m.def("find_contexts", &find_contexts, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
           nb::arg("before"), nb::arg("maps"), nb::arg("distances"), nb::arg("first_child"),
           nb::arg("symbols"), nb::arg("threads"),
-          "For each event the node of its context on the deepest level where it is known, "
-          "and that level.");
+          "Return for each event the node of its context on the deepest level where it is known, and that "
+          "level.");
 }
 
 }  // namespace stategram

@@ -1,22 +1,23 @@
-// How well a gate predicts held-out events, and how that grows with each of its numbers.
+// The log-likelihood of held-out events under a gate, and its gradient.
 //
 //     w_i(e) = prod_t f_t,i(e) / sum_j prod_t f_t,j(e),    L = sum_e log sum_i w_i(e) p_i(e)
 //     dL / d log f_r,i = sum over events e that look row r up of  w_i(e) p_i(e) / m(e) - w_i(e)
 //
 // f_t(e): the row of table t that event e looks up; m(e) = sum_i w_i(e) p_i(e).
 //
-// Events are summed by slices, as many whatever the number of threads, and slices in their order: any number
-// of threads gives the same bytes.
+// The number of slices is fixed, and their sums are added in order: any number of threads gives the same
+// bytes.
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "simd.hpp"
 #include "threads.hpp"
 
@@ -36,7 +37,7 @@ struct Problem {
     std::size_t n_tables, n_events;
 };
 
-// Gives the log-likelihood of the events [begin, end), and adds to the gradient. With a `fixed` width the
+// Returns the log-likelihood of the events [begin, end), and adds to the gradient. With a `fixed` width the
 // loops over parts become a few vector instructions.
 template <std::size_t fixed>
 STATEGRAM_INLINE double sum_events(const Problem& of, std::size_t begin, std::size_t end,
@@ -97,7 +98,7 @@ std::vector<T> widened(const T* numbers, std::size_t rows, std::size_t n, std::s
     return wide;
 }
 
-// Knows the events; is asked about many factors.
+// Holds the events; evaluated for many factors.
 class GateLikelihood {
  public:
     GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows, int threads)
@@ -106,18 +107,20 @@ class GateLikelihood {
           n_tables_(rows.shape(0)),
           n_rows_(n_rows),
           pool_(threads) {
-        if (n_parts_ == 0 || n_tables_ == 0 || rows.shape(1) != n_events_)
-            throw std::invalid_argument("each event needs a ratio of each part and a row of each table");
+        require(n_parts_ > 0 && n_tables_ > 0 && rows.shape(1) == n_events_,
+                "each event needs a ratio of each part and a row of each table");
+        // Their product is the size of an array.
+        require(n_rows <= UINT32_MAX && n_parts_ <= UINT16_MAX, "there are too many rows or parts");
         rows_.assign(rows.data(), rows.data() + rows.size());
-        if (std::any_of(rows_.begin(), rows_.end(), [&](std::uint32_t row) { return row >= n_rows; }))
-            throw std::invalid_argument("an event looks a row up that is not there");
+        for (const std::uint32_t row : rows_)
+            require(row < n_rows, "an event looks up a row that is missing");
         width_ = n_parts_ <= 4 ? 4 : (n_parts_ + 7) / 8 * 8;
         ratios_ = widened(ratios.data(), n_events_, n_parts_, width_);
     }
 
-    auto ask(In<double> log_factors) {
-        if (log_factors.size() != n_rows_ * n_parts_)
-            throw std::invalid_argument("each row needs a factor for each part");
+    auto value_and_gradient(In<double> log_factors) {
+        require(log_factors.size() == n_rows_ * n_parts_, "each row needs a factor for each part");
+        const BusyGuard guard(busy_);
         std::vector<double> gradient(n_rows_ * n_parts_);
         double log_sum = 0;
         {
@@ -148,16 +151,25 @@ class GateLikelihood {
     std::vector<float> ratios_;
     std::vector<std::uint32_t> rows_;
     ThreadPool pool_;
+    std::atomic<bool> busy_{false};
 };
 
 }  // namespace
 
 void register_mixture_gate(nb::module_& m) {
-    nb::class_<GateLikelihood>(m, "GateLikelihood")
+    nb::class_<GateLikelihood>(
+        m, "GateLikelihood",
+        "The likelihood of events under gates, whose weights are normalized products of rows of factors.\n\n"
+        "`ratios` has a row for each event: the probabilities of the parts, each divided by the greatest.\n"
+        "`rows` has for each table and event the row it looks up, numbered over all tables.")
         .def(nb::init<Matrix<float>, Matrix<std::uint32_t>, std::size_t, int>(),
              nb::arg("ratios").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_rows"),
              nb::arg("threads"))
-        .def("ask", &GateLikelihood::ask, nb::arg("log_factors").noconvert());
+        .def("value_and_gradient", &GateLikelihood::value_and_gradient, nb::arg("log_factors").noconvert(),
+             "Return the sum of log(sum over parts of weight * ratio), and its derivative by each log "
+             "factor.\n"
+             "\n"
+             "`log_factors`: one row after the other, the logarithm of the factor of each part.");
 }
 
 }  // namespace stategram

@@ -13,11 +13,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "simd.hpp"
 #include "threads.hpp"
 
@@ -123,10 +123,8 @@ class WeightEstimator {
 auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, double tolerance,
                 int threads) {
     const std::size_t n_parts = ratios.shape(0), n_events = ratios.shape(1);
-    if (n_parts == 0 || weights.size() != n_parts)
-        throw std::invalid_argument("there must be a weight for each part");
-    if (!(tolerance > 0) || max_iterations < 0)
-        throw std::invalid_argument("iterations must not be negative, and tolerance above 0");
+    require(n_parts > 0 && weights.size() == n_parts, "there must be a weight for each part");
+    require(tolerance > 0 && max_iterations >= 0, "iterations must not be negative, and tolerance above 0");
     WeightEstimator estimator(ratios.data(), n_parts, n_events, weights.data());
     {
         nb::gil_scoped_release release;
@@ -141,7 +139,13 @@ auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, 
 void register_mixture_weights(nb::module_& m) {
     m.def("em_weights", &em_weights, nb::arg("ratios").noconvert(), nb::arg("weights").noconvert(),
           nb::arg("max_iterations"), nb::arg("tolerance"), nb::arg("threads"),
-          "The weights of a mixture, their log-likelihood, the iterations.");
+          "Estimate the weights of a mixture by expectation maximization, starting from given ones.\n"
+          "\n"
+          "`ratios` has a row for each part: its probabilities of all events, each divided by the greatest "
+          "of them.\n"
+          "Stops when no other weights could gain `tolerance` nats per event.\n"
+          "\n"
+          "Returns the weights, the sum of log(sum over parts of weight * ratio), the iterations.");
 }
 
 }  // namespace stategram

@@ -1,16 +1,15 @@
 // Back-off models for Python: the arrays are checked once, then read.
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "ngram_check.hpp"
 #include "ngram_scoring.hpp"
 #include "ngram_trie.hpp"
@@ -125,12 +124,8 @@ class TrieReader {
  private:
     void check_text(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
                     const In<std::uint32_t>& id_map) const {
-        const std::int64_t* const starts_end = sentence_starts.data() + sentence_starts.size();
-        if (sentence_starts.size() == 0 || sentence_starts(0) != 0 ||
-            starts_end[-1] != static_cast<std::int64_t>(ids.size()) ||
-            !std::is_sorted(sentence_starts.data(), starts_end))
-            throw std::invalid_argument("the sentences do not cover the events");
-        for (std::size_t i = 0; i < id_map.size(); ++i) check_number(id_map(i));
+        check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
+        check_below(id_map, trie_.vocabulary(), "a number is not below the vocabulary");
     }
     TrieArrays arrays() const {
         return {numbers_.data(), numbers_.size(), begins_.data(),  begins_.size(), words_.data(),
@@ -142,10 +137,10 @@ class TrieReader {
                         static_cast<int>(begins_.size()) - 2, words_.data(), nodes_.data(), leaves_.data());
     }
     void check_number(std::uint32_t number) const {
-        if (number >= trie_.vocabulary()) throw std::invalid_argument("a number is not below the vocabulary");
+        require(number < trie_.vocabulary(), "a number is not below the vocabulary");
     }
     void check_state(std::uint32_t node) const {
-        if (node >= trie_.begin(trie_.order())) throw std::invalid_argument("no such state");
+        require(node < trie_.begin(trie_.order()), "no such state");
     }
     NgramStep advance(std::uint32_t node, std::uint32_t number) const {
         check_number(number);
@@ -168,21 +163,26 @@ void register_ngrams(nb::module_& m) {
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
              nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert())
-        .def("check", &TrieReader::check, nb::arg("threads"), "Checks every n-gram.")
-        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
-             nb::arg("first_state"), nb::arg("with_states"), nb::arg("threads"),
-             "For each event its log10 probability, the length of its n-gram and, if wanted, the state "
-             "before it. "
-             "The first sentence starts from `first_state`, the others from `begin_state`.")
+        .def("check", &TrieReader::check, nb::arg("threads"),
+             "Check every n-gram; ValueError says what is wrong.")
+        .def(
+            "score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
+            nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+            nb::arg("first_state"), nb::arg("with_states"), nb::arg("threads"),
+            "Return for each event its log10 probability, the length of its n-gram and, if wanted, the state "
+            "before it.\n"
+            "\n"
+            "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
+            "others "
+            "from\n`begin_state`.")
         .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
-             "The log10 probability of a word, the next state, the length of the n-gram.")
+             "Return the log10 probability of a word, the next state, the length of the n-gram.")
         .def("score_words", &TrieReader::score_words, nb::arg("node"), nb::arg("numbers").noconvert(),
-             "The log10 probability and the length of the n-gram of each word after a state.")
+             "Return the log10 probability and the length of the n-gram of each word after a state.")
         .def("history_state", &TrieReader::history_state, nb::arg("numbers").noconvert(),
-             "The longest suffix of a history that can be continued.")
+             "Return the longest suffix of a history that can be continued.")
         .def("distribution", &TrieReader::distribution, nb::arg("node"),
-             "The probability of each word after a state, by its id.");
+             "Return the probability of each word after a state, by its id.");
 }
 
 }  // namespace stategram

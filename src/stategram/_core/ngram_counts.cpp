@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 #include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
 #include "big_array.hpp"
+#include "checks.hpp"
 #include "most_words.hpp"
 #include "ngram_keys.hpp"
 #include "range_counter.hpp"
@@ -48,32 +48,20 @@ struct NgramSource {
 
 auto count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
                   std::uint32_t before, int order, std::uint32_t first, std::uint32_t last, int threads) {
-    if (order < 1 || order > most_words) throw std::invalid_argument("order is not 1 to 9");
-    if (before >= numbers.size() || first >= last || last > numbers.size() || numbers.size() >= UINT32_MAX)
-        throw std::invalid_argument("words and their range do not fit together");
-    if (ids.size() > UINT32_MAX / 2) throw std::invalid_argument("more than 2^31-1 events");
-    const std::int64_t* const starts = sentence_starts.data();
-    if (sentence_starts.size() == 0 || starts[0] != 0 ||
-        starts[sentence_starts.size() - 1] != static_cast<std::int64_t>(ids.size()) ||
-        !std::is_sorted(starts, starts + sentence_starts.size()))
-        throw std::invalid_argument("the sentences do not cover the ids");
+    require(order >= 1 && order <= most_words, "order is not 1 to 9");
+    require(before < numbers.size() && first < last && last <= numbers.size() && numbers.size() < UINT32_MAX,
+            "words and their range do not fit together");
+    require(ids.size() <= UINT32_MAX / 2 && sentence_starts.size() <= UINT32_MAX / 2,
+            "more than 2^31-1 events");
+    check_offsets(sentence_starts, ids.size(), "the sentences do not cover the ids");
     std::vector<Level> levels;
     {
         nb::gil_scoped_release release;
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-            if (numbers.data()[i] >= numbers.size())
-                throw std::invalid_argument("a number is not below their number");
+        check_below(numbers, numbers.size(), "a number is not below their number");
+        check_below(ids, numbers.size(), "an id is not below the number of types");
         ThreadPool pool(threads);
-        const std::size_t slices = static_cast<std::size_t>(threads);
-        pool.run(slices, [&](std::size_t slice, int) {
-            std::uint32_t highest = 0;
-            for (std::size_t i = ids.size() * slice / slices, end = ids.size() * (slice + 1) / slices;
-                 i < end; ++i)
-                highest = std::max(highest, ids.data()[i]);
-            if (ids.size() > 0 && highest >= numbers.size())
-                throw std::invalid_argument("an id is not below the number of types");
-        });
-        const NgramSource text{ids.data(), starts, sentence_starts.size() - 1, numbers.data(), before};
+        const NgramSource text{ids.data(), sentence_starts.data(), sentence_starts.size() - 1, numbers.data(),
+                               before};
         levels =
             count_range(text, order, static_cast<int>(std::bit_width(numbers.size())), first, last, pool);
     }
@@ -90,9 +78,9 @@ void register_ngram_counts(nb::module_& m) {
     m.def("count_ngrams", &count_ngrams, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
           nb::arg("numbers").noconvert(), nb::arg("before"), nb::arg("order"), nb::arg("first"),
           nb::arg("last"), nb::arg("threads"),
-          "The n-grams of 1 to `order` words whose first word has a number from `first` to `last` - 1: for "
-          "each "
-          "length words, counts, first children.");
+          "Count the n-grams whose first word has a number from `first` to `last` - 1.\n"
+          "\n"
+          "Returns for each length, from 1 to `order`: words, counts, first children.");
 }
 
 }  // namespace stategram

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "prefetch.hpp"
 #include "threads.hpp"
 
@@ -42,9 +42,14 @@ void for_histories(std::size_t begin, std::size_t end, int threads, const Use& u
 Ngrams make_ngrams(const In<std::uint32_t>& first_child, const In<std::uint32_t>& suffixes,
                    const In<double>& lower, const In<std::uint8_t>& keep, const InOut<double>& probs,
                    const InOut<double>& backoffs, std::size_t begin, std::size_t end) {
-    if (first_child.size() != backoffs.size() + 1 || suffixes.size() != probs.size() || begin > end ||
-        end > backoffs.size() || (keep.size() != 0 && keep.size() != probs.size()) || lower.size() == 0)
-        throw std::invalid_argument("the arrays of the n-grams do not fit together");
+    require(first_child.size() == backoffs.size() + 1 && suffixes.size() == probs.size() && begin <= end &&
+                end <= backoffs.size() && (keep.size() == 0 || keep.size() == probs.size()),
+            "the arrays of the n-grams do not fit together");
+    {
+        nb::gil_scoped_release release;
+        check_children(first_child.data(), begin, end, probs.size());
+        check_suffixes(suffixes.data(), first_child(begin), first_child(end), lower.size());
+    }
     return {first_child.data(), suffixes.data(), lower.data(), keep.size() == 0 ? nullptr : keep.data(),
             probs.size()};
 }
@@ -58,8 +63,7 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
                         std::size_t begin, std::size_t end, InOut<double> probs, InOut<double> backoffs,
                         int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
-    if (counts.size() != probs.size() || discounts.size() != 3)
-        throw std::invalid_argument("the counts do not fit the n-grams");
+    require(counts.size() == probs.size() && discounts.size() == 3, "the counts do not fit the n-grams");
     const double discount[] = {0.0, discounts(0), discounts(1), discounts(2)};
     const std::uint32_t* count = counts.data();
     double *prob = probs.data(), *backoff = backoffs.data();
@@ -95,19 +99,22 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
 void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In<std::uint8_t> keep,
                      In<double> ratios, std::size_t n_predicted, std::size_t begin, std::size_t end,
                      InOut<double> probs, int threads) {
-    if (first_child.size() == 0 || counts.size() != probs.size() || ratios.size() == 0 || begin > end ||
-        end >= first_child.size() || (keep.size() != 0 && keep.size() != probs.size()))
-        throw std::invalid_argument("the counts do not fit the n-grams");
+    require(counts.size() == probs.size() && ratios.size() > 0 && begin <= end && end < first_child.size() &&
+                (keep.size() == 0 || keep.size() == probs.size()),
+            "the counts do not fit the n-grams");
+    check_children(first_child.data(), begin, end, probs.size());
     const std::uint32_t *children = first_child.data(), *count = counts.data();
     const std::uint8_t* kept = keep.size() == 0 ? nullptr : keep.data();
     const double* ratio = ratios.data();
-    const std::uint32_t most = static_cast<std::uint32_t>(ratios.size() - 1);  // the last is for all above
+    // The last ratio is for all counts above.
+    const auto most = static_cast<std::uint32_t>(std::min<std::size_t>(ratios.size() - 1, UINT32_MAX));
     double* prob = probs.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
+        const std::size_t first = children[history], last = children[history + 1];
         double total = 0.0, discounted = 0.0;
         std::size_t n_kept = 0;
         bool all_whole = true;
-        for (std::size_t i = children[history]; i < children[history + 1]; ++i) {
+        for (std::size_t i = first; i < last; ++i) {
             if (count[i] == 0) continue;
             const double own =
                 kept == nullptr || kept[i] != 0 ? ratio[std::min(count[i], most)] * count[i] : 0.0;
@@ -120,7 +127,7 @@ void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In
             total = discounted;
         else if (all_whole)
             total += 1.0;
-        for (std::size_t i = children[history]; i < children[history + 1]; ++i)
+        for (std::size_t i = first; i < last; ++i)
             prob[i] = ratio[std::min(count[i], most)] * count[i] / total;
     });
 }
@@ -152,6 +159,7 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
 
 // How many values are 0, 1, ..., most.
 auto counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
+    require(most < UINT32_MAX, "most is above 2^32-2");
     std::vector<std::int64_t> found(std::size_t{most} + 2, 0);
     for (std::size_t i = 0; i < counts.size(); ++i) ++found[std::min(counts.data()[i], most + 1)];
     found.pop_back();
@@ -159,7 +167,7 @@ auto counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
 }
 
 void log10_floats(In<double> values, InOut<float> logs, int threads) {
-    if (values.size() != logs.size()) throw std::invalid_argument("the arrays differ in size");
+    require(values.size() == logs.size(), "the arrays differ in size");
     nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, values.size(), [&](std::size_t first, std::size_t last) {
@@ -176,21 +184,24 @@ void register_ngram_estimates(nb::module_& m) {
           nb::arg("keep").noconvert(), nb::arg("discounts").noconvert(), nb::arg("witten_bell"),
           nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(), nb::arg("backoffs").noconvert(),
           nb::arg("threads"),
-          "Interpolated probabilities after the histories `begin` to `end` - 1, and their back-off weights.");
-    m.def("discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
-          nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
-          nb::arg("threads"),
-          "Relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
+          "Write interpolated probabilities after the histories `begin` to `end` - 1, and their back-off "
+          "weights.");
+    m.def(
+        "discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
+        nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
+        nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
+        nb::arg("threads"),
+        "Write relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
     m.def("normalise_ngrams", &normalise_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(), nb::arg("keep").noconvert(),
           nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
           nb::arg("backoffs").noconvert(), nb::arg("threads"),
-          "Back-off weights of the histories `begin` to `end` - 1; probabilities of what is not kept.");
+          "Write back-off weights of the histories `begin` to `end` - 1, and probabilities of what is not "
+          "kept.");
     m.def("counts_of_counts", &counts_of_counts, nb::arg("counts").noconvert(), nb::arg("most"),
-          "How many counts are 0, 1, ..., `most`.");
+          "Return how many counts are 0, 1, ..., `most`.");
     m.def("log10_floats", &log10_floats, nb::arg("values").noconvert(), nb::arg("logs").noconvert(),
-          nb::arg("threads"), "Logarithms to the base of 10.");
+          nb::arg("threads"), "Write logarithms to base 10.");
 }
 
 }  // namespace stategram

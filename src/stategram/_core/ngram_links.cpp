@@ -11,6 +11,7 @@
 #endif
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "prefetch.hpp"
 #include "threads.hpp"
 
@@ -75,33 +76,30 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
                  In<std::uint32_t> parents_suffix, In<std::uint32_t> lower_first_child,
                  In<std::uint32_t> lower_words, std::uint32_t n_words, std::size_t begin, std::size_t end,
                  InOut<std::uint32_t> suffixes, InOut<std::uint32_t> continuations, int threads) {
-    if (parents_first_child.size() != parents_suffix.size() + 1 || suffixes.size() != words.size() ||
-        continuations.size() != lower_words.size() || lower_first_child.size() == 0 || begin > end ||
-        end > parents_suffix.size())
-        throw std::invalid_argument("the levels do not fit together");
+    require(parents_first_child.size() == parents_suffix.size() + 1 && suffixes.size() == words.size() &&
+                continuations.size() == lower_words.size() && lower_first_child.size() > 0 && begin <= end &&
+                end <= parents_suffix.size(),
+            "the levels do not fit together");
     const Lower lower{lower_first_child.data(), lower_words.data(), n_words};
     const std::uint32_t *first_child = parents_first_child.data(), *parent_suffix = parents_suffix.data();
     std::uint32_t *suffix = suffixes.data(), *continuation = continuations.data();
     nb::gil_scoped_release release;
+    check_children(first_child, begin, end, words.size());
+    check_suffixes(parent_suffix, begin, end, lower_first_child.size() - 1);
     ThreadPool pool(threads);
-    const std::size_t n_lower = lower_first_child.size() - 1;
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t parent = first; parent < last; ++parent) {
             // Suffixes lie anywhere in memory: they are asked for some parents ahead.
             if (parent + 24 < last) prefetch(lower.first_child + parent_suffix[parent + 24]);
-            if (parent + 12 < last && parent_suffix[parent + 12] <= n_lower) {
+            if (parent + 12 < last) {
                 const std::size_t at = lower.first_child[parent_suffix[parent + 12]];
                 prefetch(lower.words + at);
                 prefetch(continuation + at);
             }
             const std::size_t child = first_child[parent], child_end = first_child[parent + 1];
             const std::size_t q = parent_suffix[parent];
-            if (child > child_end || child_end > words.size() || q >= n_lower ||
-                lower.first_child[q] > lower.first_child[q + 1] ||
-                lower.first_child[q + 1] > lower_words.size())
-                throw std::invalid_argument("the levels do not fit together");
-            link_children(lower, words.data(), child, child_end, lower.first_child[q],
-                          lower.first_child[q + 1], suffix);
+            const IndexRange among = checked_children(lower.first_child, q, lower_words.size());
+            link_children(lower, words.data(), child, child_end, among.begin, among.end, suffix);
             if (threads == 1)
                 for (std::size_t i = child; i < child_end; ++i) ++continuation[suffix[i]];
             else

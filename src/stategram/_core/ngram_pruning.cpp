@@ -1,9 +1,9 @@
 // Entropy-based pruning of back-off models (Stolcke 1998).
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -12,14 +12,17 @@ namespace {
 // p(hw) = p(h) p(w | h), the probability of each n-gram as a history.
 void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> log_probs,
                    InOut<double> probs, int threads) {
-    if (first_child.size() != parents.size() + 1 || log_probs.size() != probs.size())
-        throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == parents.size() + 1 && log_probs.size() == probs.size(),
+            "the levels do not fit together");
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, parents.size(), probs.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, parents.size(), [&](std::size_t begin, std::size_t end) {
-        for (std::size_t parent = begin; parent < end; ++parent)
-            for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)
+        for (std::size_t parent = begin; parent < end; ++parent) {
+            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
+            for (std::size_t i = first; i < last; ++i)
                 probs.data()[i] = parents.data()[parent] * std::pow(10.0, double{log_probs.data()[i]});
+        }
     });
 }
 
@@ -33,11 +36,13 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
                   In<std::uint32_t> suffixes, In<float> log_probs, In<float> lower_log_probs,
                   In<std::uint8_t> needed, double threshold, InOut<std::uint8_t> keep, int threads) {
     const std::size_t histories = history_prob.size(), size = log_probs.size();
-    if (first_child.size() != histories + 1 || backoffs.size() != histories || suffixes.size() != size ||
-        keep.size() != size || (needed.size() != 0 && needed.size() != size))
-        throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == histories + 1 && backoffs.size() == histories && suffixes.size() == size &&
+                keep.size() == size && (needed.size() == 0 || needed.size() == size),
+            "the levels do not fit together");
     const double log_10 = std::log(10.0), least = std::log1p(threshold);
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, histories, size);
+    check_suffixes(suffixes.data(), 0, size, lower_log_probs.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
@@ -68,14 +73,15 @@ void prune_ngrams(In<std::uint32_t> first_child, In<double> history_prob, In<flo
 // Which n-grams have children that are kept.
 void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children_keep,
                         InOut<std::uint8_t> have, int threads) {
-    if (first_child.size() != have.size() + 1) throw std::invalid_argument("the levels do not fit together");
+    require(first_child.size() == have.size() + 1, "the levels do not fit together");
     nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, have.size(), children_keep.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, have.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
+            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
             std::uint8_t any = 0;
-            for (std::size_t i = first_child.data()[parent]; i < first_child.data()[parent + 1]; ++i)
-                any |= children_keep.data()[i];
+            for (std::size_t i = first; i < last; ++i) any |= children_keep.data()[i];
             have.data()[parent] = any;
         }
     });
@@ -86,13 +92,13 @@ void have_kept_children(In<std::uint32_t> first_child, In<std::uint8_t> children
 void register_ngram_pruning(nb::module_& m) {
     m.def("history_probs", &history_probs, nb::arg("first_child").noconvert(), nb::arg("parents").noconvert(),
           nb::arg("log_probs").noconvert(), nb::arg("probs").noconvert(), nb::arg("threads"),
-          "Probabilities of n-grams as histories, from those one word shorter.");
+          "Write probabilities of n-grams as histories, from those one word shorter.");
     m.def("prune_ngrams", &prune_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("history_prob").noconvert(), nb::arg("backoffs").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("log_probs").noconvert(),
           nb::arg("lower_log_probs").noconvert(), nb::arg("needed").noconvert(), nb::arg("threshold"),
           nb::arg("keep").noconvert(), nb::arg("threads"),
-          "Take the mark `keep` from n-grams without which the perplexity rises by less than the threshold.");
+          "Clear the mark `keep` of n-grams without which the perplexity rises by less than the threshold.");
     m.def("have_kept_children", &have_kept_children, nb::arg("first_child").noconvert(),
           nb::arg("children_keep").noconvert(), nb::arg("have").noconvert(), nb::arg("threads"),
           "Mark the n-grams with children that are kept.");

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -86,23 +86,19 @@ struct ScoredSentences {
     In<std::uint8_t> orders, unknown;
 
     void check() const {
-        const std::size_t n = ids.size(), sentences = numbers.size(), words = offsets.size();
-        const auto fits = [](bool ok) {
-            if (!ok) throw std::invalid_argument("the arrays do not fit together");
-        };
-        fits(log10_probs.size() == n && orders.size() == n && unknown.size() == n);
-        fits(starts.size() == sentences + 1 && starts(0) == 0 &&
-             starts(sentences) == static_cast<std::int64_t>(n) &&
-             std::is_sorted(starts.data(), starts.data() + starts.size()));
-        fits(words > 0 && offsets(0) == 0 &&
-             offsets(words - 1) == static_cast<std::int64_t>(letters.size()) &&
-             std::is_sorted(offsets.data(), offsets.data() + words));
-        fits(n == 0 || *std::max_element(ids.data(), ids.data() + n) + std::size_t{1} < words);
+        const std::size_t n = ids.size();
+        const char* const message = "the arrays do not fit together";
+        require(log10_probs.size() == n && orders.size() == n && unknown.size() == n &&
+                    starts.size() == numbers.size() + 1,
+                message);
+        check_offsets(starts, n, message);
+        check_offsets(offsets, letters.size(), message);
+        check_below(ids, offsets.size() - 1, message);
     }
 
     std::string_view word(std::uint32_t id) const {
         return {reinterpret_cast<const char*>(letters.data()) + offsets(id),
-                static_cast<std::size_t>(offsets(id + 1) - offsets(id))};
+                static_cast<std::size_t>(offsets(id + std::size_t{1}) - offsets(id))};
     }
 
     void put_words(Lines& out, std::size_t sentence) const {
@@ -202,7 +198,11 @@ void register_score_lines(nb::module_& m) {
           nb::arg("numbers").noconvert(), nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
           nb::arg("log10_probs").noconvert(), nb::arg("orders").noconvert(), nb::arg("unknown").noconvert(),
           nb::arg("sentences"), nb::arg("threads"),
-          "Lines of tab-separated columns: for each word, or each sentence, what a model says of it.");
+          "Return lines of tab-separated columns, one per word or one per sentence.\n"
+          "\n"
+          "Words: number of the sentence, position, word, log10 probability, surprisal in bits, length of "
+          "the n-gram,\n"
+          "whether it is unknown. Sentences: number, words, unknown words, log10 probability, perplexity.");
 }
 
 }  // namespace stategram

@@ -24,27 +24,32 @@ Bad found(const BadPlace& bad) {
 
 Bad feed(TextEncoder& encoder, const nb::bytes& block) {
     const std::string_view text = view(block);
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     return found(encoder.feed(text));
 }
 
 Bad end_file(TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     return found(encoder.end_file());
 }
 
 nb::bytes wide_words(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     const std::string words = encoder.wide_words();
     return nb::bytes(words.data(), words.size());
 }
 
 void merge(TextEncoder& encoder, const nb::bytes& lowered, const nb::bytes& digits) {
     const std::string_view lowered_view = view(lowered), digits_view = view(digits);
+    const BusyGuard guard = encoder.enter();
     nb::gil_scoped_release release;
     encoder.merge(lowered_view, digits_view);
 }
 
 auto choose_vocabulary(TextEncoder& encoder, std::uint64_t size, std::uint64_t min_count) {
+    const BusyGuard guard = encoder.enter();
     WordList words;
     {
         nb::gil_scoped_release release;
@@ -55,6 +60,7 @@ auto choose_vocabulary(TextEncoder& encoder, std::uint64_t size, std::uint64_t m
 }
 
 auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int64_t> offsets) {
+    const BusyGuard guard = encoder.enter();
     {
         nb::gil_scoped_release release;
         const auto size = static_cast<std::int64_t>(letters.size());
@@ -78,6 +84,7 @@ auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int6
 }
 
 auto encode(TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
     Encoded encoded;
     {
         nb::gil_scoped_release release;
@@ -87,28 +94,45 @@ auto encode(TextEncoder& encoder) {
                       to_numpy(std::move(encoded.sentence_starts)));
 }
 
+std::int64_t replaced(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.replaced();
+}
+
+std::int64_t dropped(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.dropped();
+}
+
 }  // namespace
 
 void register_text(nb::module_& m) {
     nb::class_<TextEncoder>(
         m, "TextEncoder",
-        "Blocks of bytes to ids. Use in this order: feed and end_file for each file; merge; "
-        "choose_vocabulary or use_vocabulary; encode.")
+        "Blocks of bytes to ids.\n\n"
+        "Use in this order: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; "
+        "encode.")
         .def(nb::init<bool, bool, int>(), nb::arg("lowercase"), nb::arg("replace_errors"), nb::arg("threads"))
         .def("feed", &feed, nb::arg("block"),
-             "The next bytes of the file. Gives None, or line, offset and value of the first bad byte.")
-        .def("end_file", &end_file, "Closes the file. Gives what feed gives.")
-        .def("wide_words", &wide_words, "The distinct words with letters outside ASCII, each closed by \\n.")
+             "Take the next bytes of the file.\n"
+             "\n"
+             "Returns None, or line, offset and value of the first bad byte.")
+        .def("end_file", &end_file, "Close the file; returns what `feed` returns.")
+        .def("wide_words", &wide_words,
+             "Return the distinct words with letters outside ASCII, each closed by a line end.")
         .def("merge", &merge, nb::arg("lowered"), nb::arg("digits"),
-             "Merges the words of all threads. `lowered`: wide_words in lower case; `digits`: what stands "
-             "for a number, or nothing.")
+             "Merge the words of all threads.\n"
+             "\n"
+             "`lowered`: wide_words in lower case; `digits`: what stands for a number, or nothing.")
         .def("choose_vocabulary", &choose_vocabulary, nb::arg("size"), nb::arg("min_count"),
-             "Keeps the most frequent words: letters, offsets, counts.")
+             "Keep the most frequent words; returns letters, offsets, counts.")
         .def("use_vocabulary", &use_vocabulary, nb::arg("letters").noconvert(),
-             nb::arg("offsets").noconvert(), "Keeps the given words, the special ones first: counts.")
-        .def("encode", &encode, "The ids, every sentence closed by </s>, and where the sentences start.")
-        .def_prop_ro("replaced", &TextEncoder::replaced, "How many bad parts became U+FFFD.")
-        .def_prop_ro("dropped", &TextEncoder::dropped, "How many <s> and </s> were dropped.");
+             nb::arg("offsets").noconvert(),
+             "Keep the given words, the special ones first; returns their counts.")
+        .def("encode", &encode,
+             "Return the ids, every sentence closed by </s>, and where the sentences start.")
+        .def_prop_ro("replaced", &replaced, "How many bad parts became U+FFFD.")
+        .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.");
 }
 
 }  // namespace stategram

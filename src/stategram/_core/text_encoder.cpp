@@ -47,24 +47,28 @@ TextEncoder::TextEncoder(bool lowercase, bool replace_errors, int threads)
 }
 
 BadPlace TextEncoder::feed(std::string_view block) {
-    expect(Phase::reading);
+    start(Phase::reading);
     const std::size_t before = size_;
     size_ += block.size();
     if (buffer_.size() < size_ + padding) buffer_.resize(std::max(size_ + padding, 2 * before));
     std::copy(block.begin(), block.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(before));
 
     const std::size_t last_line_end = block.rfind('\n');
-    if (last_line_end == std::string_view::npos) return {};
-    return encode_lines(before + last_line_end + 1);
+    BadPlace bad;
+    if (last_line_end != std::string_view::npos) bad = encode_lines(before + last_line_end + 1);
+    phase_ = Phase::reading;
+    return bad;
 }
 
-void TextEncoder::expect(Phase phase) const {
+void TextEncoder::start(Phase phase) {
+    if (phase_ == Phase::broken) throw std::logic_error("an earlier step failed; begin with a new encoder");
     if (phase_ != phase)
         throw std::logic_error("a text is read in this order: feed, end_file, merge, a vocabulary, encode");
+    phase_ = Phase::broken;
 }
 
 BadPlace TextEncoder::end_file() {
-    expect(Phase::reading);
+    start(Phase::reading);
     BadPlace bad;
     if (size_ > 0) {
         buffer_[size_++] = '\n';
@@ -73,6 +77,7 @@ BadPlace TextEncoder::end_file() {
     }
     size_ = 0;
     file_offset_ = file_lines_ = 0;
+    phase_ = Phase::reading;
     return bad;
 }
 
@@ -124,8 +129,8 @@ std::string TextEncoder::wide_words() const {
 }
 
 void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
-    expect(Phase::reading);
     if (size_ > 0) throw std::logic_error("the last file was not ended");
+    start(Phase::reading);
     for (std::string_view word : fixed_words) merged_.find_or_add(word);
     merged_counts_.assign(merged_.size(), 0);
     std::string lower;
@@ -165,7 +170,7 @@ void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
 }
 
 WordList TextEncoder::choose_vocabulary(std::size_t size, std::uint64_t min_count) {
-    expect(Phase::merged);
+    start(Phase::merged);
     struct Candidate {
         std::uint64_t count, prefix;
         std::uint32_t id;
@@ -202,7 +207,7 @@ WordList TextEncoder::choose_vocabulary(std::size_t size, std::uint64_t min_coun
 }
 
 void TextEncoder::use_vocabulary(const WordTable& vocabulary) {
-    expect(Phase::merged);
+    start(Phase::merged);
     final_size_ = vocabulary.size();
     final_ids_.resize(merged_.size());
     for (std::uint32_t id = 0; id < merged_.size(); ++id) {
@@ -220,7 +225,7 @@ std::vector<std::uint64_t> TextEncoder::counts() const {
 }
 
 Encoded TextEncoder::encode() {
-    expect(Phase::chosen);
+    start(Phase::chosen);
     for (std::vector<std::uint32_t>& ids : merged_ids_)
         for (std::uint32_t& id : ids) id = final_ids_.at(id);
 

@@ -1,6 +1,7 @@
 // Blocks of bytes to ids: lines are shared out to workers, their tables merged, their ids renumbered.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,6 +43,9 @@ class TextEncoder {
  public:
     TextEncoder(bool lowercase, bool replace_errors, int threads);
 
+    // Held by who calls the methods below: one thread at a time.
+    BusyGuard enter() const { return BusyGuard(busy_); }
+
     // The next bytes of the file; they may end anywhere.
     BadPlace feed(std::string_view block);
     // Closes the file; a last line without "\n" is a line.
@@ -67,13 +71,15 @@ class TextEncoder {
  private:
     BadPlace encode_lines(std::size_t size);
 
-    // Each step needs what the one before it left behind.
-    enum class Phase { reading, merged, chosen, encoded };
-    void expect(Phase phase) const;
+    // Each step needs what the one before it left behind. While one runs, and after one that threw, the
+    // phase is `broken`: nothing can follow.
+    enum class Phase { reading, merged, chosen, encoded, broken };
+    void start(Phase phase);
     Phase phase_ = Phase::reading;
 
     bool lowercase_;
     ThreadPool pool_;
+    mutable std::atomic<bool> busy_{false};
     std::vector<PartEncoder> workers_;
 
     // The open file: `size_` bytes that are not encoded yet, then at least 8 bytes to read beyond them.

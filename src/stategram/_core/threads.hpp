@@ -47,7 +47,7 @@ class ThreadPool {
 };
 
 // A kernel lets other Python threads run while it works; this throws if one of them enters the same object.
-// Hold one in every method that changes the object or uses its ThreadPool.
+// Hold one in every method that changes the object, uses its ThreadPool, or reads what another changes.
 class BusyGuard {
  public:
     explicit BusyGuard(std::atomic<bool>& busy) : busy_(busy) {

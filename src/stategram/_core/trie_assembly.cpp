@@ -1,10 +1,11 @@
 // The arrays of a model from the levels of its n-grams: what is not kept goes, nodes are numbered through all
 // lengths, links jump over nodes without children.
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <stdexcept>
 
 #include "arrays.hpp"
+#include "checks.hpp"
 #include "prefetch.hpp"
 #include "threads.hpp"
 
@@ -29,21 +30,27 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
                 In<std::uint32_t> lower_links, In<std::uint32_t> lower_ranks, In<std::uint32_t> ranks,
                 std::uint32_t lower_begin, std::size_t begin, std::size_t end, InOut<std::uint32_t> links,
                 int threads) {
-    if (lower_first_child.size() != lower_links.size() + 1 || links.size() != suffixes.size() ||
-        begin > end || end > suffixes.size() || (ranks.size() != 0 && ranks.size() != suffixes.size() + 1) ||
-        (lower_ranks.size() != 0 && lower_ranks.size() != lower_links.size() + 1))
-        throw std::invalid_argument("the levels do not fit together");
+    require(lower_first_child.size() == lower_links.size() + 1 && links.size() == suffixes.size() &&
+                begin <= end && end <= suffixes.size() &&
+                (ranks.size() == 0 || ranks.size() == suffixes.size() + 1) &&
+                (lower_ranks.size() == 0 || lower_ranks.size() == lower_links.size() + 1),
+            "the levels do not fit together");
     const Ranks lower_rank(lower_ranks), rank(ranks);
     const std::uint32_t *suffix = suffixes.data(), *first_child = lower_first_child.data();
     nb::gil_scoped_release release;
+    check_suffixes(suffix, begin, end, lower_links.size());
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
             const std::size_t s = suffix[i];
-            const bool has_children = rank.of(first_child[s]) != rank.of(first_child[s + 1]);
-            links.data()[i] =
-                has_children && lower_rank.kept(s) ? lower_begin + lower_rank.of(s) : lower_links.data()[s];
+            const std::uint32_t child = first_child[s], child_end = first_child[s + 1];
+            require(std::max(child, child_end) <= suffixes.size(),
+                    "the levels do not fit together: the children of a node are not there");
+            // Whether it is itself can not be guessed, so there is no branch on it.
+            const bool itself = (rank.of(child) != rank.of(child_end)) & lower_rank.kept(s);
+            const std::uint32_t own = lower_begin + lower_rank.of(s), link = lower_links.data()[s];
+            links.data()[i] = itself ? own : link;
         }
     });
 }
@@ -59,12 +66,16 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
     const std::size_t width = leaves ? 2 : 4;
     const Ranks rank(ranks), next_rank(next_ranks);
     const std::size_t size = words.size();
-    if (log_probs.size() != size || links.size() != size || begin > end || end > size ||
-        (!leaves && (first_child.size() != size + 1 || backoffs.size() != size)) ||
-        (ranks.size() != 0 && ranks.size() != size + 1) || words_out.size() != rank.of(size) ||
-        rows_out.size() != width * words_out.size())
-        throw std::invalid_argument("the levels do not fit together");
+    // How many children there are is known from their ranks alone; without ranks nothing is looked up.
+    const std::size_t n_children = next_ranks.size() == 0 ? UINT32_MAX : next_ranks.size() - 1;
+    require(log_probs.size() == size && links.size() == size && begin <= end && end <= size &&
+                (leaves || (first_child.size() == size + 1 && backoffs.size() == size)) &&
+                (ranks.size() == 0 || ranks.size() == size + 1) && words_out.size() == rank.of(size) &&
+                rows_out.size() == width * words_out.size(),
+            "the levels do not fit together");
     nb::gil_scoped_release release;
+    if (ranks.size() != 0) check_ranks(ranks.data(), begin, end, words_out.size());
+    if (!leaves) check_children(first_child.data(), begin, end, n_children);
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
@@ -88,7 +99,7 @@ void register_trie_assembly(nb::module_& m) {
           nb::arg("lower_first_child").noconvert(), nb::arg("lower_links").noconvert(),
           nb::arg("lower_ranks").noconvert(), nb::arg("ranks").noconvert(), nb::arg("lower_begin"),
           nb::arg("begin"), nb::arg("end"), nb::arg("links").noconvert(), nb::arg("threads"),
-          "For each n-gram the node of its longest suffix that has children.");
+          "Write for each n-gram the node of its longest suffix that has children.");
     m.def("assemble_level", &assemble_level, nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(),
           nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(), nb::arg("links").noconvert(),
           nb::arg("ranks").noconvert(), nb::arg("next_ranks").noconvert(), nb::arg("next_begin"),

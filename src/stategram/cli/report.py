@@ -9,7 +9,7 @@ import click
 
 from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
@@ -64,7 +64,7 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
         raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()
     console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
-    model = read_model(model_name, options, console)
+    model = read_model(model_name, console, verify=not options["no_verify"])
     figures = _test(model, tests, options, console) if tests else None
     with console.step(f"writing {'to stdout' if place == '-' else place}") as tell:
         is_folder = Path(model_name).is_dir()
@@ -100,6 +100,9 @@ def _beside(model_name: str) -> str:
 def _test(
     model: Model, tests: tuple[str, ...], options: dict[str, Any], console: Console
 ) -> PerplexityFigures:
-    corpus = read_test(model, tests, options, console)
+    reading = ReadingOptions(
+        options["no_verify"], options["lowercase"], options["digits"], options["encoding_errors"]
+    )
+    corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
         return evaluate(model, corpus)

@@ -302,7 +302,7 @@ class _GateProblem:
 
     def log_likelihood(self, factors: NDArray[np.float64]) -> float:
         """Return the log-likelihood of the events."""
-        value, _ = self.kernel.ask(_bounded(factors))
+        value, _ = self.kernel.value_and_gradient(_bounded(factors))
         return float(self.heldout.log_best.sum()) + value
 
     def learn(
@@ -318,7 +318,7 @@ class _GateProblem:
 
         def value_and_gradient(point: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
             factors = point * scale
-            value, gradient = self.kernel.ask(_bounded(factors))
+            value, gradient = self.kernel.value_and_gradient(_bounded(factors))
             gradient -= penalty * factors
             return value - 0.5 * float((penalty * factors * factors).sum()), gradient * scale
 
