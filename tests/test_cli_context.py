@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from command_line import TRAIN, run
-from stategram import ClusteredModel, Mixture, NgramModel, load_model
+from stategram import ClusteredModel, ClusteredPart, ClusteringSettings, Mixture, NgramModel, load_model
+from stategram.cli.train import train
 
 HELDOUT = "the dog ran\na cat sat on 3 mats\n" * 3
 
@@ -169,3 +170,11 @@ def test_a_context_needs_held_out_text(
     code, _, err = run("train", texts[0], "-o", tmp_path / "m", "--context", "w-1", capfd=capfd)
     assert code == 2
     assert "give --heldout FILE" in err
+
+
+def test_every_setting_of_a_clustering_is_a_key_of_recipes_and_an_option() -> None:
+    settings = set(ClusteringSettings.__struct_fields__) - {"seed"}  # that of the training
+    assert settings <= set(ClusteredPart.keys())
+    options = {parameter.name for parameter in train.params}
+    assert settings - options == {"tree"}
+    assert {"flat", "context_min_count"} <= options  # --min-count is that of n-grams

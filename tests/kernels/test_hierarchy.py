@@ -113,8 +113,8 @@ def test_progress_sees_the_end_and_can_stop_the_work() -> None:
     ("counts", "mergeable", "message"),
     [
         (np.ones((2, 3), dtype=np.int64), None, "a square is needed"),
-        (np.ones((2, 2)), None, "whole numbers"),
-        (-np.ones((2, 2), dtype=np.int64), None, "whole numbers"),
+        (np.ones((2, 2)), None, "must be integers"),
+        (-np.ones((2, 2), dtype=np.int64), None, "must be integers"),
         (np.ones((2, 2), dtype=np.int64), 3, "choose 1 to 2"),
         (np.ones((2, 2), dtype=np.int64), 0, "choose 1 to 2"),
     ],

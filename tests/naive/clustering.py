@@ -126,7 +126,7 @@ def frequent_first(movable: Sequence[int], elements: int, targets: int, rest: in
 
 
 def fill_empty(labels: Labels, movable: Sequence[int], targets: int) -> None:
-    """Give a state without members to each of the most frequent nodes, but for the first of each state."""
+    """Assign a state without members to each of the most frequent nodes, but for the first of each state."""
     empty = [state for state in range(targets) if state not in labels]
     stay = {labels[element]: element for element in reversed(movable)}
     for element, state in zip([x for x in movable if x not in stay.values()], empty, strict=False):

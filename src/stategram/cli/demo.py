@@ -18,7 +18,7 @@ _SHOWN = 12
 _WORDS_SHOWN = 9
 
 
-@click.command(short_help="See it work on the State of the Union addresses.")
+@click.command()
 @common_options
 def demo(seed: int, console: Console) -> None:
     """Find word classes in the State of the Union addresses, 1790 to today: two million words.

@@ -38,7 +38,6 @@ _WIDTH = 50
 
 
 @click.command(
-    short_help="Compute the tables of the paper for a text.",
     epilog="""\b
 Examples:
   stategram reproduce --demo -o demo
@@ -187,8 +186,9 @@ def _lines(found: Reproduction) -> Iterator[str]:
         yield from map(_row, rows)
     yield ""
     yield (
-        "change: against the flat row for a tree, the n-gram model for a mixture; in table 5, against the "
-        "tree of table 1, for the recipe against Kneser-Ney 5; paper: its own figures, of another text"
+        "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
+        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5; paper: its "
+        "own figures, of another text"
     )
     if found.claims:
         yield ""

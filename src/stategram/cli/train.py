@@ -18,7 +18,7 @@ from stategram.cli.train_recipe import text_settings, train_by_recipe
 from stategram.experiments import NgramPart
 from stategram.models import SMOOTHINGS, NgramModel
 from stategram.progress import subprogress
-from stategram.storage import input_files, left_overs
+from stategram.storage import input_files, temporary_files
 from stategram.wording import plural
 
 # What is in none of these is of the run.
@@ -33,7 +33,6 @@ _GROUPS = {
 @click.command(
     cls=GroupedCommand,
     groups=_GROUPS,
-    short_help="Train a model on a text.",
     epilog="""\b
 Examples:
   stategram train text.txt -o model
@@ -191,7 +190,7 @@ def train(
 
 def _note_stale(output: Path, console: Console) -> None:
     """Show what killed runs have left of the output."""
-    for stale in left_overs(output):
+    for stale in temporary_files(output):
         if stale.suffix == ".replaced" and not output.exists():
             console.info(
                 f"note: {stale} is the model that was in {output}; a run that replaced it was killed"

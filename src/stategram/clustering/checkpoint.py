@@ -19,7 +19,7 @@ from stategram.clustering.context_levels import ContextLevels
 from stategram.clustering.monitor import LevelResult, SweepRecord
 from stategram.clustering.tree_clustering import Labels, ResumePoint
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import add_arrays, open_folder, recover_folder, write_folder
+from stategram.storage import add_arrays, open_folder, restore_replaced, write_folder
 
 _KIND = "clustering checkpoint"
 
@@ -52,7 +52,7 @@ class Checkpoint:
 
     def restore(self, levels: ContextLevels, fingerprint: str) -> ResumePoint | None:
         """Return the last resume point of the clustering; None if there is none."""
-        recover_folder(self.folder)
+        restore_replaced(self.folder)
         if not Path(self.folder).exists():
             return None
         opened = open_folder(self.folder, kind=_KIND)
@@ -108,7 +108,7 @@ def _check(levels: ContextLevels, point: ResumePoint) -> None:
     assert point.categories is not None
     settings, all_states = levels.settings, [*point.above, point.states]
     if any(labels.dtype != np.uint32 for labels in (*all_states, point.categories)):
-        raise ValueError("its clusters are not whole numbers")
+        raise ValueError("its clusters are not integers")
     for number, labels in zip(levels.numbers, all_states, strict=False):
         if not _are_labels(labels, len(levels.tree.levels[number - 1]), settings.states):
             raise ValueError("its states are not those of the text")

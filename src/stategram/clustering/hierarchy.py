@@ -140,7 +140,7 @@ def build_hierarchy(
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise UsageError(f"class bigram counts have the shape {table.shape}; a square is needed")
     if not np.issubdtype(table.dtype, np.integer) or (table.size and table.min() < 0):
-        raise UsageError(f"class bigram counts must be whole numbers of 0 or more, not {table.dtype} below 0")
+        raise UsageError(f"class bigram counts must be integers of 0 or more, not {table.dtype} below 0")
     k = len(table) if mergeable is None else mergeable
     if not 1 <= k <= len(table):
         raise UsageError(f"cannot merge {k} classes of {len(table)}; choose 1 to {len(table)}")

@@ -269,7 +269,7 @@ class WordClasses:
             if value is None and name.startswith("n_"):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-                raise UsageError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+                raise UsageError(f"{name} is {value!r}; it must be an integer of at least {least}")
         if self.time_limit is not None and not 0 < self.time_limit < math.inf:
             raise UsageError(f"time_limit is {self.time_limit}; it must be a number of seconds above 0")
         for name in ("init", "fixed"):

@@ -99,9 +99,8 @@ def train_resolved(recipe: Recipe, training: Training, progress: Progress | None
         title, started = f"part {number} of {total}: {part.title}", time.monotonic()
         _log.info("%s", title)
         step = subprogress(progress, (number - 1) / (total + 1), number / (total + 1))
-        trained = train_part(part, training, titled(step, title))
-        _log.info("%r, %.1f s", trained.model, time.monotonic() - started)
-        models.append(trained.model)
+        models.append(train_part(part, training, titled(step, title)).model)
+        _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_contexts()
     started = time.monotonic()
     mixture = Mixture.fit(

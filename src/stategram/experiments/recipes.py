@@ -60,7 +60,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         return list(dict.fromkeys(file for part in self.part for file in part.files()))
 
     def with_tags(self, tags: str | None) -> Recipe:
-        """Give parts whose context has tags, but does not say which, these ones; UsageError without any."""
+        """Return the recipe with these tags for contexts that name none; UsageError if they need some."""
         if tags is None:
             for number, part in enumerate(self.part, 1):
                 if part.lacks_tags:

@@ -158,6 +158,7 @@ class Training:
             if kept is not None:
                 _log.info("%s: kept", title)
                 return LearnedClasses(kept)
+        self.forget_contexts()  # their memory is needed
         words = WordClasses(number, effort=effort, random_state=self.seed)
         with self._shared("classes", title), self.interruptible() as stop:
             words.fit(self.corpus, progress=progress, stop=stop)

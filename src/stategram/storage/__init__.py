@@ -8,13 +8,13 @@ from stategram.storage.folder import (
     holds_only_our_files,
     is_our_name,
     open_folder,
-    recover_folder,
+    restore_replaced,
     write_folder,
 )
 from stategram.storage.input_file import InputFile, input_files
 from stategram.storage.lock import lock
-from stategram.storage.partial import is_left_over, left_overs, remove_all
 from stategram.storage.store import Store, check_store, content_key, is_fresh, is_store
+from stategram.storage.temporary import is_temporary, remove_all, temporary_files
 
 __all__ = [
     "Folder",
@@ -32,13 +32,13 @@ __all__ = [
     "holds_only_our_files",
     "input_files",
     "is_fresh",
-    "is_left_over",
     "is_our_name",
     "is_store",
-    "left_overs",
+    "is_temporary",
     "lock",
     "open_folder",
-    "recover_folder",
     "remove_all",
+    "restore_replaced",
+    "temporary_files",
     "write_folder",
 ]

@@ -29,9 +29,9 @@ import numpy as np
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage.atomic import atomic_write
 from stategram.storage.checksum import add_arrays, file_sha256
-from stategram.storage.folder import OtherVersionError, recover_folder
+from stategram.storage.folder import OtherVersionError, restore_replaced
 from stategram.storage.lock import lock
-from stategram.storage.partial import is_left_over, left_overs, remove_all
+from stategram.storage.temporary import is_temporary, remove_all, temporary_files
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -168,7 +168,7 @@ def is_fresh(folder: str | os.PathLike[str]) -> bool:
     path = Path(folder)
     if not path.is_dir():
         return not path.exists()
-    return set(path.iterdir()) <= {path / _LOCK, *left_overs(path / _RUN)}
+    return set(path.iterdir()) <= {path / _LOCK, *temporary_files(path / _RUN)}
 
 
 def check_store(folder: str | os.PathLike[str], kind: str) -> None:
@@ -196,6 +196,6 @@ def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
 def _clear(path: Path) -> None:
     """Remove the stale temporary files of killed runs, but restore what they were about to replace."""
     for stale in path.glob("*.replaced"):
-        if is_left_over(stale):
-            recover_folder(path / stale.name.rsplit(".", 2)[0])
-    remove_all([stale for stale in path.iterdir() if is_left_over(stale)])
+        if is_temporary(stale):
+            restore_replaced(path / stale.name.rsplit(".", 2)[0])
+    remove_all([stale for stale in path.iterdir() if is_temporary(stale)])

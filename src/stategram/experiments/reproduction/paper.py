@@ -46,7 +46,8 @@ PAPER = {
 _CRITERIA = {"ml": "maximum likelihood", "leave-one-out": "leaving-one-out"}
 _CRITERION = PRESETS["paper"].criterion
 OTHER_CRITERION = next(name for name in _CRITERIA if name != _CRITERION)
-"""The criterion that the paper's tables are not made with here; table 5 shows it."""
+"""The criterion that tables 1 to 4 are not made with here; table 5 shows it."""
+OTHER_CRITERION_TITLE = f"{_CRITERIA[OTHER_CRITERION]} criterion"
 
 CHOICES = (
     "What the paper does not say was chosen here. The initial clustering gives the most frequent words, and "

@@ -26,7 +26,7 @@ class PaperFigures(Data, frozen=True):
     """What the paper reports of a row; ``None`` where it reports nothing.
 
     ``change`` is the relative difference to the perplexity of the row it is compared with, such as -0.12.
-    ``seconds`` is the elapsed time of the whole clustering, ``sweep_seconds`` that of one sweep.
+    ``seconds`` is the elapsed time of the clustering, ``sweep_seconds`` that of one sweep.
     """
 
     perplexity: float

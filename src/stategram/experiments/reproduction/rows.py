@@ -9,7 +9,7 @@ from stategram.clustering import PRESETS, ClusteringSettings
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import NgramPart
 from stategram.experiments.recipe_part import Part
-from stategram.experiments.reproduction.paper import OTHER_CRITERION
+from stategram.experiments.reproduction.paper import OTHER_CRITERION, OTHER_CRITERION_TITLE
 from stategram.experiments.reproduction.sizes import LARGE, SMALL, Sizes
 
 WORDS_TREE = "w-2,w-1 tree"
@@ -92,7 +92,7 @@ def _words(sizes: Sizes) -> Iterator[Row]:
         yield _variant(
             sizes,
             OTHER_CRITERION,
-            f"{OTHER_CRITERION} criterion",
+            OTHER_CRITERION_TITLE,
             how=how,
             settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
             compared_with=f"w-2,w-1 {'flat' if how == 'flat' else f'flat {OTHER_CRITERION}'}",

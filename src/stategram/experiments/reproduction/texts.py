@@ -51,8 +51,8 @@ class Texts:
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
-            for (use, corpus), (other, whole) in permutations(two):
-                if contains_text(whole, corpus):
+            for (use, corpus), (other, text) in permutations(two):
+                if contains_text(text, corpus):
                     raise UsageError(
                         f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
                         "nothing; give texts that have nothing in common"
