@@ -21,7 +21,15 @@ from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS
 from stategram.clustering.word_classes import WordClasses
-from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
+from stategram.contexts import (
+    VALUE_KINDS,
+    ContextDefinition,
+    TagMap,
+    ValueMap,
+    build_tree,
+    context_values,
+    parse_tags,
+)
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import add_arrays, atomic_write
@@ -41,6 +49,7 @@ def cluster(
     tree_order: str | None = None,
     tags: TagMap | str | None = None,
     classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
+    values: Mapping[str, ValueMap] | None = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
     seed: int = 0,
@@ -66,6 +75,8 @@ def cluster(
     tags, classes
         The tag and the class of each word, if the context has them: a `TagMap`, or what ``stategram tags``
         takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
+    values
+        The same for any kind of context values, as in `build_tree`.
     checkpoint
         A folder to which the clustering is written every few minutes and at each level; numbers that were
         chosen are kept in a file beside it.
@@ -100,7 +111,8 @@ def cluster(
         tags = parse_tags(tags, corpus.vocabulary)
     elif not isinstance(tags, TagMap | None):
         raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
-    labels = None if classes is None else class_labels(classes, corpus.vocabulary)
+    labels_of_classes = None if classes is None else class_labels(classes, corpus.vocabulary)
+    values = {**(values or {}), **context_values(tags=tags, classes=labels_of_classes)}
     keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
@@ -111,8 +123,7 @@ def cluster(
         definition,
         states,
         categories,
-        tags=tags,
-        classes=labels,
+        values=values,
         settings=settings,
         progress=subprogress(progress, 0.0, _SEARCH),
         stop=stop,
@@ -120,15 +131,15 @@ def cluster(
     if keeper is None or not is_search:
         numbers = choose()
     else:
-        values = (None if tags is None else tags.labels, labels)
-        search = _search_fingerprint(corpus, definition, settings, states, categories, values=values)
+        labels = [values[kind].labels for kind in VALUE_KINDS if kind in values]
+        search = _search_fingerprint(corpus, definition, settings, states, categories, values=labels)
         file = Path(f"{os.fspath(keeper.folder)}.numbers.json")
         numbers = _kept_or_chosen(choose, file, search, resume, stop)
     words = int(np.count_nonzero(corpus.word_counts))
     settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
     found = cluster_tree(
-        build_tree(corpus, definition, tags=tags, classes=labels),
+        build_tree(corpus, definition, values),
         settings,
         checkpoint=keeper,
         resume=resume,
@@ -165,12 +176,11 @@ def _kept_or_chosen(
 
 
 def _search_fingerprint(
-    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any] | None]
+    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any]]
 ) -> str:
-    """Return what distinguishes a search for numbers of clusters; `values` are tags and classes."""
+    """Return what distinguishes a search for numbers of clusters; `values` are those of words."""
     digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
-    arrays = (corpus.ids, corpus.sentence_starts, *values)
-    add_arrays(digest, (array for array in arrays if array is not None))
+    add_arrays(digest, (corpus.ids, corpus.sentence_starts, *values))
     return digest.hexdigest()
 
 
