@@ -9,7 +9,7 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -76,17 +76,8 @@ def _machine() -> dict[str, str]:
 
 def _settings(options: argparse.Namespace, part: str) -> Settings:
     default = (DEFAULTS if options.parts else QUICK)[part]
-    return Settings(
-        k=options.k or default.k,
-        efforts=options.efforts or default.efforts,
-        repeats=options.repeats or default.repeats,
-        seeds=options.seeds or default.seeds,
-        threads=options.threads,
-        vocabulary=options.vocab,
-        peers=tuple(options.peer),
-        orders=options.orders or default.orders,
-        memory=tuple(options.memory),
-    )
+    given = {field.name: getattr(options, field.name) for field in fields(Settings)}
+    return replace(default, **{name: value for name, value in given.items() if value})
 
 
 def _options() -> argparse.Namespace:
@@ -97,7 +88,12 @@ def _options() -> argparse.Namespace:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(_PARTS)}")
     parser.add_argument("--train", type=Path, help="text to train on (default: State of the Union addresses)")
     parser.add_argument("--test", type=Path, help="text for the perplexity of classes and for scoring")
-    parser.add_argument("--vocab", type=_positive, help="keep so many words (default: all; reading: 20,000)")
+    parser.add_argument(
+        "--vocab",
+        dest="vocabulary",
+        type=_positive,
+        help="keep this many words (default: all; reading: 20,000)",
+    )
     parser.add_argument("--k", type=_numbers, help="numbers of classes, such as 100,500")
     parser.add_argument("--efforts", type=_names, help="such as fast,normal,best; growth takes the first")
     parser.add_argument("--seeds", type=_positive, help="rounds of classes, each with its own seed")
@@ -107,6 +103,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--threads", type=_positive, default=1, help="(default: 1; reading: 1 and 2)")
     parser.add_argument(
         "--peer",
+        dest="peers",
         action="append",
         default=[],
         metavar="COMMAND",

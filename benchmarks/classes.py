@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.measure import BenchmarkError, Cost, classes_command, median_cost, run, step, tell
+from benchmarks.measure import BenchmarkError, Cost, classes_command, median_cost, run, show, step
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, with_vocabulary
@@ -46,7 +46,7 @@ def measure_classes(texts: Texts, settings: Settings) -> list[Table]:
         # Ours and the peers take turns, so that a busy machine slows down all of them.
         for seed in range(settings.seeds):
             for program in programs:
-                tell(f"classes: k = {k}, seed {seed}, {program.name}")
+                show(f"classes: k = {k}, seed {seed}, {program.name}")
                 places.append(texts.folder / f"classes-{len(places)}.tsv")
                 costs.append(program.make(train, k, seed, places[-1]))
         figures = step("evaluate", train, texts.test, *places)
@@ -132,7 +132,7 @@ def _row(name: str, k: int, outcomes: list[_Outcome]) -> Row:
 
 
 def _spread(values: list[float]) -> float | None:
-    """Give the largest less the smallest; one value has no spread."""
+    """Return the largest less the smallest; one value has no spread."""
     return max(values) - min(values) if len(values) > 1 else None
 
 

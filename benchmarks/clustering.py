@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import BenchmarkError, Cost, run, step_command, tell
+from benchmarks.measure import BenchmarkError, Cost, run, show, step_command
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, first_part
 
 _CONTEXT = "w-2,w-1"
 _CANDIDATES = 16
-_SHARES = (0.25, 0.5, 1.0)
+_FRACTIONS = (0.25, 0.5, 1.0)
 
 
 def measure_clustering(texts: Texts, settings: Settings) -> list[Table]:
@@ -27,17 +27,24 @@ def measure_clustering(texts: Texts, settings: Settings) -> list[Table]:
             _row(texts.train, texts.test, k, settings, tree=True, candidates=0),
         ]
     growth: list[Row] = []
-    for share in _SHARES:
-        part = first_part(texts.train, share, texts.folder)
-        growth.append({"share": share, **_row(part, texts.test, settings.k[0], settings, tree=True)})
-    places = {"share": 2, "cluster s": 2, "cluster CPU s": 2, "tree s": 2, "test PP": 2, "test PP, known": 2}
+    for fraction in _FRACTIONS:
+        part = first_part(texts.train, fraction, texts.folder)
+        growth.append({"fraction": fraction, **_row(part, texts.test, settings.k[0], settings, tree=True)})
+    digits = {
+        "fraction": 2,
+        "cluster s": 2,
+        "cluster CPU s": 2,
+        "tree s": 2,
+        "test PP": 2,
+        "test PP, known": 2,
+    }
     note = (
         f"Contexts {_CONTEXT}, threads: {settings.threads}. tree s, cluster s: wall time from encoded text "
         "to the context tree, and from there to the clusters. test PP counts <unk> as a word."
     )
     return [
-        Table("Clustering contexts", rows, places, [note]),
-        Table("Growth with the text", growth, places, ["The first quarter, half and all of the text."]),
+        Table("Clustering contexts", rows, digits, [note]),
+        Table("Growth with the text", growth, digits, ["The first quarter, half and all of the text."]),
     ]
 
 
@@ -45,7 +52,7 @@ def _row(
     train: Path, test: Path, k: int, settings: Settings, *, tree: bool, candidates: int = _CANDIDATES
 ) -> Row:
     way = "tree" if tree else "flat"
-    tell(f"clustering: k = {k}, {way}, {candidates or 'all'} candidates")
+    show(f"clustering: k = {k}, {way}, {candidates or 'all'} candidates")
     vocabulary = settings.vocabulary or 0
     cost: Cost = run(
         step_command(

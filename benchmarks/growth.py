@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.measure import Cost, classes_command, median_cost, run, tell
+from benchmarks.measure import Cost, classes_command, median_cost, run, show
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, describe, first_part, with_vocabulary
 
-_SHARES = (0.25, 0.5, 1.0)
+_FRACTIONS = (0.25, 0.5, 1.0)
 _DIGITS = {"CPU s": 2, "net CPU s": 2, "CPU ratio": 2, "exponent": 2, "memory ratio": 2}
 _NOTE = (
     "Net: less what a text of one word takes, which is the start of Python. Ratios to the row above. "
@@ -21,7 +21,7 @@ _NOTE = (
 
 def measure_growth(texts: Texts, settings: Settings) -> list[Table]:
     train = with_vocabulary(texts, settings.vocabulary)
-    parts = [first_part(train, share, texts.folder) for share in _SHARES]
+    parts = [first_part(train, fraction, texts.folder) for fraction in _FRACTIONS]
     one_word = texts.folder / "one-word.txt"
     one_word.write_text("word\n", encoding="utf-8")
     start: list[Cost] = []
@@ -31,12 +31,12 @@ def measure_growth(texts: Texts, settings: Settings) -> list[Table]:
     by_k: list[list[Cost]] = [[] for _ in settings.k]
     for repeat in range(settings.repeats):
         start.append(_classes(one_word, 1, effort, settings.threads))
-        for costs, part, share in zip(by_text, parts, _SHARES, strict=True):
-            tell(f"growth: {repeat + 1} of {settings.repeats}, {share:.0%} of the text, k = {first_k}")
+        for costs, part, fraction in zip(by_text, parts, _FRACTIONS, strict=True):
+            show(f"growth: {repeat + 1} of {settings.repeats}, {fraction:.0%} of the text, k = {first_k}")
             costs.append(_classes(part, first_k, effort, settings.threads))
         by_k[0].append(by_text[-1][-1])
         for costs, k in zip(by_k[1:], settings.k[1:], strict=True):
-            tell(f"growth: {repeat + 1} of {settings.repeats}, all of the text, k = {k}")
+            show(f"growth: {repeat + 1} of {settings.repeats}, all of the text, k = {k}")
             costs.append(_classes(train, k, effort, settings.threads))
     events = [fact["events"] for fact in facts]
     base = median_cost(start).cpu

@@ -68,9 +68,9 @@ def run(
         process.returncode = os.waitstatus_to_exitcode(status)
         if process.returncode != 0:
             messages.seek(0)
-            said = messages.read().decode(errors="replace").strip().splitlines()
+            lines = messages.read().decode(errors="replace").strip().splitlines()
             raise BenchmarkError(
-                "\n  ".join([f"{shlex.join(command)}\n  ended with {process.returncode}:", *said[-5:]])
+                "\n  ".join([f"{shlex.join(command)}\n  ended with {process.returncode}:", *lines[-5:]])
             )
         written.seek(0)
         output = "" if stdout else written.read().decode()
@@ -78,36 +78,36 @@ def run(
 
 
 def step_command(name: str, *arguments: object) -> list[str]:
-    """Give the command of a step of `steps.py`: what stategram does, in a process of its own."""
+    """Return the command of a step of `steps.py`: what stategram does, in a process of its own."""
     return [sys.executable, "-P", str(_STEPS), name, *map(str, arguments)]
 
 
 def classes_command(text: object, k: int, effort: str, seed: int, threads: int) -> list[str]:
-    """Give the command that a user would type for word classes."""
+    """Return the command that a user would type for word classes."""
     options = {"-k": k, "--effort": effort, "--seed": seed, "--threads": threads}
     given = [str(word) for option in options.items() for word in option]
     return [sys.executable, "-P", "-m", "stategram", "classes", str(text), "-q", *given]
 
 
 def train_command(text: object, model: object, order: int, threads: int, memory: str | None) -> list[str]:
-    """Give the command that a user would type for an n-gram model."""
+    """Return the command that a user would type for an n-gram model."""
     budget = ["--memory", memory] if memory else []
     given = ["--order", str(order), "--threads", str(threads), *budget]
     return [sys.executable, "-P", "-m", "stategram", "train", str(text), "-q", "-o", str(model), *given]
 
 
 def step(name: str, *arguments: object) -> Any:
-    """Run a step and give what it found."""
+    """Run a step and return its result."""
     return json.loads(run(step_command(name, *arguments)).output)
 
 
-def tell(message: str) -> None:
-    """Say on stderr what is being done."""
+def show(message: str) -> None:
+    """Print a message to stderr."""
     print(message, file=sys.stderr, flush=True)
 
 
 def median_cost(costs: Iterable[Cost]) -> Cost:
-    """Give the median of each figure."""
+    """Return the median of each figure."""
     rows = list(costs)
     return Cost(
         cpu=median(cost.cpu for cost in rows),

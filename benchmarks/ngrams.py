@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.measure import BenchmarkError, Cost, median_cost, run, step, tell, train_command
+from benchmarks.measure import BenchmarkError, Cost, median_cost, run, show, step, train_command
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, with_vocabulary
@@ -44,7 +44,7 @@ def _training(
         # Ours and the peers take turns, so that a busy machine slows down all of them.
         for repeat in range(settings.repeats):
             for trainer in ours + peers:
-                tell(f"ngrams: order {order}, round {repeat + 1} of {settings.repeats}, {trainer.name}")
+                show(f"ngrams: order {order}, round {repeat + 1} of {settings.repeats}, {trainer.name}")
                 place = folder / "model"
                 costs[trainer.name].append(trainer.make(text, order, place))
                 sizes[trainer.name] = _megabytes(place)
@@ -119,7 +119,7 @@ def _remove(place: Path) -> None:
 def _scoring(text: Path, test: Path, settings: Settings) -> Table:
     rows: list[Row] = []
     for order in settings.orders:
-        tell(f"ngrams: scoring, order {order}")
+        show(f"ngrams: scoring, order {order}")
         found = step("score_ngrams", text, test, order, max(3, settings.repeats))
         if not found:
             raise BenchmarkError(f"{test}: nothing to score")
@@ -137,7 +137,7 @@ def _scoring(text: Path, test: Path, settings: Settings) -> Table:
         rows,
         {"million words/s": 2, "times full_scores": 2},
         [
-            "Words, sentence ends included, a second of processor time; with 2 threads, of wall time. They "
+            "Words, sentence ends included, per second of processor time; with 2 threads, of wall time. They "
             "take turns, medians. kenlm: the Python package with the ARPA file of the same model."
         ],
     )

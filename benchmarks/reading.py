@@ -6,7 +6,7 @@ import json
 import shutil
 from collections import defaultdict
 
-from benchmarks.measure import Cost, median_cost, run, step_command, tell
+from benchmarks.measure import Cost, median_cost, run, show, step_command
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts
@@ -26,7 +26,7 @@ def measure_reading(texts: Texts, settings: Settings) -> list[Table]:
     wc = shutil.which("wc")
     costs: dict[tuple[str, int], list[Cost]] = defaultdict(list)
     for repeat in range(settings.repeats):
-        tell(f"reading: {repeat + 1} of {settings.repeats}")
+        show(f"reading: {repeat + 1} of {settings.repeats}")
         if wc:
             # With C's rules for white space wc is at its fastest.
             costs[_WC, 1].append(run([wc, "-w", str(texts.train)], environment={"LC_ALL": "C"}))
@@ -46,7 +46,7 @@ def measure_reading(texts: Texts, settings: Settings) -> list[Table]:
             "step": name,
             "threads": threads,
             "CPU s": cost.cpu,
-            "MB/s a core": megabytes / max(cost.cpu, 1e-9),
+            "MB/s per core": megabytes / max(cost.cpu, 1e-9),
             "wall s": cost.wall,
             # That of wc is less than ours, and so not known.
             "peak MB": None if name == _WC else cost.peak,
@@ -57,8 +57,8 @@ def measure_reading(texts: Texts, settings: Settings) -> list[Table]:
         Table(
             f"Reading {megabytes:.1f} MB, vocabulary {size:,}",
             rows,
-            {"CPU s": 3, "MB/s a core": 1, "wall s": 3, "CPU / wc -w": 2},
-            [f"Medians of {settings.repeats}. MB/s a core: megabytes of text a second of processor time."]
+            {"CPU s": 3, "MB/s per core": 1, "wall s": 3, "CPU / wc -w": 2},
+            [f"Medians of {settings.repeats}. MB/s per core: megabytes of text per second of processor time."]
             + ([] if wc else ["There is no wc here to compare with."]),
         )
     ]

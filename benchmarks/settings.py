@@ -1,49 +1,40 @@
-"""What the command line asked for, and what each part does when it did not say."""
+"""How much each part measures."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much to measure."""
-
-    k: tuple[int, ...]
-    efforts: tuple[str, ...]
-    repeats: int
-    seeds: int
-    threads: int
-    vocabulary: int | None
-    peers: tuple[str, ...]
-    orders: tuple[int, ...]
-    memory: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Defaults:
-    """The settings of a part; `quick` ones hold when no part was named and all run."""
+    """What the command line chose, or the defaults of a part."""
 
     k: tuple[int, ...] = ()
     efforts: tuple[str, ...] = ()
     repeats: int = 1
     seeds: int = 1
     orders: tuple[int, ...] = ()
+    threads: int = 1
+    vocabulary: int | None = None
+    peers: Sequence[str] = ()
+    memory: Sequence[str] = ()
 
 
 DEFAULTS = {
-    "reading": Defaults(repeats=7),
-    "classes": Defaults(k=(100, 500), efforts=("fast", "normal"), seeds=3),
-    "ngrams": Defaults(orders=(3, 5), repeats=3),
-    "clustering": Defaults(k=(500, 2000)),
-    "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
-    "startup": Defaults(repeats=15),
+    "reading": Settings(repeats=7),
+    "classes": Settings(k=(100, 500), efforts=("fast", "normal"), seeds=3),
+    "ngrams": Settings(orders=(3, 5), repeats=3),
+    "clustering": Settings(k=(500, 2000)),
+    "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
+    "startup": Settings(repeats=15),
 }
+# When no part is named and all of them run.
 QUICK = {
-    "reading": Defaults(repeats=3),
-    "classes": Defaults(k=(100, 500), efforts=("fast", "normal")),
-    "ngrams": Defaults(orders=(3, 5)),
-    "clustering": Defaults(k=(250,)),
-    "growth": Defaults(k=(250, 500, 1000, 2000), efforts=("fast",)),
-    "startup": Defaults(repeats=15),
+    "reading": Settings(repeats=3),
+    "classes": Settings(k=(100, 500), efforts=("fast", "normal")),
+    "ngrams": Settings(orders=(3, 5)),
+    "clustering": Settings(k=(250,)),
+    "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",)),
+    "startup": Settings(repeats=15),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks.measure import BenchmarkError, Cost, median_cost, run, tell
+from benchmarks.measure import BenchmarkError, Cost, median_cost, run, show
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts
@@ -22,7 +22,7 @@ def measure_startup(texts: Texts, settings: Settings) -> list[Table]:
     }
     notes = [f"Medians of {settings.repeats}; more: beyond {_PYTHON}."]
     costs: dict[str, list[Cost]] = {}
-    tell("startup")
+    show("startup")
     for name, command in commands.items():
         try:
             # The first run also compiles what has no bytecode yet; it does not count.

@@ -106,7 +106,7 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
 
 
 def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
-    """Train a model, then score a text with it in every way there is; words a second."""
+    """Train a model, then score a text with it in every way; words per second."""
     import tempfile
     from statistics import median
 
@@ -198,7 +198,7 @@ def cluster_contexts(
 
 
 def describe(*texts: str) -> None:
-    """Say how large texts are."""
+    """Return the sizes of texts."""
     from stategram.text import read_corpus
 
     answers = []
@@ -228,7 +228,7 @@ def cut_vocabulary(text: str, vocabulary_size: str, place: str) -> None:
 
 
 def write_sotu(train: str, test: str) -> None:
-    """Write the State of the Union addresses, a sentence a line."""
+    """Write the State of the Union addresses, one sentence per line."""
     from stategram.experiments.sotu import load_sotu
 
     corpus = load_sotu()

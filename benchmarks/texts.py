@@ -7,12 +7,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import BenchmarkError, step, tell
+from benchmarks.measure import BenchmarkError, show, step
 
 
 @dataclass(frozen=True)
 class Texts:
-    """A training and a test text, a sentence a line, and a folder for what is made of them."""
+    """A training and a test text, one sentence per line, and a folder for derived files."""
 
     train: Path
     test: Path | None
@@ -29,32 +29,32 @@ def given_texts(train: Path | None, test: Path | None, folder: Path) -> Texts:
         return Texts(train, test, folder, str(train))
     if test is not None:
         raise BenchmarkError("--test was given without --train; give both, or neither")
-    tell("Writing the State of the Union addresses")
+    show("Writing the State of the Union addresses")
     train, test = folder / "sotu-train.txt", folder / "sotu-test.txt"
     step("write_sotu", train, test)
     return Texts(train, test, folder, "State of the Union addresses")
 
 
 def with_vocabulary(texts: Texts, size: int | None) -> Path:
-    """Give the training text with its `size` most frequent words, the others ``<unk>``, for all alike."""
+    """Return the training text with its `size` most frequent words, the others ``<unk>``, for all alike."""
     if size is None:
         return texts.train
     return Path(step("cut_vocabulary", texts.train, size, texts.folder / f"train-{size}.txt"))
 
 
-def first_part(text: Path, share: float, folder: Path) -> Path:
-    """Give the first lines of a text, as a file."""
-    if share == 1:
+def first_part(text: Path, fraction: float, folder: Path) -> Path:
+    """Return the first lines of a text, as a file."""
+    if fraction == 1:
         return text
     with text.open("rb") as lines:
         total = sum(1 for _ in lines)
-    place = folder / f"{share:g}-{text.name}"
+    place = folder / f"{fraction:g}-{text.name}"
     with text.open("rb") as lines, place.open("wb") as part:
-        part.writelines(islice(lines, max(1, round(total * share))))
+        part.writelines(islice(lines, max(1, round(total * fraction))))
     return place
 
 
 def describe(*texts: Path) -> list[dict[str, Any]]:
-    """Give the bytes, sentences, events and distinct words of each text."""
+    """Return the bytes, sentences, events and distinct words of each text."""
     found: list[dict[str, Any]] = step("describe", *texts)
     return found

@@ -16,7 +16,7 @@ WITHOUT_UNKNOWN = b"\\data\\\nngram 1=3\n\n\\1-grams:\n-99\t<s>\n-0.30103\t</s>\
 
 
 def run(*arguments: object, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    """Give exit code, stdout and stderr."""
+    """Return exit code, stdout and stderr."""
     with pytest.raises(SystemExit) as end:
         main([str(a) for a in arguments])
     out, err = capfd.readouterr()

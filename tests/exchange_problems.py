@@ -28,7 +28,7 @@ def array(values: Iterable[int]) -> NDArray[np.uint32]:
 
 
 def rows_of(pairs: Pairs, n_rows: int) -> Rows:
-    """Give the pairs in compressed rows."""
+    """Return the pairs in compressed rows."""
     ordered = sorted(pairs.items())
     sizes = np.bincount([a for (a, _), _ in ordered], minlength=n_rows) if ordered else np.zeros(n_rows, int)
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)

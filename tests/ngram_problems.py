@@ -18,7 +18,7 @@ BEGIN = 0
 
 
 def random_model(seed: int, n_words: int, order: int, fan_out: int) -> Ngrams:
-    """Give a model whose n-grams have their prefixes, but by no means all suffixes."""
+    """Return a model whose n-grams have their prefixes, but by no means all suffixes."""
     chance = random.Random(seed)
 
     def weight(low: float, high: float) -> float:

@@ -19,7 +19,7 @@ SMALL = ["the cat sat", "the dog sat", "a cat ran", "a dog ran off", "the cat ra
 
 @cache
 def planted_text() -> list[str]:
-    """Give sentences of a class bigram model; the word c3w5 is of the class c3."""
+    """Return sentences of a class bigram model; the word c3w5 is of the class c3."""
     rng = np.random.default_rng(7)
     # Every class has two followers of its own, so that the classes differ.
     after = [[(c + 1) % N_PLANTED, (2 * c + 3) % N_PLANTED] for c in range(N_PLANTED)]
@@ -41,7 +41,7 @@ def stream(sentences: list[str]) -> list[str]:
 
 
 def criterion_of(fitted: WordClasses, sentences: list[str], criterion: str) -> float:
-    """Give the criterion of the classes found, by the formula."""
+    """Return the criterion of the classes found, by the formula."""
     names = sorted(set(stream(sentences)))
     number = {word: i for i, word in enumerate(names)}
     pairs = closed_bigrams([number[word] for word in stream(sentences)])

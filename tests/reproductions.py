@@ -2,87 +2,66 @@
 
 from __future__ import annotations
 
-from stategram.experiments.cluster_examples import (
+import math
+
+from stategram.clustering import SweepRecord
+from stategram.evaluation import PartFigures, PerplexityFigures
+from stategram.experiments.reproduction.claims import judge_claims
+from stategram.experiments.reproduction.paper import PAPER
+from stategram.experiments.reproduction.results import (
+    FORMAT,
+    CountBand,
+    Reproduction,
+    RowResult,
+    SizeTrial,
+    TextFigures,
+)
+from stategram.experiments.reproduction.runner import with_comparisons
+from stategram.inspection import (
     CategoryExample,
     ClusterGallery,
     ContextExample,
     StateExample,
     WordExample,
 )
-from stategram.experiments.reproduction.results import (
-    FORMAT,
-    Claim,
-    CountBand,
-    Figures,
-    InputFile,
-    PaperRow,
-    Part,
-    Reproduction,
-    RowResult,
-    SizeTrial,
-    Sweep,
-    TextFigures,
-)
+from stategram.storage import InputFile
 
 _EVENTS, _UNKNOWN = 245_569, 4_811
 _BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
 
 
 def sample() -> Reproduction:
-    """Give one with every table, chart and gallery; all figures are made up, the paper's too."""
-    rows = [
-        _ngram("bigram", 1, 2, 262.4, paper=PaperRow(perplexity=196.2)),
-        _ngram("trigram", 1, 3, 214.9, paper=PaperRow(perplexity=152.1)),
-        _clustered("w-1 500", 1, "w-1", None, 500, 309.8, asked=(500, 500), paper=PaperRow(perplexity=227.3)),
-        _clustered("w-1 2000", 1, "w-1", None, 1200, 281.2, paper=PaperRow(perplexity=208.8)),
-        *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200, paper=(189.5, 166.8)),
-        _clustered("t-1", 2, "t-1", None, 42, 512.7),
-        *_pair("t-2,t-1", 2, 402.2, 399.8),
-        *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
-        *_pair("t-4,t-3,t-2,t-1", 2, 379.4, 351.0, paper=(None, None), paper_change=-0.07),
-        *_pair("g-2,g-1", 3, 257.7, 239.9, clusters=1000, paper=(181.0, 168.5)),
-        _ngram("trigram ", 4, 3, 214.9),
-        _mixture("trigram + w-1", 4, 206.1, ("w-1 2000",)),
-        _mixture("trigram + w-2,w-1 flat", 4, 203.7, ("w-2,w-1 flat",)),
-        _mixture("trigram + w-2,w-1 tree", 4, 197.2, ("w-2,w-1 tree",), paper=PaperRow(change=-0.09)),
-        _mixture("trigram + t-4,t-3,t-2,t-1 tree", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
-        _mixture("trigram + g-2,g-1 tree", 4, 196.0, ("g-2,g-1 tree",)),
-        _mixture("trigram + all", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
-        _ngram("5-gram kneser-ney", 5, 5, 203.6, against="trigram"),
-        *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
-        _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
-    ]
+    """Return one with every table, chart and gallery; its figures are made up, the paper's are not."""
+    rows = with_comparisons(
+        [
+            _ngram("back-off 2", 1, 2, 262.4),
+            _ngram("back-off 3", 1, 3, 214.9),
+            _clustered("w-1 500,500", 1, "w-1", None, 500, 309.8, asked=(500, 500)),
+            _clustered("w-1 2000,2000", 1, "w-1", None, 1200, 281.2),
+            *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200),
+            _clustered("t-1", 2, "t-1", None, 42, 512.7),
+            *_pair("t-2,t-1", 2, 402.2, 399.8),
+            *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
+            *_pair("t-4,t-3,t-2,t-1", 2, 379.4, 351.0),
+            *_pair("g-2,g-1", 3, 257.7, 239.9, clusters=1000),
+            _ngram("back-off 3", 4, 3, 214.9),
+            _mixture("w-1 2000,2000 + back-off 3", 4, 206.1, ("w-1 2000,2000",)),
+            _mixture("w-2,w-1 flat + back-off 3", 4, 203.7, ("w-2,w-1 flat",)),
+            _mixture("w-2,w-1 tree + back-off 3", 4, 197.2, ("w-2,w-1 tree",)),
+            _mixture("t-4,t-3,t-2,t-1 tree + back-off 3", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
+            _mixture("g-2,g-1 tree + back-off 3", 4, 196.0, ("g-2,g-1 tree",)),
+            _mixture("all + back-off 3", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
+            _ngram("kneser-ney 5", 5, 5, 203.6, against="back-off 3"),
+            *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
+            _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
+        ]
+    )
     return Reproduction(
-        rows=tuple(rows),
-        claims=(
-            Claim(
-                claim="States along a context tree beat flat ones.",
-                paper="up to 12% lower perplexity",
-                found="11.9% lower with w-2,w-1, 7.5% with four tags",
-                holds="yes",
-            ),
-            Claim(
-                claim="Interpolated with the back-off trigram, clustered models lower its perplexity.",
-                paper="up to 9%",
-                found="11.4% with all three, 8.8% with the best one",
-                holds="yes",
-            ),
-            Claim(
-                claim="A clustered model of w-2,w-1 alone is better than a back-off bigram.",
-                paper="166.8 against 196.2",
-                found="243.1 against 262.4",
-                holds="yes",
-            ),
-            Claim(
-                claim="Wider contexts of tags are better, flat ones too.",
-                paper="up to four tags",
-                found="up to four tags with a tree, up to three without",
-                holds="partly",
-            ),
-        ),
+        rows=rows,
+        claims=judge_claims(rows),
         sizes=tuple(
             SizeTrial(key=key, clusters=clusters, perplexity=perplexity)
-            for key, base in (("w-1 2000", 280.0), ("w-2,w-1 tree", 240.0))
+            for key, base in (("w-1 2000,2000", 280.0), ("w-2,w-1 tree", 240.0))
             for clusters, perplexity in (
                 (150, base + 55),
                 (300, base + 24),
@@ -120,9 +99,16 @@ def sample() -> Reproduction:
     )
 
 
-def _figures(perplexity: float) -> Figures:
-    return Figures(
-        events=_EVENTS, unknown=_UNKNOWN, perplexity=perplexity, perplexity_known=perplexity * 1.041
+def _figures(perplexity: float) -> PerplexityFigures:
+    return PerplexityFigures(
+        events=_EVENTS,
+        sentences=9_012,
+        unknown=_UNKNOWN,
+        zero_probability=0,
+        above_one=0,
+        perplexity=perplexity,
+        perplexity_known=perplexity * 1.041,
+        bits=math.log2(perplexity),
     )
 
 
@@ -132,11 +118,10 @@ def _ngram(
     order: int,
     perplexity: float,
     *,
-    paper: PaperRow | None = None,
     against: str | None = None,
 ) -> RowResult:
     return RowResult(
-        key=key.strip() if key == "trigram " else key,
+        key=key,
         table=table,
         title={2: "back-off bigram", 3: "back-off trigram"}.get(order, f"Kneser-Ney {order}-gram"),
         kind="ngram",
@@ -145,8 +130,7 @@ def _ngram(
         seconds=2.1 * order,
         parameters=410_000 * order,
         compared_with=against,
-        change=perplexity / 214.9 - 1 if against else None,
-        paper=paper,
+        paper=PAPER.get(key),
     )
 
 
@@ -159,8 +143,7 @@ def _clustered(
     perplexity: float,
     *,
     asked: tuple[int, int] = (2000, 2000),
-    against: tuple[str, float] | None = None,
-    paper: PaperRow | None = None,
+    against: str | None = None,
 ) -> RowResult:
     levels = context.count(",") + 1 if tree else 1
     end = perplexity * 0.7
@@ -169,10 +152,11 @@ def _clustered(
         place = number / (6 * levels)
         now = start - (start - end) * (1 - (1 - place) ** 2.5)
         sweeps.append(
-            Sweep(
+            SweepRecord(
                 number=number,
                 level=1 + (number - 1) // 6,
                 step="exchange",
+                temperature=0.0,
                 moves=int(40_000 / number),
                 criterion=-1.2e7 * now**0.1,
                 perplexity=now,
@@ -203,54 +187,23 @@ def _clustered(
         states=clusters,
         categories=clusters,
         asked=asked,
-        compared_with=against[0] if against else None,
-        change=perplexity / against[1] - 1 if against else None,
+        compared_with=against,
         sweeps=tuple(sweeps),
         by_count=tuple(bands),
-        paper=paper,
+        paper=PAPER.get(key),
         note="fewer clusters: they follow the size of the text" if (clusters, clusters) != asked else "",
     )
 
 
-def _pair(
-    context: str,
-    table: int,
-    flat: float,
-    tree: float,
-    *,
-    clusters: int = 600,
-    paper: tuple[float | None, float | None] | None = None,
-    paper_change: float | None = None,
-) -> list[RowResult]:
-    change = paper_change
-    if paper and paper[0] and paper[1]:
-        change = paper[1] / paper[0] - 1
+def _pair(context: str, table: int, flat: float, tree: float, *, clusters: int = 600) -> list[RowResult]:
+    key = f"{context} flat"
     return [
-        _clustered(
-            f"{context} flat",
-            table,
-            context,
-            False,
-            clusters,
-            flat,
-            paper=PaperRow(perplexity=paper[0]) if paper else None,
-        ),
-        _clustered(
-            f"{context} tree",
-            table,
-            context,
-            True,
-            clusters,
-            tree,
-            against=(f"{context} flat", flat),
-            paper=PaperRow(perplexity=paper[1], change=change) if paper else None,
-        ),
+        _clustered(key, table, context, False, clusters, flat),
+        _clustered(f"{context} tree", table, context, True, clusters, tree, against=key),
     ]
 
 
-def _mixture(
-    key: str, table: int, perplexity: float, parts: tuple[str, ...], *, paper: PaperRow | None = None
-) -> RowResult:
+def _mixture(key: str, table: int, perplexity: float, parts: tuple[str, ...]) -> RowResult:
     first = 0.62 if len(parts) == 1 else 0.4
     others = (1 - first) / len(parts)
     return RowResult(
@@ -262,10 +215,12 @@ def _mixture(
         heldout_perplexity=perplexity * 0.98,
         seconds=1.4,
         parameters=2_650_000,
-        compared_with="trigram",
-        change=perplexity / 214.9 - 1,
-        parts=(Part(name="trigram", weight=first), *(Part(name=name, weight=others) for name in parts)),
-        paper=paper,
+        compared_with="back-off 3",
+        parts=(
+            PartFigures("back-off 3", 214.9, first),
+            *(PartFigures(name, 250.0, others) for name in parts),
+        ),
+        paper=PAPER.get(key),
     )
 
 

@@ -1,4 +1,4 @@
-"""Sentences with some grammar, drawn by lot."""
+"""Random sentences with some grammar, and a recipe for them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ anneal = 4
 
 
 def sentences(n: int, *, seed: int) -> list[str]:
-    """Give so many sentences, always the same for a seed."""
+    """Return `n` sentences, always the same for a seed."""
     draw = random.Random(seed)
 
     def noun() -> str:
@@ -47,7 +47,7 @@ def sentences(n: int, *, seed: int) -> list[str]:
 
 
 def write_texts(folder: Path) -> Path:
-    """Write the texts ``train``, ``held`` and ``test``; give their folder."""
+    """Write the texts ``train``, ``held`` and ``test``; return their folder."""
     for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
         (folder / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
     return folder

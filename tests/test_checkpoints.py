@@ -22,22 +22,14 @@ from stategram import BadDataError, UsageError
 from stategram.clustering import (
     Checkpoint,
     Clustering,
-    Progress,
-    TreeClustering,
     cluster,
-    context_clustering,
-    exchange,
+    text_clustering,
 )
-from stategram.clustering.monitor import Monitor
+from stategram.clustering.checkpoint import fingerprint
+from stategram.clustering.context_levels import ContextLevels
 from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
-
-
-@pytest.fixture(autouse=True)
-def _shortlists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have shortlists for few clusters too: they are what a checkpoint does not hold."""
-    monkeypatch.setattr(exchange, "_LEAST_CLUSTERS_FOR_SHORTLISTS", 1)
 
 
 class PowerCut(Exception):
@@ -45,12 +37,12 @@ class PowerCut(Exception):
 
 
 class Cut:
-    """Raises when it has been told so often where the work is."""
+    """Raises when progress was reported so often."""
 
     def __init__(self, moment: int) -> None:
         self.left = moment
 
-    def __call__(self, told: Progress) -> None:
+    def __call__(self, fraction: float, message: str) -> None:
         self.left -= 1
         if self.left < 0:
             raise PowerCut
@@ -66,10 +58,12 @@ def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> No
     options: dict[str, Any] = {"criterion": criterion, "tree": tree}
     whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH, **options)
     assert bytes_of(run_with_checkpoints(tmp_path / "whole", **options)) == bytes_of(whole)
-    told: list[Progress] = []
-    cluster(text(), "w-2,w-1", **SHORT_SEARCH, **options, progress=told.append)
+    messages: list[str] = []
+    cluster(
+        text(), "w-2,w-1", **SHORT_SEARCH, **options, progress=lambda _, message: messages.append(message)
+    )
     resumed = 0
-    for moment in range(0, len(told) - 3, 3):
+    for moment in range(0, len(messages) - 3, 3):
         folder = tmp_path / str(moment)
         with pytest.raises(PowerCut):
             run_with_checkpoints(folder, **options, progress=Cut(moment))
@@ -79,7 +73,7 @@ def test_cut_off_at_any_moment(criterion: str, tree: bool, tmp_path: Path) -> No
         assert figures_of(found) == figures_of(whole)
         assert figures_of_levels(found) == figures_of_levels(whole)
     # Most moments are later than the first checkpoint.
-    assert resumed > len(told) // 6
+    assert resumed > len(messages) // 6
 
 
 def test_cut_off_again_and_again(tmp_path: Path) -> None:
@@ -100,8 +94,6 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from clustering_problems import run_with_checkpoints
-from stategram.clustering import exchange
-exchange._LEAST_CLUSTERS_FOR_SHORTLISTS = 1
 print("begun", flush=True)
 run_with_checkpoints(Path(sys.argv[1]), resume=True)
 """
@@ -139,11 +131,12 @@ def test_killed_while_the_checkpoint_was_replaced(tmp_path: Path) -> None:
     with pytest.raises(PowerCut):
         run_with_checkpoints(tmp_path / "c", progress=Cut(20))
     (tmp_path / "c").rename(tmp_path / "c.0123456789abcdef.replaced")
-    told: list[Progress] = []
-    assert bytes_of(run_with_checkpoints(tmp_path / "c", resume=True, progress=told.append)) == bytes_of(
-        whole
+    messages: list[str] = []
+    found = run_with_checkpoints(
+        tmp_path / "c", resume=True, progress=lambda _, message: messages.append(message)
     )
-    assert told[0].sweep > 1  # it did not begin anew
+    assert bytes_of(found) == bytes_of(whole)
+    assert "sweep 1," not in messages[0]  # it did not start over
 
 
 def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
@@ -154,11 +147,8 @@ def test_without_a_checkpoint_it_begins_anew(tmp_path: Path) -> None:
 def test_it_is_not_written_more_often_than_asked(tmp_path: Path) -> None:
     cluster(text(), "w-2,w-1", **SHORT_SEARCH, checkpoint=tmp_path / "c")
     # Where a level begins it always is.
-    assert open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"] == {
-        "level": 2,
-        "sweep": 0,
-        "criterion": None,
-    }
+    position = open_folder(tmp_path / "c", kind="clustering checkpoint").manifest["position"]
+    assert (position["level"], position["sweep"]) == (2, 0)
 
 
 def test_another_text_or_other_options(tmp_path: Path) -> None:
@@ -181,12 +171,12 @@ def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: P
     shifted[len(shifted) // 2] += 1
     other = replace(whole.tree, levels=(replace(first, first_child=shifted), leaves))
     for tree, fits in ((whole.tree, True), (other, False)):
-        begun = TreeClustering(tree, whole.settings, Monitor())
+        levels = ContextLevels(tree, whole.settings)
         if fits:
-            Checkpoint(tmp_path / "c").restore(begun)
+            assert Checkpoint(tmp_path / "c").restore(levels, fingerprint(levels)) is not None
         else:
             with pytest.raises(UsageError, match="of another text"):
-                Checkpoint(tmp_path / "c").restore(begun)
+                Checkpoint(tmp_path / "c").restore(levels, fingerprint(levels))
 
 
 @pytest.mark.parametrize("name", ["clusters.safetensors", "manifest.json"])
@@ -209,9 +199,9 @@ def test_a_flipped_byte_is_found(name: str, tmp_path: Path) -> None:
     ("part", "value"),
     [
         ("position", None),
-        ("position", {"level": 3, "sweep": 0, "criterion": None}),
-        ("position", {"level": 1, "sweep": 0, "criterion": None}),
-        ("position", {"level": 2, "sweep": "first", "criterion": None}),
+        ("position", {"level": 3, "sweep": 0, "reached": None}),
+        ("position", {"level": 1, "sweep": 0, "reached": None}),
+        ("position", {"level": 2, "sweep": "first", "reached": None}),
         ("levels", [{}]),
         ("history", 3),
         ("states", np.zeros(3, np.uint32)),
@@ -227,7 +217,7 @@ def test_one_that_makes_no_sense_is_refused(part: str, value: Any, tmp_path: Pat
     manifest = json.loads((tmp_path / "c" / "manifest.json").read_text())
     (arrays if part in arrays else manifest)[part] = value
     write_folder(tmp_path / "c", kind="clustering checkpoint", arrays={"clusters": arrays}, manifest=manifest)
-    with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); begin anew"):
+    with pytest.raises(BadDataError, match=r"c: not a checkpoint \(.*\); start over"):
         run_with_checkpoints(tmp_path / "c", resume=True)
 
 
@@ -238,7 +228,7 @@ def test_numbers_that_were_chosen_are_kept(tmp_path: Path, monkeypatch: pytest.M
         searches.append(arguments)
         return choose_numbers(*arguments, **options)
 
-    monkeypatch.setattr(context_clustering, "choose_numbers", counted)
+    monkeypatch.setattr(text_clustering, "choose_numbers", counted)
     options = {**SHORT_SEARCH, "states": "auto", "checkpoint": tmp_path / "c"}
     whole = cluster(text(), "w-1", **options)
     shutil.rmtree(tmp_path / "c", ignore_errors=True)  # killed before the first clustering was saved

@@ -159,7 +159,7 @@ def test_a_given_format_is_kept_to(tmp_path: Path) -> None:
         (["a b"], [0], [1], "tsv", BadDataError, "'a b' is empty or holds white space"),
         ([""], [0], [1], "tsv", BadDataError, "'' is empty"),
         (["\udc80"], [0], [1], "tsv", BadDataError, "cannot be written as UTF-8"),
-        (["a", "a"], [0, 1], [1, 1], "tsv", BadDataError, "'a' was given twice"),
+        (["a", "a"], [0, 1], [1, 1], "tsv", BadDataError, "'a' is a duplicate"),
         (["a"], [0, 1], [1], "tsv", UsageError, "1 words, 2 classes and 1 counts"),
         (["a"], [-1], [1], "tsv", UsageError, "below 0"),
         (["a"], [0], [1], "xml", UsageError, "no class file format 'xml'"),

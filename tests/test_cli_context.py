@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from command_line import TRAIN, run
-from stategram import ClusteredModel, Mixture, NgramModel, load_model
+from stategram import ClusteredModel, ClusteredPart, ClusteringSettings, Mixture, NgramModel, load_model
+from stategram.cli.train import train
 
 HELDOUT = "the dog ran\na cat sat on 3 mats\n" * 3
 
@@ -27,6 +28,7 @@ def texts(tmp_path: Path) -> tuple[Path, Path]:
         ["--context", "w-1"],
         ["--context", "w-2,w-1", "--states", "4", "--categories", "5", "--criterion", "leave-one-out"],
         ["--context", "w-2,w-1", "--flat", "--candidates", "0", "--preset", "paper"],
+        ["--context", "w-1", "--max-sweeps", "2", "--context-min-count", "1", "--tolerance", "0.01"],
         ["--context", "g-2,w-1", "--context-classes", "3", "--tree-order", "g-2,w-1"],
         ["--context", "t-2,t-1", "--tags", "brill", "--order", "2", "--smoothing", "katz"],
         ["--context", "w-1", "--states", "auto"],
@@ -53,6 +55,7 @@ def test_a_mixture_of_two(
     [
         (["--states", "5"], "--states is for clustered contexts; add --context"),
         (["--flat"], "--flat is for clustered contexts"),
+        (["--context-min-count", "2"], "--context-min-count is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
         (["--context", "w-1", "--states", "none"], "not a number of at least 1, size, 0.5 size or auto"),
         (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
@@ -134,7 +137,7 @@ def test_numbers_that_are_not_possible_are_said(
 ) -> None:
     options = ["--heldout", texts[1], "-o", tmp_path / "m", "--context", "w-1", "--force"]
     for states, categories, message in (
-        (1000, 4, "note: only 6 of 1,000 states are possible: half of the contexts"),
+        (1000, 4, "note: only 5 of 1,000 states are possible: half of the contexts"),
         (4, 1000, "note: only 5 of 1,000 categories are possible: half of the different words"),
         (4, 4, ""),
     ):
@@ -167,3 +170,11 @@ def test_a_context_needs_held_out_text(
     code, _, err = run("train", texts[0], "-o", tmp_path / "m", "--context", "w-1", capfd=capfd)
     assert code == 2
     assert "give --heldout FILE" in err
+
+
+def test_every_setting_of_a_clustering_is_a_key_of_recipes_and_an_option() -> None:
+    settings = set(ClusteringSettings.__struct_fields__) - {"seed"}  # that of the training
+    assert settings <= set(ClusteredPart.keys())
+    options = {parameter.name for parameter in train.params}
+    assert settings - options == {"tree"}
+    assert {"flat", "context_min_count"} <= options  # --min-count is that of n-grams

@@ -269,13 +269,13 @@ def test_what_an_arpa_file_lacks_is_told(
     assert "note" not in quiet
 
 
-def test_eval_says_that_a_model_is_not_normalised(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_eval_notes_that_a_model_is_not_normalized(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n-0.6\ta\t9\n-0.6\tb\n"
     (tmp_path / "odd.arpa").write_text(words + "\n\\2-grams:\n-1\ta b\n\n\\end\\\n")
     (tmp_path / "test").write_text("a a\n")
     status, _, err = run("eval", tmp_path / "odd.arpa", tmp_path / "test", capfd=capfd)
     assert status == 0
-    assert "note: 2 events have a probability above 1: this model is not normalised" in err
+    assert "note: 2 events have a probability above 1: this model is not normalized" in err
 
 
 @pytest.mark.parametrize(("order", "note"), [(1, "at least bigrams"), (3, None), (7, "KENLM_MAX_ORDER=7")])

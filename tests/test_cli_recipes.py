@@ -39,10 +39,10 @@ def _files(folder: Path) -> dict[str, bytes]:
 def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(*_train(place, "--seed", 3, recipe=recipe), capfd=capfd)
     assert (status, out) == (0, ""), err
-    assert "part 1: " in err
+    assert "part 1 of " in err
     assert "on the held-out text" in err
     assert "ClusteredModel(" in err
-    assert "on the other half (a little too good: trust in states is of both)" in err
+    assert "on the other half (slightly optimistic: state weights were fitted on both halves)" in err
     last = [line for line in err.splitlines() if line.startswith("[")][-1]
     number, of_all = last[1 : last.index("]")].split("/")
     assert (number, last.split()[1]) == (of_all, "writing")
@@ -151,7 +151,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 import stategram.clustering.checkpoint as checkpoint
-import stategram.experiments.training as training
+import stategram.experiments.recipe_training as recipe_training
 from stategram.cli import main
 
 how, left = sys.argv[1], int(sys.argv[2])
@@ -167,12 +167,12 @@ def counted(function):
     return call
 
 save = checkpoint.Checkpoint.save
-def save_always(self, *arguments):
+def save_always(self, *arguments, **options):
     self.seconds = 0
-    save(self, *arguments)
+    save(self, *arguments, **options)
 checkpoint.Checkpoint.save = counted(save_always) if how == "saves" else save_always
 if how == "parts":
-    training._Training.model = counted(training._Training.model)
+    recipe_training.train_part = counted(recipe_training.train_part)
 if how == "renames":
     Path.rename = counted(Path.rename)
 main(sys.argv[3:])
@@ -182,7 +182,7 @@ main(sys.argv[3:])
 @ON_POSIX
 @pytest.mark.parametrize(
     ("how", "times"),
-    [("parts", 1), ("parts", 2), ("saves", 1), ("saves", 2), ("saves", 3), ("renames", 4), ("renames", 5)],
+    [("parts", 1), ("parts", 2), ("saves", 1), ("saves", 2), ("saves", 3), ("renames", 5), ("renames", 6)],
 )
 def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     place: Path, how: str, times: int, capfd: pytest.CaptureFixture[str]
@@ -192,17 +192,17 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     ended = subprocess.run([sys.executable, "-c", _KILLED, how, str(times), *given], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert not (place / "model").exists()
-    replaced = list((place / "run").glob("part-*.replaced"))
+    replaced = list((place / "run").glob("clustering-*.replaced"))
     assert len(replaced) == (how == "renames")
-    if (how, times) == ("renames", 4):  # between the two that replace a folder
+    if (how, times) == ("renames", 5):  # between the two that replace a folder
         assert not (place / "run" / replaced[0].name.split(".")[0]).exists()
     status, _, err = run(*_train(place, "--checkpoint", place / "run"), capfd=capfd)
     assert status == 2
-    assert "--resume goes on with it" in " ".join(err.split())
+    assert "--resume continues it" in " ".join(err.split())
     status, _, err = run(*given, capfd=capfd)
     assert status == 0, err
-    assert "kept: NgramModel" in err
-    assert "is not needed any more" in err
+    assert "      kept\n      NgramModel" in err
+    assert "is no longer needed" in err
     assert _files(place / "model") == _files(place / "whole")
     assert not [*(place / "run").glob("*.partial"), *(place / "run").glob("*.replaced")]
     # A training that is done can be resumed too.
@@ -210,20 +210,22 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     assert _files(place / "model") == _files(place / "whole")
 
 
-# A training that is interrupted in the first sweep of its clustering.
+# A training that is interrupted in the first sweep of its clustering of contexts, or of word classes.
 _INTERRUPTED = """
 import os, signal, sys
-import stategram.clustering.tree_clustering as tree_clustering
 from stategram.cli import main
+from stategram.clustering.context_levels import ContextLevels
+from stategram.clustering.tree_clustering import TreeClustering
 
-sweep = tree_clustering.LevelWork.sweep
+what = sys.argv.pop(1)
+sweep = TreeClustering._sweep
 def interrupted(self, *arguments, **options):
-    if interrupted.first:
+    if interrupted.first and isinstance(self.levels, ContextLevels) == (what == "contexts"):
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
     return sweep(self, *arguments, **options)
 interrupted.first = True
-tree_clustering.LevelWork.sweep = interrupted
+TreeClustering._sweep = interrupted
 main(sys.argv[1:])
 """
 
@@ -255,15 +257,15 @@ def test_several_ctrl_c_are_as_one(times: str) -> None:
 @ON_POSIX
 def test_ctrl_c(place: Path) -> None:
     given = _train(place, "--checkpoint", place / "run")
-    command = [sys.executable, "-c", _INTERRUPTED, *given]
+    command = [sys.executable, "-c", _INTERRUPTED, "contexts", *given]
     ended = subprocess.run(command, check=False, capture_output=True, text=True)
     assert ended.returncode == 130
-    assert f"interrupted; what is done is in {place / 'run'}; the same command with --resume" in ended.stderr
+    assert f"interrupted; progress saved in {place / 'run'}; rerun with --resume to continue" in ended.stderr
     assert not list(place.glob("model*"))
-    assert sorted(one.name for one in (place / "run").iterdir()) == [
-        "classes-8-normal.tsv",
-        "part-1",
-        "part-2",
+    assert sorted(one.name.split("-")[0] for one in (place / "run").iterdir()) == [
+        "classes",
+        "model",
+        "model",
         "run.json",
         "run.lock",
     ]
@@ -276,22 +278,19 @@ def test_ctrl_c(place: Path) -> None:
 
 
 @ON_POSIX
-@pytest.mark.parametrize(
-    ("file", "sweep"), [("tree_clustering", "LevelWork.sweep"), ("schedule", "_Run._sweep")]
-)
+@pytest.mark.parametrize("what", ["contexts", "classes"])
 def test_what_ended_early_says_so_and_is_done_on_resume(
-    place: Path, file: str, sweep: str, capfd: pytest.CaptureFixture[str]
+    place: Path, what: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(*_train(place, output="whole"), capfd=capfd)[0] == 0
     given = _train(place, "--checkpoint", place / "run", "--on-interrupt", "save")
-    script = _INTERRUPTED.replace("tree_clustering", file).replace("LevelWork.sweep", sweep)
     ended = subprocess.run(
-        [sys.executable, "-c", script, *given], check=False, capture_output=True, text=True
+        [sys.executable, "-c", _INTERRUPTED, what, *given], check=False, capture_output=True, text=True
     )
     assert ended.returncode == 0, ended.stderr
     assert "with --resume --force" in ended.stderr
-    early = [False, file == "schedule", True]
-    lines = ended.stderr.splitlines()
+    early = [False, what == "classes", True]
+    lines = ended.stderr.partition("on the held-out text")[2].splitlines()
     shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
     assert [line.endswith("(ended early)") for line in shown[:3]] == early
     manifest = json.loads((place / "model" / "manifest.json").read_text())

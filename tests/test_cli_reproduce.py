@@ -17,7 +17,7 @@ import pytest
 from command_line import run
 from reproductions import sample
 from stategram import Reproduction
-from stategram.cli.reproduce_summary import summary
+from stategram.cli.reproduce import summary
 from stategram.report import report_html
 from story import sentences, write_texts
 
@@ -38,7 +38,8 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     for number in range(1, 6):
         assert f"Table {number}. " in out
     assert re.search(r"clustered w-2,w-1, tree +\d+ +\d+ +[\d.]+ +[-+][\d.]+% ", out)
-    assert "What the paper says" in out
+    assert "The claims of the paper" in out
+    assert re.search(r"clustered w-2,w-1, tree .* 158 +-12.2% ", out)
     assert "scale quick: " in err
     numbers = re.findall(r"^\[(\d+)/(\d+)\]", err, re.MULTILINE)
     assert numbers[-1][0] == numbers[-1][1]
@@ -148,8 +149,8 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert process.returncode == 0
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    assert "37 of 37 rows" in text
-    assert re.search(r"recipe fast of stategram train +[\d.]+ +[\d.]+ m?s", text)
+    assert re.search(r"row 38 of 38, recipe fast of stategram train: perplexity [\d.]+, [\d.]+ m?s", text)
+    assert re.search(r"computing the tables .* row \d+ of 38, ", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -158,12 +159,12 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if line.startswith("[8/"):
+        if "row 5 of 38" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert "the same command goes on" in err
+    assert "the same command continues" in err
     status, _, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert status == 0
-    assert re.search(r"going on: [1-9]\d* of 37 rows are done already", err)
+    assert re.search(r"continuing: [1-9]\d* of 38 rows are done already", err)

@@ -54,7 +54,12 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         "encoding_errors": "strict",
     }
     assert manifest["inputs"] == [
-        {"name": str(text), "bytes": len(TEXT), "sha256": hashlib.sha256(TEXT.encode()).hexdigest()}
+        {
+            "use": "training",
+            "name": str(text),
+            "bytes": len(TEXT),
+            "sha256": hashlib.sha256(TEXT.encode()).hexdigest(),
+        }
     ]
     assert manifest["figures"]["events"] == read_corpus(text).n_events
     assert manifest["figures"]["ngrams"] == list(model.trie.sizes)
@@ -147,7 +152,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(tmp_path / "model"), "-q"]
     subprocess.run(command, input=TEXT, text=True, check=True)
     manifest = json.loads((tmp_path / "model" / "manifest.json").read_text())
-    assert manifest["inputs"] == [{"name": "-", "bytes": None, "sha256": None}]
+    assert manifest["inputs"] == [{"use": "training", "name": "-", "bytes": None, "sha256": None}]
 
 
 @pytest.mark.parametrize(

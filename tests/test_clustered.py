@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from stategram import ClusteredModel, ContextDefinition, Corpus, Mixture, NgramModel, build_tree, load_model
-from stategram.clustering import ClusteringSettings, TreeClustering
-from stategram.clustering.monitor import Monitor
+from stategram.clustering import ClusteringSettings, cluster_tree
 from stategram.evaluation import evaluate, history_sums
 from texts import long_text, make_corpus
 
@@ -23,7 +22,7 @@ def corpus() -> Corpus:
 def model(corpus: Corpus) -> ClusteredModel:
     tree = build_tree(corpus, ContextDefinition.parse("w-2,w-1"))
     settings = ClusteringSettings(states=6, categories=4, min_count=2)
-    return ClusteredModel.train(TreeClustering(tree, settings, Monitor()).run(), corpus)
+    return ClusteredModel.train(cluster_tree(tree, settings), corpus)
 
 
 def test_probabilities_sum_to_one(model: ClusteredModel) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from stategram.cli import main
 from stategram.clustering import WordClasses
-from stategram.experiments.telling import telling_classes
+from stategram.inspection import representative_classes
 
 
 def test_the_demo_shows_classes_and_perplexity(capfd: pytest.CaptureFixture[str]) -> None:
@@ -25,10 +25,10 @@ def test_the_demo_shows_classes_and_perplexity(capfd: pytest.CaptureFixture[str]
     assert "[3/3]" in err
 
 
-def test_telling_classes_are_those_that_determine_their_neighbours() -> None:
+def test_representative_classes_are_those_that_determine_their_neighbours() -> None:
     # x is always between a and b; u, v, w come in any order.
     noise = ["u v w", "v u u", "w w v", "u w v", "v v u", "w u w"]
     words = WordClasses(4).fit([*noise, "a1 x b1", "a2 x b2", "a1 x b2", "a2 x b1"])
-    first = telling_classes(words, 1, least_words=1.5)[0]
+    first = representative_classes(words, 1, min_words=1.5)[0]
     assert set(words.classes_[first]) in ({"a1", "a2"}, {"b1", "b2"})
-    assert telling_classes(words, 9, least_words=100) == []
+    assert representative_classes(words, 9, min_words=100) == []

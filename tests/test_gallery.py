@@ -18,10 +18,10 @@ from stategram import (
     corpus_from_sentences,
     load_model,
 )
-from stategram.cli.export_states import export_states
 from stategram.contexts.tags import tag_words
-from stategram.experiments.gallery import gallery
-from stategram.experiments.telling import effective_number, information
+from stategram.formats import write_states
+from stategram.inspection.gallery import gallery
+from stategram.inspection.representative import effective_number, information
 from story import sentences
 
 NOUNS = set("cat dog house tree river king queen ship bird stone road horse child garden".split())
@@ -95,7 +95,7 @@ def test_a_model_folder_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) 
     kept = load_model(tmp_path / "model", ClusteredModel)
     assert tuple(kept.tag_names) == tags.tags == ("<unk>", "<s>", "</s>", "X")
     assert gallery(kept, "") == gallery(model, "")
-    export_states(kept, str(tmp_path / "states"))
+    write_states(str(tmp_path / "states"), kept)
     head, *rows = (tmp_path / "states").read_text().splitlines()
     assert head == "state\tevents\tt-2\tw-1"
     assert {row.split("\t")[2] for row in rows} <= set(tags.tags)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from naive.hierarchy import merge_classes
 from stategram.clustering import WordClasses
+from stategram.clustering.class_level import merge_and_split
 from stategram.clustering.initial import frequent_first
-from stategram.clustering.merge_split import merge_and_split
 from stategram.counts import cluster_bigrams, count_bigrams
 from stategram.text import corpus_from_sentences
 
@@ -20,7 +20,7 @@ sentences = st.lists(st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=
 def test_the_cheapest_pair_is_merged_and_a_class_split(text: list[list[str]], n: int, seed: int) -> None:
     bigrams = count_bigrams(corpus_from_sentences(text))
     words = int(np.count_nonzero(bigrams.word_counts)) - 1
-    clusters = frequent_first(bigrams.word_counts, min(n, words), alone=[bigrams.boundary])
+    clusters = frequent_first(bigrams.word_counts, min(n, words), singletons=[bigrams.boundary])
     found = merge_and_split(bigrams, clusters, seed)
     if clusters.n < 2:
         assert found is None

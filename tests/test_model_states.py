@@ -181,6 +181,8 @@ def test_every_kind_has_the_same_surface(kind: str, tmp_path: Path) -> None:
         model.score(text, features=["colour"])
     with pytest.raises(UsageError, match="top is 0"):
         model.predict(state, 0)
+    with pytest.raises(UsageError, match="expected a State"):
+        model.score(text, state="w3")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)

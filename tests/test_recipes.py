@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import stategram
 from stategram import (
     RECIPES,
     BadDataError,
@@ -16,6 +17,7 @@ from stategram import (
     CategoryNgramPart,
     ClusteredModel,
     ClusteredPart,
+    ContextTree,
     Corpus,
     NgramModel,
     NgramPart,
@@ -31,8 +33,7 @@ from stategram import (
 )
 from stategram.clustering import by_size
 from stategram.contexts import parse_tags
-from stategram.experiments import Steps, n_steps, training
-from stategram.experiments.resolution import resolve
+from stategram.experiments import training
 from stategram.resources import use_resources
 from stategram.storage import lock
 from stategram.text import contains_text
@@ -49,7 +50,7 @@ def texts() -> tuple[Corpus, Corpus]:
 def test_built_in_recipes_train(name: str, texts: tuple[Corpus, Corpus]) -> None:
     with use_resources(threads=1):
         mixture = train_recipe(*texts, name)
-    assert len(mixture.parts) == len(resolve(RECIPES[name], texts[0]).part)
+    assert len(mixture.parts) == len(RECIPES[name].resolve(texts[0]).part)
     alone = [part["perplexity"] for part in mixture.training_info["parts"]]
     assert mixture.training_info["perplexity"] <= min(alone) * (1 + 1e-6)
     assert abs(mixture.distribution("the cat").sum() - 1) < 1e-6  # logarithms of n-grams have 24 bits
@@ -113,7 +114,7 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
     [
         ("", ["no parts", "[[part]]", "'ngram' or 'category-ngram' or 'clustered'"]),
         ("[part]\nmodel = 'ngram'", ["no parts"]),
-        ("[[part", ["not TOML"]),
+        ("[[part", ["invalid TOML"]),
         ("speed = 1\n[[part]]\nmodel = 'ngram'", ["no key 'speed'", "part, mixture"]),
         ("[[part]]\norder = 3", ["part 1", "no key model", "ngram, category-ngram, clustered"]),
         ("[[part]]\nmodel = 'neural'", ["part 1", "'neural'", "ngram, category-ngram, clustered"]),
@@ -175,7 +176,7 @@ def test_numbers_by_the_size_of_the_text() -> None:
 
 def test_numbers_are_never_more_than_half_of_the_words_and_contexts(texts: tuple[Corpus, Corpus]) -> None:
     words = len(np.unique(texts[0].ids))
-    resolved = resolve(RECIPES["paper"], texts[0])
+    resolved = RECIPES["paper"].resolve(texts[0])
     assert isinstance(resolved.part[1], ClusteredPart)
     assert resolved.part[1].categories == words // 2
     mixture = train_recipe(*texts, "paper")
@@ -231,16 +232,6 @@ def test_sentences_are_a_text_too(texts: tuple[Corpus, Corpus]) -> None:
     np.testing.assert_array_equal(found.log_probs(texts[1]), expected.log_probs(texts[1]))
 
 
-def test_models_that_are_there_are_not_trained_again(texts: tuple[Corpus, Corpus]) -> None:
-    recipe = Recipe(part=[NgramPart(order=2), NgramPart(order=3)])
-    first = train_recipe(*texts, recipe)
-    second = train_recipe(*texts, recipe, trained=[first.parts[1]])
-    assert second.parts[1] is first.parts[1]
-    assert second.parts[0] is not first.parts[0]
-    for one, other in zip(first.gate.tables, second.gate.tables, strict=True):
-        assert one.tolist() == other.tolist()
-
-
 def test_texts_that_cannot_be_used(texts: tuple[Corpus, Corpus]) -> None:
     corpus, _ = texts
     strange = corpus_from_sentences(["xyzzy plugh"], vocabulary=corpus.vocabulary)
@@ -274,11 +265,16 @@ def test_a_checkpoint_of_another_training_is_refused(texts: tuple[Corpus, Corpus
         train_recipe(*texts, recipe, checkpoint=tmp_path / "thesis")
 
 
+def _entries(place: Path) -> dict[str, Path]:
+    """Return the entries of a store by what they are; there is one of each here."""
+    return {entry.name.rpartition("-")[0]: entry for entry in place.iterdir()}
+
+
 def test_a_folder_is_held_by_one_training(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
     place = tmp_path / "run"
     recipe = Recipe(part=[NgramPart(order=2)])
     train_recipe(*texts, recipe, checkpoint=place)
-    theirs = place / "part-1.0123456789abcdef.partial"
+    theirs = place / "model-0123456789abcdef.0123456789abcdef.partial"
     theirs.mkdir()
     with (
         lock(place / "run.lock"),
@@ -290,7 +286,9 @@ def test_a_folder_is_held_by_one_training(texts: tuple[Corpus, Corpus], tmp_path
     assert not theirs.exists()
 
 
-def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+def test_killed_where_a_part_or_the_run_was_written(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     place = tmp_path / "run"
     recipe = Recipe(part=[NgramPart(order=2)])
     place.mkdir()
@@ -298,48 +296,49 @@ def test_killed_where_a_part_or_the_run_was_written(texts: tuple[Corpus, Corpus]
     (place / "run.json.0123456789abcdef.partial").write_text("{")
     train_recipe(*texts, recipe, checkpoint=place)
     # The model was there before: it is taken, not trained again.
-    (place / "part-1").rename(place / "part-1.0123456789abcdef.replaced")
-    (place / "part-1.0123456789abcdef.partial").mkdir()
-    (place / "classes-5-fast.tsv.0123456789abcdef.partial").write_text("a")
+    model = _entries(place)["model"].name
+    (place / model).rename(place / f"{model}.0123456789abcdef.replaced")
+    (place / f"{model}.0123456789abcdef.partial").mkdir()
+    (place / "numbers-5.json.0123456789abcdef.partial").write_text("a")
     for mine in ("thesis.partial", "old.replaced"):
         (place / mine).write_text("years of work")
-    said: list[str] = []
-
-    class Said(Steps):
-        def say(self, message: str) -> None:
-            said.append(message)
-
-    train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
-    assert any("kept: NgramModel" in message for message in said)
+    caplog.set_level("INFO")
+    train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    assert "kept" in caplog.messages
     assert sorted(file.name for file in place.iterdir()) == [
+        model,
         "old.replaced",
-        "part-1",
         "run.json",
         "run.lock",
         "thesis.partial",
     ]
 
 
-def test_what_is_damaged_is_trained_again(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+def test_what_is_damaged_is_trained_again(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     place = tmp_path / "run"
     clustered = ClusteredPart(context="g-1", context_classes=5, states=4, categories=4)
     recipe = Recipe(part=[NgramPart(order=2), clustered, NgramPart(order=1)])
     before = train_recipe(*texts, recipe, checkpoint=place)
-    arrays = next((place / "part-1").glob("*.safetensors"))
+    kinds = {}
+    for model in place.glob("model-*"):
+        manifest = (model / "manifest.json").read_text()
+        kinds["clustered" if "g-1" in manifest else "2" if '"order": 2' in manifest else "1"] = model
+    arrays = next(kinds["2"].glob("*.safetensors"))
     arrays.write_bytes(arrays.read_bytes()[:-8])
-    (place / "part-2" / "manifest.json").write_text("{")
-    (place / "classes-5-normal.tsv").write_text("the\tx\n")
-    assert n_steps(recipe, texts[0], place) == 5
-    said: list[str] = []
-
-    class Said(Steps):
-        def say(self, message: str) -> None:
-            said.append(message)
-
-    after = train_recipe(*texts, recipe, checkpoint=place, resume=True, steps=Said())
-    notes = [message for message in said if message.startswith("note: ")]
-    assert [str(arrays) in notes[0], "part-2" in notes[1], "classes-5" in notes[2]] == [True] * 3
-    assert sum("kept: NgramModel" in message for message in said) == 1
+    (kinds["clustered"] / "manifest.json").write_text("{")
+    classes = next(_entries(place)["classes"].glob("*.safetensors"))
+    classes.write_bytes(b"x" + classes.read_bytes()[1:])
+    caplog.set_level("INFO")
+    caplog.clear()
+    after = train_recipe(*texts, recipe, checkpoint=place, resume=True)
+    notes = [message for message in caplog.messages if "computed again" in message]
+    assert [str(arrays) in notes[0], str(kinds["clustered"]) in notes[1], str(classes) in notes[2]] == [
+        True
+    ] * 3
+    assert len(notes) == 3
+    assert caplog.messages.count("kept") == 1
     np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
 
 
@@ -347,24 +346,41 @@ def test_what_another_version_has_written_is_kept(texts: tuple[Corpus, Corpus], 
     place = tmp_path / "run"
     recipe = Recipe(part=[NgramPart(order=2)])
     train_recipe(*texts, recipe, checkpoint=place)
-    (place / "part-1" / "manifest.json").write_text('{"format_version": 99}')
-    files = sorted(file.name for file in (place / "part-1").iterdir())
+    model = _entries(place)["model"]
+    (model / "manifest.json").write_text('{"format_version": 99}')
+    files = sorted(file.name for file in model.iterdir())
     with pytest.raises(BadDataError, match="format version 99"):
         train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert sorted(file.name for file in (place / "part-1").iterdir()) == files
+    assert sorted(file.name for file in model.iterdir()) == files
 
 
-def test_the_number_of_steps_is_found_without_reading_parts(
-    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = Recipe(part=[CategoryNgramPart(classes=5, order=2)])
-    train_recipe(*texts, recipe, checkpoint=tmp_path / "run")
-    monkeypatch.setattr("stategram.storage.folder.file_sha256", lambda *_: pytest.fail("reads a file"))
-    assert n_steps(recipe, texts[0], tmp_path / "run") == 2
+def test_a_recipe_is_resolved_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:
+    resolved = []
+
+    def resolve(self: NgramPart, corpus: Corpus) -> NgramPart:
+        resolved.append(self)
+        return self
+
+    monkeypatch.setattr(NgramPart, "resolve", resolve)
+    train_recipe(*texts, Recipe(part=[NgramPart(order=2, min_counts=[1, 1])]))
+    assert len(resolved) == 1
+
+
+def test_contexts_are_counted_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+
+    def build_tree(*arguments: Any, **options: Any) -> ContextTree:
+        counted.append(arguments[1])
+        return stategram.build_tree(*arguments, **options)
+
+    monkeypatch.setattr(training, "build_tree", build_tree)
+    flat, tree = (ClusteredPart(tree=tree, states=5, categories=5) for tree in (False, True))
+    train_recipe(*texts, Recipe(part=[flat, tree, ClusteredPart(context="w-1", states=5)]))
+    assert [str(definition) for definition in counted] == ["w-2,w-1", "w-1"]
 
 
 def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus, Corpus]) -> None:
     words = int(np.count_nonzero(texts[0].word_counts))
     recipe = Recipe(part=[CategoryNgramPart(classes=number) for number in (words, 2, words + 5, 2)])
-    found = resolve(recipe, texts[0]).part
+    found = recipe.resolve(texts[0]).part
     assert [part.classes for part in found if isinstance(part, CategoryNgramPart)] == [words // 2, 2]

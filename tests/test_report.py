@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pytest
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.experiments.cluster_examples import ClusterGallery
-from stategram.experiments.reproduction import N_CLAIMS
+from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
 from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
+from stategram.inspection import ClusterGallery
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
+from stategram.report.charts import Chart
 from stategram.report.line_charts import panel_svg
 from stategram.report.paper_tables import paper_table
 from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
@@ -76,7 +78,7 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
     found = sample()
 
     def held(*holds: str) -> str:
-        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one) for one in holds)
+        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one, rule="r") for one in holds)
         return headline(_change(found, claims=claims))
 
     assert held("yes", "yes") == (
@@ -97,16 +99,30 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
 
 def test_the_papers_figures_are_beside_ours() -> None:
     found = sample()
-    titles = [column.title for column in paper_table(found, 5).columns]
-    assert not {"Paper", "Paper's change"} & set(titles)
-    table = paper_table(found, 1)
-    titles = [column.title for column in table.columns]
-    assert titles[2:6] == ["Perplexity", "Paper", "Change", "Paper's change"]
-    tree = [cell.text for cell in table.rows[-1]]
-    assert tree[2:6] == ["243.1", "166.8", "−11.9%", "−12.0%"]
-    without = _row(paper=None)
-    titles = [one.title for one in paper_table(_change(found, rows=(without,)), 1).columns]
-    assert not {"Paper", "Paper's change"} & set(titles)
+    shown = {}
+    for number in (1, 2, 3, 4):
+        table = paper_table(found, number)
+        titles = [column.title for column in table.columns]
+        assert titles.index("Paper") == titles.index("Perplexity") + 1
+        assert titles.index("Paper's change") == titles.index("Change") + 1
+        for row, cells in zip([row for row in found.rows if row.table == number], table.rows, strict=True):
+            texts = dict(zip(titles, [cell.text for cell in cells], strict=True))
+            if row.paper is not None:
+                shown[row.key] = (texts["Paper"], texts["Paper's change"])
+    assert set(shown) == set(PAPER)
+    assert shown["w-2,w-1 flat"] == ("180", "–")
+    assert shown["w-2,w-1 tree"] == ("158", "−12.2%")
+    assert shown["t-3,t-2,t-1 flat"] == ("304.6", "–")
+    assert shown["t-4,t-3,t-2,t-1 tree"] == ("292", "−4.3%")
+    assert shown["g-2,g-1 tree"] == ("170", "−7.6%")
+    assert shown["w-2,w-1 tree + back-off 3"] == ("102", "−8.9%")
+    assert not {"Paper", "Paper's change"} & {column.title for column in paper_table(found, 5).columns}
+
+
+def test_what_the_paper_leaves_open_and_its_times_are_said() -> None:
+    for text in (" ".join(page_of_sample().split()), tables_markdown(sample())):
+        assert CHOICES.split(".")[0] in text
+    assert "one iteration of the bigram case took 5 hours" in " ".join(page_of_sample().split())
 
 
 def test_tables_say_what_they_are_of() -> None:
@@ -124,7 +140,7 @@ def test_tables_say_what_they_are_of() -> None:
 
 def test_rows_of_different_texts_say_their_events() -> None:
     one, other = sample().rows[:2]
-    other = msgspec.structs.replace(other, test=msgspec.structs.replace(other.test, events=7))
+    other = msgspec.structs.replace(other, test=replace(other.test, events=7))
     table = paper_table(_change(sample(), rows=(one, other)), 1)
     assert [row[-2].text for row in table.rows] == ["245,569", "7"]
     assert "not tested on the same events" in table.notes[0]
@@ -179,7 +195,7 @@ def test_a_gallery_shows_the_first_few_of_its_clusters() -> None:
 
 def test_figures_that_are_infinite_are_said_but_not_drawn() -> None:
     row = sample().rows[0]
-    test = msgspec.structs.replace(row.test, perplexity=float("inf"))
+    test = replace(row.test, perplexity=float("inf"))
     page = report_html(_change(sample(), rows=(msgspec.structs.replace(row, test=test), *sample().rows[1:])))
     assert ">infinite<" in page
 
@@ -217,15 +233,21 @@ def test_bands_of_a_handful_of_events_are_said_but_not_drawn() -> None:
 def test_axes_have_labels_enough_and_none_twice() -> None:
     charts = [bands_chart(sample()), sweeps_chart(sample()), sweeps_chart(_with_sweeps(3))]
     for chart in charts:
-        assert chart is not None
-        svg = panel_svg(chart.panels[0], chart.legend, "")
-        axes = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg)
-        assert len(axes) == 2
-        for axis in axes:
-            labels = re.findall(r">([^<>]+)</text>", axis)
+        for labels in _axis_labels(chart):
             assert len(labels) >= (4 if chart is charts[0] else 3)
             assert len(set(labels)) == len(labels)
             assert not any(label.startswith("0.") for label in labels)
+    sweeps, _ = _axis_labels(sweeps_chart(_with_sweeps(1)))
+    assert sweeps == ["1"]
+
+
+def _axis_labels(chart: Chart | None) -> list[list[str]]:
+    """Return the labels of the axes of the first panel."""
+    assert chart is not None
+    svg = panel_svg(chart.panels[0], chart.legend, "")
+    axes = re.findall(r'<g class="mark-text role-axis-label".*?</g>', svg)
+    assert len(axes) == 2
+    return [re.findall(r">([^<>]+)</text>", axis) for axis in axes]
 
 
 def _with_sweeps(n: int) -> Reproduction:

@@ -1,4 +1,4 @@
-"""How many clusters a reproduction has, how it judges the paper, how long it thinks it will take."""
+"""The rows of a reproduction, their numbers of clusters, and how the claims of the paper are judged."""
 
 from __future__ import annotations
 
@@ -7,18 +7,12 @@ from itertools import pairwise
 import pytest
 
 from stategram import UsageError
-from stategram.experiments.reproduction import RowResult, TimeLeft
-from stategram.experiments.reproduction.assembly import with_comparisons
-from stategram.experiments.reproduction.claims import claims_of
-from stategram.experiments.reproduction.plan import (
-    ClusteredPlan,
-    MixturePlan,
-    RecipePlan,
-    in_running_order,
-    n_row_steps,
-    plan_rows,
-)
-from stategram.experiments.reproduction.results import Figures
+from stategram.evaluation import PerplexityFigures
+from stategram.experiments import ClusteredPart
+from stategram.experiments.reproduction import PAPER, RowResult
+from stategram.experiments.reproduction.claims import judge_claims
+from stategram.experiments.reproduction.rows import rows_for
+from stategram.experiments.reproduction.runner import with_comparisons
 from stategram.experiments.reproduction.sizes import sizes_for
 
 TAGS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
@@ -32,7 +26,7 @@ def _row(
         table=table,
         title=key,
         kind=kind,
-        test=Figures(events=10, unknown=0, perplexity=perplexity, perplexity_known=perplexity),
+        test=PerplexityFigures(10, 1, 0, 0, 0, perplexity, perplexity, 1.0),
         heldout_perplexity=perplexity,
         seconds=1.0,
         parameters=1,
@@ -41,7 +35,7 @@ def _row(
 
 
 def _holds(claim: str, *rows: RowResult) -> str:
-    (found,) = [one for one in claims_of(rows) if claim in one.claim]
+    (found,) = [one for one in judge_claims(rows) if claim in one.claim]
     return found.holds
 
 
@@ -72,8 +66,9 @@ def test_scales_that_mean_nothing_are_refused(scale: str) -> None:
         sizes_for(scale, 1000, 1000)
 
 
-def test_the_plan_is_that_of_the_paper() -> None:
-    rows = {row.key: row for row in plan_rows(sizes_for("paper", 0, 0), tags=True)}
+def test_the_rows_are_those_of_the_paper() -> None:
+    rows = {row.key: row for row in rows_for(sizes_for("paper", 0, 0), "brill")}
+    assert set(PAPER) <= set(rows)
     for key, context, tree, asked in (
         ("w-1 500,500", "w-1", True, (500, 500)),
         ("w-1 2000,2000", "w-1", True, (2000, 2000)),
@@ -82,33 +77,31 @@ def test_the_plan_is_that_of_the_paper() -> None:
         ("t-4,t-3,t-2,t-1 tree", "t-4,t-3,t-2,t-1", True, (2000, 2000)),
         ("g-2,g-1 tree", "g-2,g-1", True, (2000, 2000)),
     ):
-        row = rows[key]
-        assert isinstance(row, ClusteredPlan)
-        assert (row.context, row.tree, row.asked, row.preset) == (context, tree, asked, "paper")
-        assert row.asked == row.wanted
-        assert row.classes == (1000 if key.startswith("g") else None)
-    recipes = [row for row in rows.values() if isinstance(row, RecipePlan)]
-    assert [row.recipe for row in recipes] == ["best"]
-    quick = plan_rows(sizes_for("quick", 0, 10_000), tags=True)
-    assert [row.recipe for row in quick if isinstance(row, RecipePlan)] == ["fast"]
+        row, part = rows[key], rows[key].part
+        assert isinstance(part, ClusteredPart)
+        assert (part.context, part.tree, row.asked, part.preset) == (context, tree, asked, "paper")
+        assert row.asked == (part.states, part.categories)
+        assert part.context_classes == (1000 if key.startswith("g") else None)
+        assert part.tags == ("brill" if key.startswith("t") else None)
+    assert [row.recipe for row in rows.values() if row.recipe] == ["best"]
+    quick = rows_for(sizes_for("quick", 0, 10_000), "brill")
+    assert [row.recipe for row in quick if row.recipe] == ["fast"]
 
 
 def test_rows_come_after_what_they_need_and_contexts_once() -> None:
-    plan = plan_rows(sizes_for("paper", 0, 0), tags=True)
-    order = in_running_order(plan)
-    assert sorted(row.key for row in order) == sorted(row.key for row in plan)
-    place = {row.key: number for number, row in enumerate(order)}
-    for row in order:
-        needed = row.parts if isinstance(row, MixturePlan) else ()
-        assert all(place[key] < place[row.key] for key in needed)
+    rows = rows_for(sizes_for("paper", 0, 0), "brill")
+    place = {row.key: number for number, row in enumerate(rows)}
+    assert len(place) == len(rows)
+    for row in rows:
+        assert all(place[key] < place[row.key] for key in row.mixture or ())
         assert row.compared_with is None or place[row.compared_with] < place[row.key]
-    contexts = [row.context for row in order if isinstance(row, ClusteredPlan)]
+        assert (row.part is not None) + (row.mixture is not None) + (row.recipe is not None) == 1
+    contexts = [row.part.context for row in rows if isinstance(row.part, ClusteredPart)]
     changes = sum(one != other for one, other in pairwise(contexts))
     assert changes == len(set(contexts)) - 1
-    assert n_row_steps(order) == len(order) + len(set(contexts)) + 1
 
 
-@pytest.mark.parametrize(("tree", "holds"), [(91.9, "yes"), (92.1, "partly"), (100.0, "no"), (120.0, "no")])
+@pytest.mark.parametrize(("tree", "holds"), [(91.8, "yes"), (91.9, "partly"), (100.0, "no"), (120.0, "no")])
 def test_claim_on_the_tree(tree: float, holds: str) -> None:
     assert _holds("along a tree", _row("w-2,w-1 flat", 100), _row("w-2,w-1 tree", tree)) == holds
 
@@ -162,8 +155,8 @@ def test_claim_on_back_off(best: float, holds: str) -> None:
 
 
 def test_nothing_is_claimed_without_its_rows() -> None:
-    assert claims_of([]) == ()
-    assert claims_of([_row("w-2,w-1 tree", 100)]) == ()
+    assert judge_claims([]) == ()
+    assert judge_claims([_row("w-2,w-1 tree", 100)]) == ()
 
 
 def test_the_best_number_of_clusters_is_named() -> None:
@@ -179,17 +172,3 @@ def test_the_best_number_of_clusters_is_named() -> None:
     assert [row.change for row in rows] == [None, None, 110 / 80 - 1, 90 / 80 - 1, None]
     assert rows[2].note == "first"
     assert [row.key for row in rows if "best on held-out" in row.note] == ["w-2,w-1 tree x2"]
-
-
-def test_time_left_learns_from_rows_and_ends() -> None:
-    rows = plan_rows(sizes_for("paper", 0, 0), tags=True)
-    left = TimeLeft(rows, 1_000_000)
-    first = left.seconds()
-    assert first > 0
-    assert left.seconds(rows[0].key, 0.5) < first
-    left.finished(rows[0].key, 1000.0)
-    slow = left.seconds()
-    assert slow > first
-    for row in rows[1:]:
-        left.finished(row.key, 1.0)
-    assert left.seconds() == 0

@@ -17,10 +17,10 @@ from safetensors.numpy import load_file
 from stategram.errors import BadDataError, StategramError
 from stategram.storage import (
     holds_only_our_files,
-    left_overs,
     lock,
     open_folder,
-    recover_folder,
+    restore_replaced,
+    temporary_files,
     write_folder,
 )
 from stategram.text import Corpus, corpus_from_sentences
@@ -213,7 +213,7 @@ def test_what_another_run_writes_is_left_alone(folder: Path, monkeypatch: pytest
         corpus_from_sentences(["new"]).save(folder)
     assert (theirs / "precious").exists()
     assert Corpus.load(folder).n_events > 2
-    assert left_overs(folder) == [theirs]
+    assert temporary_files(folder) == [theirs]
 
 
 def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
@@ -225,7 +225,7 @@ def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
         "folder.12.partial",
     ):
         folder.with_name(name).mkdir()
-    assert left_overs(folder) == []
+    assert temporary_files(folder) == []
 
 
 def killed_while_replacing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,18 +251,18 @@ def test_what_was_about_to_be_replaced_is_not_lost(folder: Path, monkeypatch: py
     n_events = Corpus.load(folder).n_events
     killed_while_replacing(folder, monkeypatch)
     assert not folder.exists()
-    assert sorted(left.suffix for left in left_overs(folder)) == [".partial", ".replaced"]
-    recover_folder(folder)
+    assert sorted(left.suffix for left in temporary_files(folder)) == [".partial", ".replaced"]
+    restore_replaced(folder)
     assert Corpus.load(folder).n_events == n_events
-    assert [left.suffix for left in left_overs(folder)] == [".partial"]
+    assert [left.suffix for left in temporary_files(folder)] == [".partial"]
 
 
 def test_a_name_that_is_taken_is_not_recovered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     killed_while_replacing(folder, monkeypatch)
     corpus_from_sentences(["new"]).save(folder)
-    recover_folder(folder)
+    restore_replaced(folder)
     assert Corpus.load(folder).n_events == 2
-    recover_folder(folder.with_name("other"))
+    restore_replaced(folder.with_name("other"))
     assert not folder.with_name("other").exists()
 
 
@@ -271,9 +271,9 @@ def test_what_is_not_whole_is_not_recovered(
     folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     killed_while_replacing(folder, monkeypatch)
-    (replaced,) = (left for left in left_overs(folder) if left.suffix == ".replaced")
+    (replaced,) = (left for left in temporary_files(folder) if left.suffix == ".replaced")
     (replaced / damage).unlink()
-    recover_folder(folder)
+    restore_replaced(folder)
     assert not folder.exists()
     assert replaced.exists()
 
@@ -284,7 +284,7 @@ def test_of_several_the_latest_is_recovered(folder: Path) -> None:
         corpus_from_sentences([text]).save(left)
         os.utime(left / "manifest.json", (at % 2, at % 2))
     folder.rename(folder.with_name("away"))
-    recover_folder(folder)
+    restore_replaced(folder)
     assert Corpus.load(folder).n_events == 4
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from planted import SMALL, criterion_of, planted_text
-from stategram.clustering import CRITERIA, Progress, WordClasses
-from stategram.clustering.exchange import Side
+from stategram.clustering import CRITERIA, WordClasses
+from stategram.clustering.exchange import Side, check_memory
 from stategram.clustering.initial import frequent_first
-from stategram.clustering.memory import check_memory
 from stategram.clustering.monitor import Monitor
 from stategram.errors import UsageError
 
@@ -26,9 +26,11 @@ def test_a_stop_at_once_gives_all_words_a_class(criterion: str) -> None:
 
 
 def test_a_stop_in_the_heat_is_followed_by_a_plain_sweep() -> None:
-    seen: list[Progress] = []
+    messages: list[str] = []
     words = WordClasses(5).fit(
-        planted_text(), progress=seen.append, stop=lambda: seen[-1].step == "anneal" and seen[-1].sweep > 5
+        planted_text(),
+        progress=lambda _, message: messages.append(message),
+        stop=lambda: messages[-1].startswith("anneal, sweep 6,"),
     )
     assert [record.step for record in words.history_] == ["place", *4 * ["anneal"], "exchange"]
 
@@ -50,27 +52,31 @@ def test_a_time_limit_that_is_over_at_once_gives_all_words_a_class() -> None:
 @pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("stop_after", [None, 1, 2, 9, 10])
 def test_progress_rises(stop_after: int | None, criterion: str) -> None:
-    seen: list[Progress] = []
+    seen: list[tuple[float, str]] = []
     stop: Callable[[], bool] | None = None if stop_after is None else lambda: len(seen) >= stop_after
-    WordClasses(5, criterion=criterion).fit(planted_text(), progress=seen.append, stop=stop)
-    fractions = [progress.fraction for progress in seen]
+    WordClasses(5, criterion=criterion).fit(
+        planted_text(), progress=lambda *reported: seen.append(reported), stop=stop
+    )
+    fractions = [fraction for fraction, _ in seen]
     assert fractions == sorted(fractions)
-    assert seen[0].step == "count"
+    assert seen[0] == (0.0, "counting bigrams")
     assert 0 == fractions[0] < fractions[1] <= fractions[-1] <= 1
-    assert all(progress.seconds_left is not None and progress.seconds_left >= 0 for progress in seen[1:])
+    message = r"(place|anneal|exchange), sweep \d+, [\d,]+ moves, perplexity [\d,.]+, [\d,]+ s left"
+    assert all(re.fullmatch(message, words) for _, words in seen[1:])
 
 
 def test_progress_rises_under_a_time_limit() -> None:
-    seen: list[Progress] = []
-    WordClasses(5, time_limit=1e-9).fit(planted_text(), progress=seen.append)
-    fractions = [progress.fraction for progress in seen]
+    fractions: list[float] = []
+    WordClasses(5, time_limit=1e-9).fit(
+        planted_text(), progress=lambda fraction, _: fractions.append(fraction)
+    )
     assert len(fractions) > 1
     assert fractions == sorted(fractions)
     assert fractions[-1] <= 1
 
 
 def test_a_listener_may_end_it_all() -> None:
-    def interrupt(_: Progress) -> None:
+    def interrupt(_fraction: float, _message: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -78,9 +84,11 @@ def test_a_listener_may_end_it_all() -> None:
 
 
 def test_time_left_is_unknown_before_anything_is_done() -> None:
-    seen: list[Progress] = []
-    Monitor(seen.append).tell("place", 1, 0, -5.0, 1.0, 0.0)
-    assert seen[0].seconds_left is None
+    seen: list[tuple[float, str]] = []
+    monitor = Monitor(lambda *reported: seen.append(reported))
+    monitor.report(0.0, "place")
+    monitor.report(0.5, "place")
+    assert seen == [(0.0, "place"), (0.5, "place, 0 s left")]
 
 
 # ---- where it begins
@@ -88,7 +96,7 @@ def test_time_left_is_unknown_before_anything_is_done() -> None:
 
 def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> None:
     counts = np.array([5, 9, 0, 7, 7, 1])
-    clusters = frequent_first(counts, 3, given=np.array([-1, 1, -1, -1, -1, -1]), still=[4], alone=[5])
+    clusters = frequent_first(counts, 3, given=np.array([-1, 1, -1, -1, -1, -1]), fixed=[4], singletons=[5])
     # 3 and 0, by count, take the classes 0 and 2 that nobody has; 2 never occurs and 4 has no class.
     assert clusters.labels.tolist() == [2, 1, 4, 0, 4, 3]
     assert clusters.order.tolist() == [1, 3, 0]
@@ -108,12 +116,12 @@ def test_a_sweep_is_cut_into_whole_batches() -> None:
 
 
 def test_tables_larger_than_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 2**30)
+    monkeypatch.setattr("stategram.clustering.exchange._physical_memory", lambda: 2**30)
     check_memory(3000, 3000)
     with pytest.raises(UsageError, match=r"4000 x 4000 clusters need 1\.4 GiB .* has 1\.0 GiB"):
         check_memory(4000, 4000)
-    monkeypatch.setattr("stategram.clustering.memory._physical_memory", lambda: 4000)
-    for criterion in ("tied", "two-sided"):
+    monkeypatch.setattr("stategram.clustering.exchange._physical_memory", lambda: 4000)
+    for criterion in CRITERIA:
         with pytest.raises(UsageError, match="ask for fewer"):
             WordClasses(20, criterion=criterion).fit(planted_text()[:50])
 

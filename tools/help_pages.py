@@ -15,12 +15,12 @@ from stategram.cli.entry import cli
 PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
 INTRODUCTION = """# The commands
 
-What `--help` says of each. This page is made by `make docs`; a test compares it with the program.
+The `--help` of each command. `make docs` writes this page; a test compares it with the program.
 """
 
 
 def help_pages() -> str:
-    """Give the whole page."""
+    """Return the page."""
     root = click.Context(cli, info_name="stategram", terminal_width=100, **cli.context_settings)
     parts = [INTRODUCTION, _page("stategram", cli.get_help(root))]
     for name in cli.list_commands(root):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def requirements(name: str) -> list[str]:
-    """Give the list called `name`, in the words of pyproject.toml.
+    """Return the list called `name`, in the words of pyproject.toml.
 
     >>> "ruff" in " ".join(requirements("check"))
     True

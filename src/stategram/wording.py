@@ -1,4 +1,4 @@
-"""How numbers, times, sizes and names are said."""
+"""Numbers, times, sizes and names as messages show them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 def plural(n: int, one: str, more: str | None = None) -> str:
-    """Give a number with its noun.
+    """Return a number with its noun.
 
     >>> plural(1, "word"), plural(2000, "class", "classes")
     ('1 word', '2,000 classes')
@@ -17,7 +17,7 @@ def plural(n: int, one: str, more: str | None = None) -> str:
 
 
 def printable(name: str) -> str:
-    r"""Give a name that can be written as UTF-8; what cannot, a byte of the name of a file, becomes U+FFFD.
+    r"""Return a name that can be encoded as UTF-8; undecodable bytes of file names become U+FFFD.
 
     >>> printable("caf\udce9") == "caf\N{REPLACEMENT CHARACTER}"
     True
@@ -26,7 +26,7 @@ def printable(name: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Give a time.
+    """Return a time in a suitable unit.
 
     >>> duration(0.034), duration(3.42), duration(34.2), duration(200), duration(7500), duration(260_000)
     ('34 ms', '3.4 s', '34 s', '3 min 20 s', '2 h 05 min', '3.0 days')
@@ -35,11 +35,11 @@ def duration(seconds: float) -> str:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
         return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02} s"
     minutes = round(seconds / 60)
     if minutes < 48 * 60:
         return f"{minutes // 60} h {minutes % 60:02} min"
@@ -47,7 +47,7 @@ def duration(seconds: float) -> str:
 
 
 def size(n_bytes: int) -> str:
-    """Give a number of bytes.
+    """Return a number of bytes in a suitable unit.
 
     >>> size(999), size(1_500_000), size(12_000_000_000)
     ('999 bytes', '1.5 MB', '12.0 GB')

@@ -96,7 +96,7 @@ def test_the_tied_criterion_is_that_of_the_labels(
             assert kernel.criterion >= before
         expected = criterion_of(problem.criterion(kernel.labels().tolist()))
         assert kernel.criterion == expected
-        assert kernel.recount() == expected
+        assert kernel.recompute_criterion() == expected
 
 
 @given(any_two_sided, temperatures, seeds, shortlists)
@@ -114,7 +114,7 @@ def test_the_two_sided_criterion_is_that_of_the_labels(
         labels = kernel.states().tolist(), kernel.categories().tolist()
         expected = criterion_of(two_sided_criterion(problem.pairs, *labels))
         assert kernel.criterion == expected
-        assert kernel.recount() == expected
+        assert kernel.recompute_criterion() == expected
 
 
 @settings(max_examples=40)  # the twin tries every move

@@ -98,11 +98,11 @@ def test_paths_and_cuts_tell_the_same_tree(given_table: tuple[list[list[int]], i
 
 
 def test_progress_sees_the_end_and_can_stop_the_work() -> None:
-    seen: list[tuple[int, int]] = []
+    seen: list[tuple[float, str]] = []
     build_hierarchy(np.ones((5, 5), dtype=np.int64), progress=lambda *at: seen.append(at))
-    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert seen == [(n / 4, f"{n} of 4 mergers") for n in (1, 2, 3, 4)]
 
-    def stop(done: int, total: int) -> None:
+    def stop(fraction: float, message: str) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -113,8 +113,8 @@ def test_progress_sees_the_end_and_can_stop_the_work() -> None:
     ("counts", "mergeable", "message"),
     [
         (np.ones((2, 3), dtype=np.int64), None, "a square is needed"),
-        (np.ones((2, 2)), None, "whole numbers"),
-        (-np.ones((2, 2), dtype=np.int64), None, "whole numbers"),
+        (np.ones((2, 2)), None, "must be integers"),
+        (-np.ones((2, 2), dtype=np.int64), None, "must be integers"),
         (np.ones((2, 2), dtype=np.int64), 3, "choose 1 to 2"),
         (np.ones((2, 2), dtype=np.int64), 0, "choose 1 to 2"),
     ],

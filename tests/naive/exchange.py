@@ -27,7 +27,7 @@ def closed_bigrams(ids: Sequence[int]) -> Pairs:
 
 
 def tied_criterion(pairs: Pairs, words: Iterable[int], labels: Sequence[int]) -> float:
-    """Give F of the given words; pairs with any other word do not count."""
+    """Return F of the given words; pairs with any other word do not count."""
     words = set(words)
     cells: Counter[tuple[int, int]] = Counter()
     margins: Counter[int] = Counter()
@@ -42,7 +42,7 @@ def tied_criterion(pairs: Pairs, words: Iterable[int], labels: Sequence[int]) ->
 def two_sided_counts(
     pairs: Pairs, states: Sequence[int], categories: Sequence[int]
 ) -> tuple[Counter[tuple[int, int]], Counter[int], Counter[int]]:
-    """Give N(s,g), N(s) and N(g)."""
+    """Return N(s,g), N(s) and N(g)."""
     cells: Counter[tuple[int, int]] = Counter()
     of_states: Counter[int] = Counter()
     of_categories: Counter[int] = Counter()

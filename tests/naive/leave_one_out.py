@@ -37,7 +37,7 @@ class Frozen:
 
 
 def freeze(pairs: Pairs, states: Sequence[int], categories: Sequence[int]) -> Frozen:
-    """Give b, n+ and n0."""
+    """Return b, n+ and n0."""
     cells, of_states, of_categories = two_sided_counts(pairs, states, categories)
     n1, n2 = (sum(n == r for n in cells.values()) for r in (1, 2))
     b = n1 / (n1 + 2 * n2) if n1 else 0.0

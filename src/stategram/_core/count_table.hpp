@@ -13,13 +13,16 @@
 #include <vector>
 
 #include "big_array.hpp"
-#include "entropy.hpp"
+#include "count_term.hpp"
 #include "rows.hpp"
 
 namespace stategram {
 
 class CountTable {
  public:
+    // A list costs about this many times more for each of its columns than a dense row.
+    static constexpr std::size_t sparse_factor = 8;
+
     CountTable() = default;
 
     // Every row dense.
@@ -45,21 +48,21 @@ class CountTable {
             }
         }
         counts_ = BigArray<std::int32_t>(dense * stride_, 0);
-        small_ = BigArray<float>(dense * stride_ * Entropy::small, 0.0f);
+        small_ = BigArray<float>(dense * stride_ * CountTerm::small, 0.0f);
         for (const Place& place : places_)
             for (std::size_t column = 0; place.dense && column < stride_; ++column)
                 refresh(place.begin, column);
         list_.resize(sparse);
     }
 
-    // Takes another f, which has to live as long as the table uses it.
-    void use(const Entropy& f) {
+    // Replaces f; the new one has to live as long as the table uses it.
+    void use(const CountTerm& f) {
         f_ = &f;
         for (const Place& place : places_)
             for (std::size_t column = 0; place.dense && column < stride_; ++column)
                 refresh(place.begin, column);
     }
-    const Entropy& f() const { return *f_; }
+    const CountTerm& f() const { return *f_; }
 
     // How many cells of dense rows hold 1, 2 and more than 0.
     struct Filled {
@@ -104,9 +107,9 @@ class CountTable {
     double gains(std::size_t row, const std::uint32_t* columns, const std::int64_t* n, std::size_t size,
                  std::int64_t sum_of_n) const {
         const Place& place = places_[row];
-        const Entropy& f = *f_;
+        const CountTerm& f = *f_;
         double sum = 0.0;
-        if (place.dense && totals_[row] + sum_of_n < Entropy::table_size) {
+        if (place.dense && totals_[row] + sum_of_n < CountTerm::table_size) {
             const double* table = f.table();
             const std::int32_t* counts = &counts_[place.begin];
             for (std::size_t i = 0; i < size; ++i) {
@@ -131,15 +134,15 @@ class CountTable {
                     Pending& pending) const {
         const Place& place = places_[row];
         if (!place.dense) {
-            const Entropy& f = *f_;
+            const CountTerm& f = *f_;
             const double alone = f(n);
             pending.everywhere += alone;
             for (std::size_t i = place.begin; i < place.begin + place.size; ++i)
                 if (list_[i].column < targets)
                     out[list_[i].column] += static_cast<float>(f.gain(list_[i].count, n) - alone);
-        } else if (n <= Entropy::small) {
+        } else if (n <= CountTerm::small) {
             pending.rows[pending.size++] =
-                &small_[place.begin * Entropy::small + static_cast<std::size_t>(n - 1) * stride_];
+                &small_[place.begin * CountTerm::small + static_cast<std::size_t>(n - 1) * stride_];
             if (pending.size == 4) {
                 add_four_rows(out, pending.rows[0], pending.rows[1], pending.rows[2], pending.rows[3],
                               targets);
@@ -158,16 +161,16 @@ class CountTable {
     void accumulate_scaled(std::size_t row, std::int64_t n, float factor, float* out,
                            std::size_t targets) const {
         const Place& place = places_[row];
-        if (n <= Entropy::small)
-            add_row(out, &small_[place.begin * Entropy::small + static_cast<std::size_t>(n - 1) * stride_],
+        if (n <= CountTerm::small)
+            add_row(out, &small_[place.begin * CountTerm::small + static_cast<std::size_t>(n - 1) * stride_],
                     factor, targets);
         else
             add_gains(*f_, out, &counts_[place.begin], totals_[row], n, factor, targets);
     }
 
     // The sum of f over all cells; of the f in use, or of another one.
-    double entropy() const { return entropy(*f_); }
-    double entropy(const Entropy& f) const {
+    double sum_of_terms() const { return sum_of_terms(*f_); }
+    double sum_of_terms(const CountTerm& f) const {
         double sum = 0.0;
         for (const Place& place : places_) {
             if (place.dense)
@@ -179,9 +182,6 @@ class CountTable {
     }
 
  private:
-    // A list costs about this many times more for each of its columns than a dense row.
-    static constexpr std::size_t sparse_factor = 8;
-
     struct Place {
         std::size_t begin = 0;
         std::size_t size = 0;
@@ -194,7 +194,7 @@ class CountTable {
     };
 
     void refresh(std::size_t begin, std::size_t column) {
-        f_->small_gains(counts_[begin + column], &small_[begin * Entropy::small + column], stride_);
+        f_->small_gains(counts_[begin + column], &small_[begin * CountTerm::small + column], stride_);
     }
 
     void add_to_list(Place& place, std::size_t column, std::int64_t change) {
@@ -209,7 +209,7 @@ class CountTable {
         cells[place.size++] = {static_cast<std::uint32_t>(column), static_cast<std::int32_t>(change)};
     }
 
-    const Entropy* f_ = &Entropy::get();
+    const CountTerm* f_ = &CountTerm::n_log_n();
     std::size_t columns_ = 0, stride_ = 0;
     std::vector<std::int64_t> totals_;
     std::vector<Place> places_;

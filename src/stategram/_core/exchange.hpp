@@ -1,17 +1,20 @@
 // The exchange algorithm: move one element at a time to the cluster where the criterion gains most.
 //
-// A batch of elements is scored in parallel against the tables as they are; then the proposed moves are
-// made in order, each only after its exact gain was computed again. So the result does not depend on the
-// number of threads, and at temperature 0 the criterion never falls.
+// A sweep goes over its elements in batches. `propose` scores a batch in parallel against the tables as they
+// are and names a target for each element; `apply` computes the exact gain of each proposal again and makes
+// the moves that still gain, in order. So the result does not depend on the number of threads, nor on where
+// the proposals were computed, and at temperature 0 the criterion never falls. With batches of one element
+// this is the exchange algorithm of the textbooks.
 //
 // At a temperature T > 0 every score gets Gumbel noise of that scale. The largest noisy score is then a
 // draw from the softmax of scores / T: a heat bath, simulated annealing by the same sweep.
 //
-// The best targets of an element change little from sweep to sweep. A sweep that scores all targets notes a
-// shortlist of them for each element, and the next sweeps may look at those alone.
+// The best targets of an element change little from sweep to sweep. A sweep that scores all targets keeps a
+// shortlist of them for each element, and later sweeps may score only those.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -19,6 +22,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arrays.hpp"
@@ -152,25 +156,16 @@ class GumbelNoise {
     std::vector<float> reel_;
 };
 
-struct SweepOrder {
-    const std::uint32_t* elements;
-    std::size_t size;
-    const float* scales;  // one for each element of the side: its own factor on the temperature
-    float temperature;
-    std::uint64_t seed;
-    bool shortlisted;  // look at the shortlists alone
-};
-
 // Good targets for each element, from when all were last scored.
 class Shortlists {
  public:
-    Shortlists() = default;
     Shortlists(std::size_t elements, std::size_t length)
         : length_(length), targets_(elements * length), known_(elements, false) {}
 
-    std::size_t length() const { return length_; }
     bool known(std::uint32_t element) const { return known_[element] != 0; }
-    const std::uint32_t* of(std::uint32_t element) const { return &targets_[element * length_]; }
+    std::span<const std::uint32_t> of(std::uint32_t element) const {
+        return {targets_.data() + element * length_, length_};
+    }
 
     // The best target of each of `length` groups: among them the best of all, and nearly always the next
     // ones too, for the price of one pass.
@@ -190,98 +185,212 @@ class Shortlists {
     std::vector<char> known_;
 };
 
-// Elements that are scored before their moves are made.
+// Elements that are scored before their moves are made, unless Python says otherwise.
 inline constexpr std::size_t sweep_batch = 64;
 
-// One pass over the elements of `order`. A Problem has
-//   Scratch                                    memory of one thread, with a vector<float> `scores`
-//   label(element), targets()
+// How the elements of a sweep are scored.
+struct Scoring {
+    std::span<const float> scales;  // for each element of the side, its own factor on the temperature
+    float temperature;
+    std::uint64_t seed;
+    bool shortlisted;  // score only the targets on the shortlists
+};
+
+// For each element of a batch the target that scored best, and by how much its noise is larger than that of
+// the cluster where the element is.
+struct Proposals {
+    std::vector<std::uint32_t> targets;
+    std::vector<double> noise;
+};
+
+// Moves the elements of a Problem. A Problem has
+//   Scratch, new_scratch()                     memory of one thread, with a vector<float> `scores`
+//   elements(), targets(), label(element)
 //   largest_term()                             f(number of events), a bound on all terms of the criterion
 //   gather(element, scratch)                   counts of the element with the clusters of the other side
 //   score(element, scratch)                    scores[b]: gain of putting the element, taken out, into b
-//   join(element, target, scratch)             the same for one target
-//   gain(element, target, scratch)             exact gain of moving it from where it is
+//   insertion_gain(element, target, scratch)   the same for one target, exactly
 //   move(element, target, scratch)
-// Returns the number of moves and adds their gains to `criterion`.
 template <typename Problem>
-std::size_t sweep(Problem& problem, std::vector<typename Problem::Scratch>& scratch, Shortlists& shortlists,
-                  const GumbelNoise& noise, const SweepOrder& order, ThreadPool& pool, double& criterion) {
-    // Smaller gains are the rounding errors of sums of n log n.
-    const double least_gain = 1e-6 + 8 * std::numeric_limits<double>::epsilon() * problem.largest_term();
-    constexpr std::size_t batch = sweep_batch;
+class Mover {
+ public:
+    using Elements = std::span<const std::uint32_t>;
+
+    Mover(Problem& problem, std::size_t shortlist, int threads)
+        : problem_(problem),
+          noise_(problem.targets()),
+          shortlists_(problem.elements(), std::min(shortlist, problem.targets())),
+          scratch_(static_cast<std::size_t>(threads), problem.new_scratch()),
+          met_(problem.elements(), false),
+          // Smaller gains are the rounding errors of sums of n log n.
+          least_gain_(1e-6 + 8 * std::numeric_limits<double>::epsilon() * problem.largest_term()) {}
+
+    // One pass over the elements of `order`. Returns the number of moves and adds their gains to `criterion`.
+    std::size_t sweep(Elements order, const Scoring& how, std::size_t batch, ThreadPool& pool,
+                      double& criterion) {
+        check(order, how);
+        if (batch < 1) throw std::invalid_argument("a batch must have at least 1 element");
+        std::size_t moves = 0;
+        for (std::size_t begin = 0; begin < order.size(); begin += batch) {
+            const Elements elements = order.subspan(begin, std::min(batch, order.size() - begin));
+            propose_into(elements, how, pool, proposals_);
+            moves += apply_checked(elements, proposals_.targets, proposals_.noise, criterion);
+        }
+        return moves;
+    }
+
+    Proposals propose(Elements elements, const Scoring& how, ThreadPool& pool) {
+        check(elements, how);
+        Proposals proposals;
+        propose_into(elements, how, pool, proposals);
+        return proposals;
+    }
+
+    // Returns the number of moves and adds their gains to `criterion`.
+    std::size_t apply(Elements elements, std::span<const std::uint32_t> targets,
+                      std::span<const double> noise, double& criterion) {
+        check(elements);
+        if (targets.size() != elements.size() || noise.size() != elements.size())
+            throw std::invalid_argument("there must be one target and one noise for each element");
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            if (targets[i] >= problem_.targets())
+                throw std::invalid_argument("cluster " + std::to_string(targets[i]) + " takes no elements");
+            if (std::isnan(noise[i])) throw std::invalid_argument("a noise is not a number");
+        }
+        return apply_checked(elements, targets, noise, criterion);
+    }
+
+    std::vector<float> scores(std::uint32_t element) {
+        check(Elements(&element, 1));
+        problem_.gather(element, scratch_[0]);
+        problem_.score(element, scratch_[0]);
+        return scratch_[0].scores;
+    }
+
+ private:
+    using Scratch = typename Problem::Scratch;
+
+    void propose_into(Elements elements, const Scoring& how, ThreadPool& pool, Proposals& proposals) {
+        proposals.targets.resize(elements.size());
+        proposals.noise.resize(elements.size());
+        pool.run(elements.size(), [&](std::size_t i, int worker) {
+            const auto [target, noise] =
+                proposal(elements[i], how, scratch_[static_cast<std::size_t>(worker)]);
+            proposals.targets[i] = target;
+            proposals.noise[i] = noise;
+        });
+    }
+
     struct Proposal {
         std::uint32_t target;
         double noise;
     };
-    Proposal proposals[batch];
-    const std::size_t targets = problem.targets();
-    std::size_t moves = 0;
-    for (std::size_t begin = 0; begin < order.size; begin += batch) {
-        const std::size_t size = std::min(batch, order.size - begin);
-        pool.run(size, [&](std::size_t i, int worker) {
-            auto& mine = scratch[static_cast<std::size_t>(worker)];
-            const std::uint32_t element = order.elements[begin + i];
-            const std::uint32_t home = problem.label(element);
-            const float temperature = order.temperature * order.scales[element];
-            const float* draw = noise.window(order.seed, element);
-            problem.gather(element, mine);
-            if (order.shortlisted && home < targets && shortlists.known(element)) {
-                double best_score = problem.join(element, home, mine) + temperature * draw[home];
-                proposals[i] = {home, 0.0};
-                for (std::size_t j = 0; j < shortlists.length(); ++j) {
-                    const std::uint32_t target = shortlists.of(element)[j];
-                    if (target == home) continue;
-                    const double score = problem.join(element, target, mine) + temperature * draw[target];
-                    if (score > best_score) {
-                        best_score = score;
-                        proposals[i] = {target, temperature * (draw[target] - draw[home])};
-                    }
-                }
-                return;
+
+    Proposal proposal(std::uint32_t element, const Scoring& how, Scratch& mine) {
+        const std::uint32_t home = problem_.label(element);
+        const bool is_placed = home < problem_.targets();
+        const float temperature = how.temperature * how.scales[element];
+        const float* draw = noise_.window(how.seed, element);
+        problem_.gather(element, mine);
+        if (how.shortlisted && is_placed && shortlists_.known(element))
+            return shortlisted_proposal(element, temperature, draw, mine);
+        problem_.score(element, mine);
+        shortlists_.note(element, mine.scores);
+        float* scores = mine.scores.data();
+        if (temperature > 0) add_row(scores, draw, temperature, problem_.targets());
+        const auto best = static_cast<std::uint32_t>(largest(scores, problem_.targets()));
+        // An element in a cluster that is no target moves whatever it costs.
+        if (!is_placed) return {best, std::numeric_limits<double>::infinity()};
+        if (!(scores[best] > scores[home])) return {home, 0.0};
+        return {best, temperature > 0 ? temperature * (draw[best] - draw[home]) : 0.0};
+    }
+
+    Proposal shortlisted_proposal(std::uint32_t element, float temperature, const float* draw,
+                                  const Scratch& mine) const {
+        const std::uint32_t home = problem_.label(element);
+        Proposal best{home, 0.0};
+        double best_score = problem_.insertion_gain(element, home, mine) + temperature * draw[home];
+        for (const std::uint32_t target : shortlists_.of(element)) {
+            if (target == home) continue;
+            const double score = problem_.insertion_gain(element, target, mine) + temperature * draw[target];
+            if (score > best_score) {
+                best_score = score;
+                best = {target, temperature * (draw[target] - draw[home])};
             }
-            problem.score(element, mine);
-            shortlists.note(element, mine.scores);
-            float* scores = mine.scores.data();
-            if (temperature > 0) add_row(scores, draw, temperature, targets);
-            std::size_t best = largest(scores, targets);
-            if (home >= targets) {  // from a cluster that is no target it moves whatever it costs
-                proposals[i] = {static_cast<std::uint32_t>(best), std::numeric_limits<double>::infinity()};
-                return;
-            }
-            if (!(scores[best] > scores[home])) best = home;
-            proposals[i] = {static_cast<std::uint32_t>(best),
-                            temperature > 0 ? temperature * (draw[best] - draw[home]) : 0.0};
-        });
-        for (std::size_t i = 0; i < size; ++i) {
-            const std::uint32_t element = order.elements[begin + i];
-            const Proposal& proposal = proposals[i];
-            if (proposal.target == problem.label(element)) continue;
-            problem.gather(element, scratch[0]);
-            const double gain = problem.gain(element, proposal.target, scratch[0]);
-            if (gain + proposal.noise <= least_gain) continue;
-            problem.move(element, proposal.target, scratch[0]);
+        }
+        return best;
+    }
+
+    std::size_t apply_checked(Elements elements, std::span<const std::uint32_t> targets,
+                              std::span<const double> noise, double& criterion) {
+        Scratch& mine = scratch_[0];
+        std::size_t moves = 0;
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            const std::uint32_t element = elements[i], target = targets[i], home = problem_.label(element);
+            if (target == home) continue;
+            problem_.gather(element, mine);
+            const double gain =
+                problem_.insertion_gain(element, target, mine) - problem_.insertion_gain(element, home, mine);
+            if (gain + noise[i] <= least_gain_) continue;
+            problem_.move(element, target, mine);
             criterion += gain;
             ++moves;
         }
+        return moves;
     }
-    return moves;
+
+    void check(Elements elements, const Scoring& how) {
+        if (how.scales.size() != problem_.elements())
+            throw std::invalid_argument("there must be one scale for each element");
+        if (!(how.temperature >= 0) || !std::isfinite(how.temperature))
+            throw std::invalid_argument("the temperature must be a number of at least 0");
+        check(elements);
+    }
+
+    void check(Elements elements) {
+        std::size_t good = 0;
+        while (good < elements.size() && elements[good] < met_.size() && !met_[elements[good]])
+            met_[elements[good++]] = true;
+        for (const std::uint32_t element : elements.first(good)) met_[element] = false;
+        if (good == elements.size()) return;
+        // Two threads would score a duplicate at the same time.
+        const bool exists = elements[good] < met_.size();
+        throw std::invalid_argument("element " + std::to_string(elements[good]) +
+                                    (exists ? " is a duplicate" : " does not exist"));
+    }
+
+    Problem& problem_;
+    GumbelNoise noise_;
+    Shortlists shortlists_;
+    std::vector<Scratch> scratch_;
+    std::vector<bool> met_;
+    double least_gain_;
+    Proposals proposals_;
+};
+
+// An object of Python's whose methods work without the GIL, one thread at a time.
+class Exclusive {
+ public:
+    template <typename Work>
+    auto exclusively(const Work& work) const {
+        nb::gil_scoped_release release;
+        BusyGuard guard(busy_);
+        return work();
+    }
+
+ private:
+    mutable std::atomic<bool> busy_{false};
+};
+
+template <typename T>
+std::span<const T> span_of(const In<T>& values) {
+    return {values.data(), values.size()};
 }
 
-// Checks what Python gives for a sweep.
-inline SweepOrder checked_order(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
-                                std::uint64_t seed, bool shortlisted, std::size_t n_elements) {
-    if (scales.size() != n_elements) throw std::invalid_argument("there must be one scale for each element");
-    if (!(temperature >= 0) || !std::isfinite(temperature))
-        throw std::invalid_argument("the temperature must be a number of at least 0");
-    std::vector<bool> met(n_elements, false);
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-        if (elements(i) >= n_elements)
-            throw std::invalid_argument("element " + std::to_string(elements(i)) + " does not exist");
-        if (met[elements(i)])  // two threads would score it at a time
-            throw std::invalid_argument("element " + std::to_string(elements(i)) + " is there twice");
-        met[elements(i)] = true;
-    }
-    return {elements.data(), elements.size(), scales.data(), temperature, seed, shortlisted};
+using NumpyProposals = std::pair<Out<std::uint32_t>, Out<double>>;
+
+inline NumpyProposals to_numpy(Proposals&& proposals) {
+    return {to_numpy(std::move(proposals.targets)), to_numpy(std::move(proposals.noise))};
 }
 
 // With STATEGRAM_CHECK_INVARIANTS: the incremental criterion equals a full recount.

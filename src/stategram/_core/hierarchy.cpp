@@ -21,6 +21,7 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -30,6 +31,7 @@
 #include "arrays.hpp"
 #include "coarse_bounds.hpp"
 #include "simd.hpp"
+#include "threads.hpp"
 #include "x_log_x.hpp"
 
 namespace stategram {
@@ -77,13 +79,14 @@ class HierarchyBuilder {
  public:
     HierarchyBuilder(const std::int64_t* counts, std::size_t size, std::size_t mergeable);
 
-    // Does up to `most` mergers; gives the number still to be done.
+    // Does up to `most` mergers; returns the number still to be done.
     std::size_t run(std::size_t most);
 
     std::vector<std::int64_t>
         merges;  // pairs of cluster names; leaves first, then the mergers in their order
     std::vector<double> losses;
     std::uint64_t evaluations = 0;
+    std::atomic<bool> busy{false};
 
  private:
     struct Pair {
@@ -372,15 +375,35 @@ void register_hierarchy(nb::module_& m) {
                 new (self) HierarchyBuilder(counts.data(), counts.shape(0), mergeable);
             },
             nb::arg("counts").noconvert(), nb::arg("mergeable"))
-        .def("run", &HierarchyBuilder::run, nb::arg("most"), nb::call_guard<nb::gil_scoped_release>(),
-             "Does up to `most` mergers; gives the number still to be done.")
         .def(
-            "merges", [](const HierarchyBuilder& self) { return to_numpy(std::vector(self.merges)); },
-            "The names of the two clusters of each merger, one after the other.")
+            "run",
+            [](HierarchyBuilder& self, std::size_t most) {
+                nb::gil_scoped_release release;
+                BusyGuard guard(self.busy);
+                return self.run(most);
+            },
+            nb::arg("most"), "Do up to `most` mergers; return the number still to be done.")
         .def(
-            "losses", [](const HierarchyBuilder& self) { return to_numpy(std::vector(self.losses)); },
-            "The fall of the criterion, in nats, of each merger.")
-        .def_ro("evaluations", &HierarchyBuilder::evaluations, "How many exact losses were computed.");
+            "merges",
+            [](HierarchyBuilder& self) {
+                BusyGuard guard(self.busy);
+                return to_numpy(std::vector(self.merges));
+            },
+            "Return the names of the two clusters of each merger, one after the other.")
+        .def(
+            "losses",
+            [](HierarchyBuilder& self) {
+                BusyGuard guard(self.busy);
+                return to_numpy(std::vector(self.losses));
+            },
+            "Return the fall of the criterion, in nats, of each merger.")
+        .def_prop_ro(
+            "evaluations",
+            [](HierarchyBuilder& self) {
+                BusyGuard guard(self.busy);
+                return self.evaluations;
+            },
+            "How many exact losses were computed.");
 }
 
 }  // namespace stategram

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "entropy.hpp"
+#include "count_term.hpp"
 #include "simd.hpp"
 
 namespace stategram {
@@ -69,9 +69,9 @@ STATEGRAM_CLONES void add_row(float* out, const float* row, float factor, std::s
     for (std::size_t i = 0; i < size; ++i) sum[i] += factor * row[i];
 }
 
-void add_gains(const Entropy& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
+void add_gains(const CountTerm& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
                std::int64_t n, float factor, std::size_t size) {
-    if (largest_count + n < Entropy::table_size)
+    if (largest_count + n < CountTerm::table_size)
         add_looked_up_gains(f.table(), out, counts, n, factor, size);
     else if (f.is_near_n_log_n())
         add_computed_gains(out, counts, static_cast<float>(n), factor, size);

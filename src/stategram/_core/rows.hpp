@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "entropy.hpp"
+#include "count_term.hpp"
 
 namespace stategram {
 
@@ -16,7 +16,7 @@ void add_four_rows(float* out, const float* a, const float* b, const float* c, c
 void add_row(float* out, const float* row, float factor, std::size_t size);
 
 // out += factor * (f(counts + n) - f(counts)). `largest_count` bounds the counts.
-void add_gains(const Entropy& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
+void add_gains(const CountTerm& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
                std::int64_t n, float factor, std::size_t size);
 
 // The first place of the largest value.

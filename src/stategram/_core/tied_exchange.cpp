@@ -5,7 +5,9 @@
 // The stream of words is closed (its first predecessor is the boundary that ends each sentence), so left
 // and right margins are the same. Classes 0..targets-1 take words. Further classes are context only: that
 // of the boundary, and that of words which have no class yet.
-#include <nanobind/stl/string.h>
+#include <nanobind/stl/pair.h>
+
+#include <memory>
 
 #include "count_table.hpp"
 #include "exchange.hpp"
@@ -13,7 +15,8 @@
 namespace stategram {
 namespace {
 
-class TiedExchange {
+// The words and their classes, a Problem of Mover.
+class TiedWords {
  public:
     struct Scratch {
         ClusterCounts after, before;  // without the word itself
@@ -21,29 +24,14 @@ class TiedExchange {
         std::vector<float> scores;
     };
 
-    TiedExchange(In<std::int64_t> successor_offsets, In<std::uint32_t> successors,
-                 In<std::uint32_t> successor_counts, In<std::int64_t> predecessor_offsets,
-                 In<std::uint32_t> predecessors, In<std::uint32_t> predecessor_counts,
-                 In<std::uint32_t> labels, std::size_t classes, std::size_t targets, int threads,
-                 std::size_t shortlist)
-        : successors_{successor_offsets, successors, successor_counts},
-          predecessors_{predecessor_offsets, predecessors, predecessor_counts},
-          targets_(targets),
-          noise_(targets),
-          pool_(threads) {
+    TiedWords(Neighbours successors, Neighbours predecessors, const In<std::uint32_t>& labels,
+              std::size_t classes, std::size_t targets)
+        : successors_(std::move(successors)), predecessors_(std::move(predecessors)), targets_(targets) {
         if (targets < 1 || targets > classes) throw std::invalid_argument("targets must be 1 to classes");
-        nb::gil_scoped_release release;
         successors_.check(labels.size(), labels.size());
         predecessors_.check(labels.size(), labels.size());
         successors_.check_transpose(predecessors_);
         labels_ = checked_labels(labels, labels.size(), classes);
-        shortlists_ = Shortlists(labels_.size(), std::min(shortlist, targets));
-        scratch_.resize(static_cast<std::size_t>(threads));
-        for (Scratch& mine : scratch_) {
-            mine.after.reset(classes);
-            mine.before.reset(classes);
-            mine.scores.resize(targets);
-        }
         following_ = CountTable(classes, classes);
         preceding_ = CountTable(classes, classes);
         margins_ = CountTable(1, classes);
@@ -56,12 +44,21 @@ class TiedExchange {
             for (std::int64_t i = successors_.begin(w); i < successors_.end(w); ++i)
                 add(labels_[w], labels_[successors_.ids.data()[i]], successors_.counts.data()[i]);
         }
-        criterion_ = recount();
     }
 
+    Scratch new_scratch() const {
+        Scratch mine;
+        mine.after.reset(following_.rows());
+        mine.before.reset(following_.rows());
+        mine.scores.resize(targets_);
+        return mine;
+    }
+    std::size_t elements() const { return labels_.size(); }
     std::size_t targets() const { return targets_; }
-    double largest_term() const { return Entropy::get()(margins_.total(0)); }
+    double largest_term() const { return CountTerm::n_log_n()(margins_.total(0)); }
     std::uint32_t label(std::uint32_t word) const { return labels_[word]; }
+    const std::vector<std::uint32_t>& labels() const { return labels_; }
+    double criterion() const { return following_.sum_of_terms() - 2.0 * margins_.sum_of_terms(); }
 
     void gather(std::uint32_t word, Scratch& mine) const {
         mine.after.clear();
@@ -99,13 +96,13 @@ class TiedExchange {
         CountTable::flush(scores, targets_, pending);
         correct_corners(home, mine);
         correct_home_cells(home, mine);
-        if (home < targets_) scores[home] = static_cast<float>(join(word, home, mine));
+        if (home < targets_) scores[home] = static_cast<float>(insertion_gain(word, home, mine));
     }
 
-    // What the criterion gains when the word, first taken out of its class, joins the target.
-    double join(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
+    // What the criterion gains when the word, first taken out of its class, is put into the target.
+    double insertion_gain(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
         const std::uint32_t home = labels_[word];
-        const Entropy& f = Entropy::get();
+        const CountTerm& f = CountTerm::n_log_n();
         const std::int64_t n = word_counts_[word];
         const std::int64_t corner = mine.after[target] + mine.before[target] + mine.twice;
         double sum = 0.0;
@@ -128,10 +125,6 @@ class TiedExchange {
         return sum - 2.0 * f.gain(margins_.get(0, target), n);
     }
 
-    double gain(std::uint32_t word, std::uint32_t target, const Scratch& mine) const {
-        return join(word, target, mine) - join(word, labels_[word], mine);
-    }
-
     void move(std::uint32_t word, std::uint32_t target, const Scratch& mine) {
         const std::uint32_t home = labels_[word];
         for (std::uint32_t c : mine.after.clusters()) {
@@ -151,28 +144,6 @@ class TiedExchange {
         labels_[word] = target;
     }
 
-    std::size_t run(In<std::uint32_t> order, In<float> scales, float temperature, std::uint64_t seed,
-                    bool shortlisted) {
-        SweepOrder checked = checked_order(order, scales, temperature, seed, shortlisted, labels_.size());
-        nb::gil_scoped_release release;
-        const BusyGuard guard(occupied_);
-        std::size_t moves = sweep(*this, scratch_, shortlists_, noise_, checked, pool_, criterion_);
-        check_criterion(criterion_, [&] { return recount(); });
-        return moves;
-    }
-
-    double criterion() const { return criterion_; }
-    double recount() const { return following_.entropy() - 2.0 * margins_.entropy(); }
-
-    Out<std::uint32_t> labels() const { return to_numpy(std::vector<std::uint32_t>(labels_)); }
-
-    Out<float> scores(std::uint32_t word) {
-        if (word >= labels_.size()) throw std::invalid_argument("no such word");
-        gather(word, scratch_[0]);
-        score(word, scratch_[0]);
-        return to_numpy(std::vector<float>(scratch_[0].scores));
-    }
-
  private:
     void add(std::size_t first, std::size_t second, std::int64_t change) {
         following_.add(first, second, change);
@@ -180,7 +151,7 @@ class TiedExchange {
     }
 
     void correct_corners(std::uint32_t home, Scratch& mine) const {
-        const Entropy& f = Entropy::get();
+        const CountTerm& f = CountTerm::n_log_n();
         float* scores = mine.scores.data();
         auto correct = [&](std::size_t b) {
             const std::int64_t corner = following_.get(b, b), after = mine.after[b], before = mine.before[b];
@@ -197,7 +168,7 @@ class TiedExchange {
     }
 
     void correct_home_cells(std::uint32_t home, Scratch& mine) const {
-        const Entropy& f = Entropy::get();
+        const CountTerm& f = CountTerm::n_log_n();
         float* scores = mine.scores.data();
         if (const std::int64_t n = mine.after[home]; n > 0)
             for (std::uint32_t b : mine.before.clusters())
@@ -215,23 +186,78 @@ class TiedExchange {
 
     Neighbours successors_, predecessors_;
     std::size_t targets_;
-    GumbelNoise noise_;
-    ThreadPool pool_;
     std::vector<std::uint32_t> labels_;
     std::vector<std::int64_t> word_counts_;
-    std::vector<Scratch> scratch_;
-    Shortlists shortlists_;
     CountTable following_;  // N[a][b]: row a contiguous over the class b that follows
     CountTable preceding_;  // the transpose: row b contiguous over the class a before
     CountTable margins_;
+};
+
+class TiedExchange : Exclusive {
+ public:
+    TiedExchange(In<std::int64_t> successor_offsets, In<std::uint32_t> successors,
+                 In<std::uint32_t> successor_counts, In<std::int64_t> predecessor_offsets,
+                 In<std::uint32_t> predecessors, In<std::uint32_t> predecessor_counts,
+                 In<std::uint32_t> labels, std::size_t classes, std::size_t targets, int threads,
+                 std::size_t shortlist)
+        : pool_(threads) {
+        const Neighbours after{successor_offsets, successors, successor_counts};
+        const Neighbours before{predecessor_offsets, predecessors, predecessor_counts};
+        exclusively([&] {
+            words_ = std::make_unique<TiedWords>(after, before, labels, classes, targets);
+            mover_ = std::make_unique<Mover<TiedWords>>(*words_, shortlist, threads);
+            criterion_ = words_->criterion();
+        });
+    }
+
+    std::size_t sweep(const In<std::uint32_t>& order, const In<float>& scales, float temperature,
+                      std::uint64_t seed, bool shortlisted, std::size_t batch) {
+        return exclusively([&] {
+            const Scoring how{span_of(scales), temperature, seed, shortlisted};
+            const std::size_t moves = mover_->sweep(span_of(order), how, batch, pool_, criterion_);
+            check_criterion(criterion_, [&] { return words_->criterion(); });
+            return moves;
+        });
+    }
+
+    NumpyProposals propose(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+                           std::uint64_t seed, bool shortlisted) {
+        return to_numpy(exclusively([&] {
+            const Scoring how{span_of(scales), temperature, seed, shortlisted};
+            return mover_->propose(span_of(elements), how, pool_);
+        }));
+    }
+
+    std::size_t apply(const In<std::uint32_t>& elements, const In<std::uint32_t>& targets,
+                      const In<double>& noise) {
+        return exclusively(
+            [&] { return mover_->apply(span_of(elements), span_of(targets), span_of(noise), criterion_); });
+    }
+
+    Out<float> scores(std::uint32_t word) {
+        return to_numpy(exclusively([&] { return mover_->scores(word); }));
+    }
+    Out<std::uint32_t> labels() const {
+        return to_numpy(exclusively([&] { return std::vector<std::uint32_t>(words_->labels()); }));
+    }
+    double criterion() const {
+        return exclusively([&] { return criterion_; });
+    }
+    double recompute_criterion() {
+        return exclusively([&] { return criterion_ = words_->criterion(); });
+    }
+
+ private:
+    ThreadPool pool_;
+    std::unique_ptr<TiedWords> words_;
+    std::unique_ptr<Mover<TiedWords>> mover_;
     double criterion_ = 0.0;
-    std::atomic<bool> occupied_{false};
 };
 
 }  // namespace
 
 void register_tied_exchange(nb::module_& m) {
-    nb::class_<TiedExchange>(m, "TiedExchange")
+    nb::class_<TiedExchange>(m, "TiedExchange", "Moves words between the classes of a class bigram model.")
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t, int,
                       std::size_t>(),
@@ -240,14 +266,23 @@ void register_tied_exchange(nb::module_& m) {
              nb::arg("predecessors").noconvert(), nb::arg("predecessor_counts").noconvert(),
              nb::arg("labels").noconvert(), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
              nb::arg("shortlist") = 0)
-        .def("sweep", &TiedExchange::run, nb::arg("order").noconvert(), nb::arg("scales").noconvert(),
+        .def("sweep", &TiedExchange::sweep, nb::arg("order").noconvert(), nb::arg("scales").noconvert(),
              nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false,
-             "Moves the words of `order`, in order; the number of moves.")
+             nb::arg("batch") = sweep_batch,
+             "Propose and apply moves of the words of `order`, batch by batch; return the number of moves.")
+        .def("propose", &TiedExchange::propose, nb::arg("elements").noconvert(),
+             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
+             nb::arg("shortlisted") = false,
+             "Return the target of each word by the present tables, and the noise in its favour.")
+        .def("apply", &TiedExchange::apply, nb::arg("elements").noconvert(), nb::arg("targets").noconvert(),
+             nb::arg("noise").noconvert(),
+             "Make the proposed moves that gain, noise included, in order; return their number.")
         .def("scores", &TiedExchange::scores, nb::arg("word"),
-             "For each class, the gain of putting the word, first taken out, into it.")
-        .def("labels", &TiedExchange::labels)
-        .def_prop_ro("criterion", &TiedExchange::criterion)
-        .def("recount", &TiedExchange::recount, "The criterion computed anew from the tables.");
+             "Return, for each class, the gain of putting the word, first taken out, into it.")
+        .def("labels", &TiedExchange::labels, "Return the class of each word.")
+        .def_prop_ro("criterion", &TiedExchange::criterion, "The criterion, kept up to date move by move.")
+        .def("recompute_criterion", &TiedExchange::recompute_criterion,
+             "Compute the criterion from the tables, without the rounding errors of many moves; return it.");
 }
 
 }  // namespace stategram

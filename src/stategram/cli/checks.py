@@ -1,4 +1,4 @@
-"""What several commands check before any work is done."""
+"""Checks that several commands make before any work is done."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def check_shared_options(options: dict[str, Any]) -> None:
 
 
 def check_inputs(names: Sequence[str]) -> None:
-    """Raise a usage error if stdin is named twice, an error if a file is not there."""
+    """Raise a usage error if stdin is given twice, an error if a file does not exist."""
     if list(names).count("-") > 1:
-        raise click.UsageError("stdin (-) can be read only once; give a file for the others")
+        raise click.UsageError("stdin (-) can be read only once; use files for the other inputs")
     for name in names:
         if name != "-" and not Path(name).exists():
             raise StategramError(f"{name}: no such file; check the name")
@@ -44,7 +44,7 @@ def check_output_apart(output: str, model_name: str) -> None:
 
 
 def is_same_file(output: str, name: str) -> bool:
-    """Whether writing one file would overwrite the other."""
+    """Return whether writing one file would overwrite the other."""
     if "-" in (output, name):
         return False
     return Path(output).resolve() == Path(name).resolve() and (
@@ -53,21 +53,21 @@ def is_same_file(output: str, name: str) -> bool:
 
 
 def once(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> str | None:
-    """Take an option that is declared as multiple, and refuse it given twice: click would drop the first."""
+    """Return an option that is declared as multiple; refuse it given twice, as click would drop the first."""
     if len(value) > 1:
         raise click.UsageError(f"{param.opts[0]} is given {len(value)} times; {_TWICE[param.opts[0]]}")
     return value[0] if value else None
 
 
 _TWICE = {
-    "--context": "for several clustered models write a recipe, with a [[part]] for each: --recipe FILE.toml",
-    "--heldout": "give one file, such as all of them put together",
+    "--context": "for several clustered models write a recipe with a [[part]] for each: --recipe FILE.toml",
+    "--heldout": "give one file, such as the concatenation of all",
     "--recipe": "write one recipe with the parts of both",
     "--tags": "give one; a recipe can name tags for each part",
 }
 
 
 def was_given(name: str) -> bool:
-    """Whether an option is on the command line; else its value is the default."""
+    """Return whether an option is on the command line; otherwise its value is the default."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import click
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from stategram.cli.classes_options import check_options
+from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import TextOptions, common_options, text_options
@@ -17,10 +20,73 @@ from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
-from stategram.experiments import sweeps_to
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
+from stategram.storage import check_place
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The options of this command alone."""
+
+    n_classes: int | None
+    output: str
+    format: str
+    criterion: str
+    n_states: int | None
+    states_output: str | None
+    effort: str
+    time_limit: float | None
+    min_count: int
+    init: str | None
+    fixed: str | None
+    depth: int | None
+    evaluate: str | None
+    as_json: bool
+    seed: int
+
+    def __post_init__(self) -> None:
+        is_two_sided = self.criterion == "two-sided"
+        for wrong, message in (
+            (self.n_states and not is_two_sided, "--states requires --criterion two-sided"),
+            (self.states_output and not is_two_sided, "--states-output requires --criterion two-sided"),
+            (
+                self.as_json and not self.evaluate,
+                "--json requires --evaluate; for the classes as JSON: --format json",
+            ),
+            (
+                self.time_limit and was_given("effort"),
+                "--time-limit and --effort both limit the search; give one of them",
+            ),
+            (not math.isfinite(self.time_limit or 0.0), "--time-limit must be a number of seconds"),
+        ):
+            if wrong:
+                raise click.UsageError(message)
+
+    @property
+    def wants_hierarchy(self) -> bool:
+        """Whether the output needs the class hierarchy."""
+        return self.depth is not None or self.format in ("brown", "json")
+
+    @property
+    def outputs(self) -> list[str]:
+        """The files to write."""
+        classes = [self.output] if self.output != "-" or not self.evaluate else []
+        return classes + ([self.states_output] if self.states_output else [])
+
+    def check_files(self, texts: Sequence[str], text: TextOptions) -> None:
+        """Raise an error for inputs that are not there, and for outputs that cannot be written."""
+        inputs = [*texts, *filter(None, (self.evaluate, text.vocab_file, self.fixed))]
+        check_inputs([*inputs, *filter(None, [self.init])])
+        for output in self.outputs:
+            if any(is_same_file(output, name) for name in inputs):
+                raise click.UsageError(f"the output {output} is an input too; choose another name")
+            check_place(output)
+        if len(self.outputs) > 1:
+            first, second = self.outputs
+            if first == second or is_same_file(first, second):
+                raise click.UsageError("classes and states would go to the same place; choose two")
 
 
 @click.command(
@@ -47,10 +113,10 @@ Examples:
     "--output",
     default="-",
     metavar="FILE",
-    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+    help="Output file, compressed if named .gz .xz .bz2 or .zst.  [default: - (stdout)]",
 )
 @click.option(
-    "--format", type=click.Choice(CLASS_FORMATS), default="tsv", show_default=True, help="Form of the output."
+    "--format", type=click.Choice(CLASS_FORMATS), default="tsv", show_default=True, help="Output format."
 )
 @click.option(
     "--criterion",
@@ -60,21 +126,25 @@ Examples:
     help="tied: p(G(w)|G(w-1)). predictive: p(G(w)|w-1). two-sided: p(G(w)|S(w-1)); see --states-output.",
 )
 @click.option(
-    "--states", "n_states", type=click.IntRange(min=1), metavar="N", help="States of two-sided.  [default: K]"
+    "--states",
+    "n_states",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of states of two-sided.  [default: K]",
 )
-@click.option("--states-output", metavar="FILE", help="Where to write the states of two-sided, as tsv.")
+@click.option("--states-output", metavar="FILE", help="Output file for the states of two-sided, as tsv.")
 @click.option(
     "--effort",
     type=click.Choice(list(EFFORTS)),
     default="normal",
     show_default=True,
-    help="How hard to look.",
+    help="Search effort; paper: plain exchange.",
 )
 @click.option(
     "--time-limit",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Look for so long, instead of --effort.",
+    help="Time budget, instead of --effort.",
 )
 @click.option(
     "--min-count",
@@ -82,92 +152,84 @@ Examples:
     default=1,
     show_default=True,
     metavar="N",
-    help="Rarer words do not shape the classes; each joins one at the end.",
+    help="Words with fewer occurrences do not shape the classes; each joins one at the end.",
 )
 @click.option(
     "--init",
     metavar="FILE",
-    help="Begin with the classes of this file, of any format; words that TEXT lacks keep theirs.",
+    help="Class file to start from, in any format; words that TEXT lacks keep their class.",
 )
-@click.option(
-    "--fixed", metavar="FILE", help="Words of this file keep together, and apart, as they are there."
-)
+@click.option("--fixed", metavar="FILE", help="Pin words to the classes in FILE.")
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
     metavar="D",
-    help="Merge classes whose first D bits in the class hierarchy are the same.",
+    help="Merge classes that share the first D bits of their path in the class hierarchy.",
 )
 @click.option(
     "--evaluate",
     metavar="TEST",
-    help="Print the class-bigram perplexity of this text instead of the classes (-o writes them still).",
+    help="Print the class-bigram perplexity of this text instead of the classes (-o still writes them).",
 )
-@click.option("--json", "as_json", is_flag=True, help="With --evaluate: all figures as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="With --evaluate: print all figures as JSON.")
 @text_options
 @common_options
-def classes(texts: tuple[str, ...], **options: Any) -> None:
-    """Find word classes in TEXT: files with a sentence a line, words separated by white space.
+def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **values: Any) -> None:
+    """Find word classes in TEXT: files with one sentence per line, words separated by white space.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
     """
-    check_options(texts, options)
-    init = read_classes(options["init"]) if options["init"] else {}
-    fixed = read_classes(options["fixed"]) if options["fixed"] else {}
+    options = _Options(**values)
+    options.check_files(texts, text)
+    init = read_classes(options.init) if options.init else {}
+    fixed = read_classes(options.fixed) if options.fixed else {}
     given = len({*init.values(), *fixed.values()})
-    if options["n_classes"] and options["n_classes"] < given:
+    if options.n_classes and options.n_classes < given:
         raise click.UsageError(
-            f"--init and --fixed name {given} classes, -k {options['n_classes']} is fewer; "
+            f"--init and --fixed name {given} classes, -k {options.n_classes} is fewer; "
             f"give -k {given} or more, or leave it out"
         )
-    console = Console(
-        quiet=options["quiet"],
-        verbose=options["verbose"],
-        steps=2 + _wants_hierarchy(options) + bool(options["evaluate"]),
-    )
-    corpus = read_text(texts, TextOptions.from_values(options), console)
+    console.steps = 2 + options.wants_hierarchy + bool(options.evaluate)
+    corpus = read_text(texts, text, console)
     estimator = WordClasses(
-        options["n_classes"],
-        criterion=options["criterion"],
-        n_states=options["n_states"],
-        effort=options["effort"],
-        time_limit=options["time_limit"],
-        min_count=options["min_count"],
+        options.n_classes,
+        criterion=options.criterion,
+        n_states=options.n_states,
+        effort=options.effort,
+        time_limit=options.time_limit,
+        min_count=options.min_count,
         init=init,
         fixed=fixed,
-        random_state=options["seed"],
+        random_state=options.seed,
     )
     _fit(estimator, corpus, console)
     labels, bit_paths = _cut(estimator, options, console)
-    if not options["evaluate"] or options["output"] != "-":
+    if options.output in options.outputs:
         write_classes(
-            options["output"],
+            options.output,
             estimator.words_,
             labels,
             estimator.counts_,
-            format=options["format"],
+            format=options.format,
             bit_paths=bit_paths,
         )
-    if options["states_output"]:
+    if options.states_output:
         write_classes(
-            options["states_output"],
-            estimator.contexts_,
-            estimator.states_,
-            estimator.context_counts_,
+            options.states_output, estimator.contexts_, estimator.states_, estimator.context_counts_
         )
-    if options["evaluate"]:
-        figures = _evaluate(
-            corpus, dict(zip(estimator.words_, labels.tolist(), strict=True)), options, console
-        )
-        click.echo(_as_json(figures) if options["as_json"] else _as_table(figures))
+    if options.evaluate:
+        of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
+        with console.step(f"evaluating on {options.evaluate}"):
+            figures = _evaluate(corpus, of_words, options.evaluate, text)
+        click.echo(_as_json(figures) if options.as_json else _as_table(figures))
 
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
     with (
-        finish_on_interrupt(console.say, "classes") as stop,
-        console.step(f"clustering ({estimator.criterion})") as report,
+        finish_on_interrupt(console.info, "classes") as stop,
+        console.step(f"clustering ({estimator.criterion})") as progress,
     ):
-        estimator.fit(corpus, progress=sweeps_to(report), stop=stop)
+        estimator.fit(corpus, progress=progress, stop=stop)
     for sweep in estimator.history_:
         console.detail(
             f"      sweep {sweep.number:3}  {sweep.step:8}  temperature {sweep.temperature:.3f}  "
@@ -175,55 +237,45 @@ def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
             f"{sweep.seconds:,.2f} s"
         )
     found = len(estimator.classes_)
-    console.say(
+    console.info(
         f"      {plural(found, 'class', 'classes')}, "
         f"mutual information {estimator.mutual_information_:.4f} bits, "
         f"training perplexity {estimator.perplexity_:,.2f}, {plural(len(estimator.history_), 'sweep')}"
     )
     if estimator.n_classes and found < estimator.n_classes:
-        console.say(f"      fewer than {estimator.n_classes:,}: more classes would gain nothing on this text")
+        console.info(
+            f"      fewer than {estimator.n_classes:,}: more classes would gain nothing on this text"
+        )
 
 
-def _wants_hierarchy(options: dict[str, Any]) -> bool:
-    return options["depth"] is not None or options["format"] in ("brown", "json")
-
-
-def _cut(estimator: WordClasses, options: dict[str, Any], console: Console) -> tuple[Any, list[str] | None]:
-    """Labels and bit paths as the output wants them."""
-    if not _wants_hierarchy(options):
+def _cut(
+    estimator: WordClasses, options: _Options, console: Console
+) -> tuple[NDArray[np.int64], list[str] | None]:
+    """Return labels and bit paths for the output."""
+    if not options.wants_hierarchy:
         return estimator.labels_, None
     counts = estimator.class_bigrams_
-    with console.step("building the class hierarchy") as report:
-        hierarchy = build_hierarchy(
-            counts,
-            len(counts) - 1,
-            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} mergers"),
-        )
-    paths = hierarchy.bit_paths()
-    depth = options["depth"]
+    with console.step("building the class hierarchy") as progress:
+        hierarchy = build_hierarchy(counts, len(counts) - 1, progress=progress)
+    paths, depth = hierarchy.bit_paths(), options.depth
     if depth is None:
         return estimator.labels_, paths
     cut = hierarchy.cut_depth(depth)
     first = np.unique(cut, return_index=True)[1]
-    labels = cut[estimator.labels_]
-    console.say(f"      {plural(len(first), 'class', 'classes')} at depth {depth}")
-    return labels, [paths[i][:depth] for i in first.tolist()]
+    console.info(f"      {plural(len(first), 'class', 'classes')} at depth {depth}")
+    return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
 
 
-def _evaluate(
-    corpus: Corpus, labels: dict[str, int], options: dict[str, Any], console: Console
-) -> ClassBigramFigures:
-    with console.step(f"evaluating on {options['evaluate']}"):
-        test = read_corpus(
-            options["evaluate"],
-            vocabulary=corpus.vocabulary,
-            lowercase=options["lowercase"],
-            digits=options["digits"],
-            encoding_errors=options["encoding_errors"],
-        )
-        of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
-        bigrams = count_bigrams(corpus)
-        return class_bigram_perplexity(bigrams.successors, of_id, test.ids)
+def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptions) -> ClassBigramFigures:
+    test = read_corpus(
+        name,
+        vocabulary=corpus.vocabulary,
+        lowercase=text.lowercase,
+        digits=text.digits,
+        encoding_errors=text.encoding_errors,
+    )
+    of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
+    return class_bigram_perplexity(count_bigrams(corpus).successors, of_id, test.ids)
 
 
 def _as_json(figures: ClassBigramFigures) -> str:

@@ -1,153 +1,190 @@
-"""`stategram train --context`: a clustered model beside the n-gram model, without a recipe in a file."""
+"""`stategram train --context`: a clustered model beside the n-gram model, without a recipe in a file.
+
+The options of the clustering itself are made from the fields of its settings.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar, cast
 
 import click
+from msgspec import inspect
 
-from stategram.cli.checks import once, was_given
-from stategram.clustering import CLUSTERING_CRITERIA, PRESETS, is_size
+from stategram.cli.checks import once
+from stategram.clustering import AUTO, PRESETS, is_size
 from stategram.contexts import ContextDefinition
-from stategram.experiments import ClusteredPart, NgramPart, Recipe
+from stategram.experiments import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
 
-_MOST_DIGITS = 9
-
+_MAX_DIGITS = 9
+# The n-gram model has --min-count.
+_OPTION_OF = {"min_count": "context_min_count"}
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Those that have a place beside --context only.
-CONTEXT_OPTIONS = (
-    "states",
-    "categories",
-    "tree_order",
-    "flat",
-    "criterion",
-    "preset",
-    "candidates",
-    "context_classes",
-)
+
+@dataclass(frozen=True, kw_only=True)
+class ContextOptions:
+    """What is clustered, and how."""
+
+    context: str | None
+    states: int | str
+    categories: int | str
+    tree_order: str | None
+    flat: bool
+    preset: str
+    context_classes: str | None
+    settings: Mapping[str, object]
+    """What was given of the settings of the clustering; the rest is that of the preset."""
+
+    def recipe(self, ngram: NgramPart, tags: str | None, no_guess: bool) -> Recipe:
+        """Return the recipe that the options spell out: the n-gram model, and the clustered one."""
+        assert self.context is not None
+        definition = ContextDefinition.parse(self.context)
+        for wrong, message in (
+            (
+                definition.needs_tags and tags is None,
+                f"--context {self.context} has tags t: give --tags brill (English), or a file of words and "
+                "tags",
+            ),
+            (
+                no_guess and not definition.needs_tags,
+                f"no value of --context {self.context} is a tag t; leave --no-guess out",
+            ),
+            (
+                self.context_classes is not None and not definition.needs_classes,
+                f"no value of --context {self.context} is a class g; leave --context-classes out",
+            ),
+            (self.flat and self.tree_order is not None, "--flat has no tree; leave --tree-order out"),
+        ):
+            if wrong:
+                raise click.UsageError(message)
+        part = ClusteredPart.from_keys(
+            {
+                "context": self.context,
+                "tree_order": self.tree_order,
+                "tree": not self.flat,
+                "states": self.states,
+                "categories": self.categories,
+                "preset": self.preset,
+                "guess_tags": not no_guess,
+                "context_classes": _number_of_classes(self.context_classes),
+                **self.settings,
+            }
+        )
+        return Recipe(name=self.context, part=[ngram, part])
+
+
+def context_options(command: F) -> F:
+    """Add what is clustered, and how: ``clustering: ContextOptions``."""
+
+    @functools.wraps(command)
+    def with_record(**options: Any) -> Any:
+        given = {key: options.pop(_parameter(key)) for key in CLUSTERING_KEYS}
+        values = {field.name: options.pop(field.name) for field in fields(ContextOptions)[:-1]}
+        settings = {key: value for key, value in given.items() if value is not None}
+        return command(**options, clustering=ContextOptions(**values, settings=settings))
+
+    found: Any = with_record
+    for option in reversed((*_OPTIONS, *map(_setting_option, CLUSTERING_KEYS.values()))):
+        found = option(found)
+    return cast("F", found)
+
+
+def option_name(parameter: str) -> str:
+    """Return the name of an option on the command line."""
+    return "--" + parameter.replace("_", "-")
+
+
+def _parameter(key: str) -> str:
+    return _OPTION_OF.get(key, key)
+
+
+def _setting_option(key: RecipeKey) -> Callable[[F], F]:
+    """Return the option of a setting of the clustering."""
+    info = inspect.type_info(key.type)
+    while isinstance(info, inspect.Metadata):
+        info = info.type
+    kind: Any = click.STRING
+    if isinstance(info, inspect.LiteralType):
+        kind = click.Choice(key.possible.split(", "))
+    elif isinstance(info, inspect.IntType):
+        kind = click.IntRange(min=info.ge, max=info.le)
+    elif isinstance(info, inspect.FloatType):
+        kind = click.FloatRange(min=info.ge, max=info.lt, max_open=True)
+    return click.option(
+        option_name(_parameter(key.name)),
+        type=kind,
+        metavar=None if isinstance(kind, click.Choice) else "N",
+        help=f"{key.meaning[0].upper()}{key.meaning[1:]}.  [default: that of --preset]",
+    )
 
 
 def _clusters(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
     """Take a number of clusters, or how it is found."""
-    if value == "auto" or is_size(value):
+    if value == AUTO or is_size(value):
         return value
-    if not value.isdecimal() or not int(value[:_MOST_DIGITS]) >= 1 or len(value) > _MOST_DIGITS:
+    if not value.isdecimal() or not int(value[:_MAX_DIGITS]) >= 1 or len(value) > _MAX_DIGITS:
         raise click.BadParameter(f"{value!r} is not a number of at least 1, size, 0.5 size or auto")
     return int(value)
 
 
-def context_options(command: F) -> F:
-    """Add what says how contexts are clustered."""
-    for option in (
-        click.option(
-            "--context-classes",
-            metavar="N|FILE",
-            help="Classes g, so many or of a class file.  [default: by the text's size]",
-        ),
-        click.option(
-            "--candidates",
-            type=click.IntRange(min=0),
-            metavar="T",
-            help="Look at T clusters only in two of three sweeps; 0: always at all.",
-        ),
-        click.option(
-            "--preset",
-            type=click.Choice(list(PRESETS)),
-            default="normal",
-            show_default=True,
-            help="How hard to look; paper: as Ueberla and Gransden did.",
-        ),
-        click.option(
-            "--criterion",
-            type=click.Choice(CLUSTERING_CRITERIA),
-            help="Maximum likelihood (the default) or leaving-one-out.",
-        ),
-        click.option("--flat", is_flag=True, help="Single contexts from the start, no tree."),
-        click.option(
-            "--tree-order",
-            metavar="VALUES",
-            help="The values of --context in another order, such as w-2,w-1: the tree puts contexts with the "
-            "same first value together, then those with the same two, and so on.  [default: nearest first]",
-        ),
-        click.option(
-            "--categories",
-            callback=_clusters,
-            default="size",
-            metavar="N",
-            help="Categories of words: a number, size (of the text), 0.5 size, auto.  [default: size]",
-        ),
-        click.option(
-            "--states",
-            callback=_clusters,
-            default="size",
-            metavar="N",
-            help="States of contexts: a number, size (of the text), 0.5 size, auto.  [default: size]",
-        ),
-        click.option(
-            "--context",
-            multiple=True,
-            callback=once,
-            metavar="VALUES",
-            help="Add a clustered model of these contexts: w-2,w-1 or g-3,g-2,w-1 or t-4,t-3,t-2,t-1.",
-        ),
-    ):
-        command = option(command)
-    return command
+_OPTIONS = (
+    click.option(
+        "--context",
+        multiple=True,
+        callback=once,
+        metavar="VALUES",
+        help="Add a clustered model of these contexts: w-2,w-1 or g-3,g-2,w-1 or t-4,t-3,t-2,t-1.",
+    ),
+    click.option(
+        "--states",
+        callback=_clusters,
+        default="size",
+        metavar="N",
+        help="States of contexts: a number, size (of the text), 0.5 size, auto.  [default: size]",
+    ),
+    click.option(
+        "--categories",
+        callback=_clusters,
+        default="size",
+        metavar="N",
+        help="Categories of words: a number, size (of the text), 0.5 size, auto.  [default: size]",
+    ),
+    click.option(
+        "--tree-order",
+        metavar="VALUES",
+        help="The values of --context in another order, such as w-2,w-1: the tree puts contexts with the "
+        "same first value together, then those with the same two, and so on.  [default: nearest first]",
+    ),
+    click.option("--flat", is_flag=True, help="Single contexts from the start, no tree."),
+    click.option(
+        "--context-classes",
+        metavar="N|FILE",
+        help="Number of word classes for g, or a class file.  [default: by the size of the text]",
+    ),
+    click.option(
+        "--preset",
+        type=click.Choice(list(PRESETS)),
+        default="normal",
+        show_default=True,
+        help="Search effort; paper: as Ueberla and Gransden did.",
+    ),
+)
 
-
-def context_recipe(options: dict[str, Any], min_counts: tuple[int, ...] | None) -> Recipe:
-    """Give the recipe that the options spell out: the n-gram model, and the clustered one."""
-    context, classes = options["context"], options["context_classes"]
-    definition = ContextDefinition.parse(context)
-    if definition.needs_tags and options["tags"] is None:
-        raise click.UsageError(
-            f"--context {context} has tags t: give --tags brill (English), or a file of words and tags"
-        )
-    if options["no_guess"] and not definition.needs_tags:
-        raise click.UsageError(f"no value of --context {context} is a tag t; leave --no-guess out")
-    if classes is not None and not definition.needs_classes:
-        raise click.UsageError(f"no value of --context {context} is a class g; leave --context-classes out")
-    if options["flat"] and options["tree_order"] is not None:
-        raise click.UsageError("--flat has no tree; leave --tree-order out")
-    return Recipe(
-        name=context,
-        part=[
-            NgramPart(
-                order=options["order"],
-                smoothing=options["smoothing"],
-                min_counts=list(min_counts) if min_counts else None,
-                prune=options["prune"],
-            ),
-            ClusteredPart(
-                context=context,
-                tree_order=options["tree_order"],
-                tree=not options["flat"],
-                states=options["states"],
-                categories=options["categories"],
-                preset=options["preset"],
-                criterion=options["criterion"],
-                candidates=options["candidates"],
-                guess_tags=not options["no_guess"],
-                context_classes=_number_of_classes(classes),
-            ),
-        ],
-    )
+CONTEXT_OPTIONS = (
+    *(field.name for field in fields(ContextOptions)[1:-1]),
+    *map(_parameter, CLUSTERING_KEYS),
+)
+"""The parameters of options that have a place beside --context only."""
 
 
 def _number_of_classes(classes: str | None) -> int | str | None:
     if classes is None or not classes.isdecimal():
         return classes
-    if len(classes) > _MOST_DIGITS or int(classes) < 1:
+    if len(classes) > _MAX_DIGITS or int(classes) < 1:
         raise click.UsageError(
             f"--context-classes {classes[:20]}: expected a number of at least 1, or a class file"
         )
     return int(classes)
-
-
-def check_without_context() -> None:
-    """Raise a usage error for options that need a context."""
-    for name in CONTEXT_OPTIONS:
-        if was_given(name):
-            raise click.UsageError(f"--{name.replace('_', '-')} is for clustered contexts; add --context")

@@ -1,4 +1,4 @@
-"""The command `stategram`: finds the command that is asked for, and turns errors into messages."""
+"""The command `stategram`: loads the command that is called, and turns errors into messages."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import stategram
 from stategram.cli import INTERRUPTED
 from stategram.errors import StategramError
 
-# A command's file is imported only when it runs: numpy alone takes longer than `stategram --help` may.
+# The file of a command is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",
     "tags": "Print the part-of-speech tags of words.",
     "train": "Train a model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
-    "score": "Give the surprisal of each word of a text.",
-    "predict": "Give the most likely next words.",
+    "score": "Print the surprisal of each word of a text.",
+    "predict": "Print the most likely next words.",
     "export": "Write a model, or its word classes, for other tools.",
-    "reproduce": "Make the tables of the paper for a text.",
-    "report": "Write a report of a model: one HTML file.",
-    "verify": "Check that a model is whole and makes sense.",
-    "demo": "See it all work on the State of the Union addresses.",
+    "reproduce": "Compute the tables of the paper for a text.",
+    "report": "Write a report on a model: one HTML file.",
+    "verify": "Verify the checksums and the consistency of a model.",
+    "demo": "See it work on the State of the Union addresses.",
 }
 
 
@@ -62,7 +62,7 @@ def cli() -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; give its exit code."""
+    """Run the command line; return its exit code."""
     # NumPy's linear algebra is never used here, but its threads would spin for work at every start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
@@ -80,7 +80,7 @@ def run(arguments: list[str] | None = None) -> int:
     except OSError as error:
         if not _is_closed_pipe(error):
             return _fail(error)
-        # The reader of our output has gone, as `head` does. Python must not try to flush to it at exit.
+        # The reader of our output is gone, as `head` is. Python must not try to flush to it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (StategramError, click.Abort, KeyboardInterrupt, MemoryError) as error:
         return _fail(error)
@@ -94,18 +94,18 @@ def _is_closed_pipe(error: OSError) -> bool:
 
 def _fail(error: BaseException) -> int:
     message, status = _explain(error)
-    _say(message)
+    click.echo(f"stategram: {message}", err=True)
     return status
 
 
 def _explain(error: BaseException) -> tuple[str, int]:
-    """Give the message and the exit code of an error."""
+    """Return the message and the exit code of an error."""
     if isinstance(error, StategramError):
         return f"error: {error}", error.exit_code
     if isinstance(error, MemoryError):
         return (
-            "error: out of memory; ask for fewer classes, shorter n-grams or a smaller vocabulary, "
-            "give less text, or train with --memory",
+            "error: out of memory; use fewer classes, shorter n-grams, a smaller vocabulary or less text, "
+            "or train with --memory",
             1,
         )
     if isinstance(error, OSError):
@@ -113,7 +113,3 @@ def _explain(error: BaseException) -> tuple[str, int]:
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
         return f"error: {where}{error.strerror or error}{advice}", 1
     return f"interrupted; {error if str(error) else 'nothing was written'}", INTERRUPTED
-
-
-def _say(message: str) -> None:
-    click.echo(f"stategram: {message}", err=True)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import click
 import msgspec
 
-from stategram.cli.checks import check_inputs, check_shared_options
+from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
-from stategram.cli.options import model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.wording import plural
@@ -30,27 +29,28 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
 @model_options
 @work_options
-def eval(model_name: str, tests: tuple[str, ...], **options: Any) -> None:
+def eval(
+    model_name: str, tests: tuple[str, ...], as_json: bool, reading: ReadingOptions, console: Console
+) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
     Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
-    parts: the average weight of each and its perplexity alone. Words are treated as in the training of the
-    model. A text of which the model knows no word has no perplexity: that is an error (exit code 3), while
-    stategram score gives the probability of <unk> to each of its words.
+    parts: the average weight of each and its perplexity alone. Words are normalized as in the training of
+    the model. A text without any word of the vocabulary has no perplexity: that is an error (exit code 3),
+    while stategram score gives the probability of <unk> to each of its words.
     """
-    check_shared_options(options)
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
-    model = read_model(model_name, options, console)
-    corpus = read_test(model, tests, options, console)
+    console.steps = 3
+    model = read_model(model_name, console, verify=not reading.no_verify)
+    corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
         figures = evaluate(model, corpus)
     if figures.above_one:
-        console.say(
+        console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
-            "this model is not normalised"
+            "this model is not normalized"
         )
-    click.echo(msgspec.json.encode(asdict(figures)).decode() if options["as_json"] else _as_table(figures))
+    click.echo(msgspec.json.encode(asdict(figures)).decode() if as_json else _as_table(figures))
 
 
 def _as_table(figures: PerplexityFigures) -> str:

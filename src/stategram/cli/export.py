@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TypeVar
 
 import click
 
-from stategram.cli.checks import check_output_apart, check_shared_options, was_given
+from stategram.cli.checks import check_output_apart, was_given
 from stategram.cli.console import Console
-from stategram.cli.export_classes import EXPORTED_FORMATS, export_classes
-from stategram.cli.export_part import chosen_part
-from stategram.cli.export_states import export_states
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
-from stategram.formats import write_arpa
-from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel
+from stategram.formats import MODEL_CLASS_FORMATS, write_arpa, write_model_classes, write_states
+from stategram.models import ClusteredModel, Model, NgramModel
 from stategram.storage import check_place
 from stategram.wording import plural
 
-_LEAST_ORDER_OF_KENLM = 2
-_USUAL_ORDER_OF_KENLM = 6
+_MIN_ORDER_OF_KENLM = 2
+_DEFAULT_MAX_ORDER_OF_KENLM = 6
+
+_M = TypeVar("_M", bound=Model)
 
 
 @click.command(
@@ -50,7 +50,11 @@ Examples:
     help="Instead: the table to write, with the contexts of each state of a clustered model.",
 )
 @click.option(
-    "--format", type=click.Choice(EXPORTED_FORMATS), default="tsv", show_default=True, help="With --classes."
+    "--format",
+    type=click.Choice(MODEL_CLASS_FORMATS),
+    default="tsv",
+    show_default=True,
+    help="With --classes.",
 )
 @click.option(
     "--part",
@@ -62,7 +66,14 @@ Examples:
 @no_verify_option
 @work_options
 def export(
-    model_name: str, arpa: str | None, classes: str | None, states: str | None, **options: Any
+    model_name: str,
+    arpa: str | None,
+    classes: str | None,
+    states: str | None,
+    format: str,
+    part: int | None,
+    no_verify: bool,
+    console: Console,
 ) -> None:
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
 
@@ -70,49 +81,63 @@ def export(
     contexts, with the events of each context; ~the is the class of the word "the", or its tag if the model
     has no names of tags.
     """
-    check_shared_options(options)
     places = [place for place in (arpa, classes, states) if place]
     if len(places) != 1:
         raise click.UsageError("give --arpa OUT, --classes OUT or --states OUT, one of them")
     place = places[0]
     if was_given("format") and not classes:
         raise click.UsageError("--format goes with --classes; leave it out")
-    if arpa and options["part"]:
+    if arpa and part:
         raise click.UsageError("--part goes with --classes or --states; leave it out")
     check_output_apart(place, model_name)
     check_place(place)
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=2)
-    model = read_model(model_name, options, console)
-    if arpa:
-        _export_arpa(model, model_name, arpa, options, console)
-        return
+    console.steps = 2
+    model = read_model(model_name, console, verify=not no_verify)
     writing = f"writing {'to stdout' if place == '-' else place}"
-    if states:
-        clustered = chosen_part(model, model_name, options["part"], (ClusteredModel,), "states")
+    parts = dict(enumerate(model.parts or (model,), 1))
+    if arpa:
+        ngram = _ngram_model(model, model_name, console)
+        with console.step(writing) as progress:
+            write_arpa(place, ngram, progress=progress)
+        console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}")
+    elif states:
+        with_states = {i: one for i, one in parts.items() if isinstance(one, ClusteredModel)}
+        clustered = _chosen_part(with_states, part, "states", model, model_name)
         with console.step(writing):
-            said = export_states(clustered, place)
+            n_states, contexts = write_states(place, clustered)
+        console.info(f"      {plural(n_states, 'state')} of {plural(contexts, 'context')}: {clustered!r}")
     else:
-        kinds: tuple[type[CategoryNgramModel | ClusteredModel], ...] = (CategoryNgramModel, ClusteredModel)
-        with_classes = chosen_part(model, model_name, options["part"], kinds, "word classes")
+        with_classes = {i: one for i, one in parts.items() if one.word_categories is not None}
+        chosen = _chosen_part(with_classes, part, "word classes", model, model_name)
         with console.step(writing):
-            said = export_classes(with_classes, place, format=options["format"])
-    console.say(f"      {said}")
+            n_classes, words = write_model_classes(place, chosen, format=format)
+        found = f"{plural(n_classes, 'class', 'classes')} of {plural(words, 'word')}"
+        console.info(f"      {found}: {chosen!r}")
 
 
-def _export_arpa(model: Model, model_name: str, arpa: str, options: dict[str, Any], console: Console) -> None:
+def _ngram_model(model: Model, model_name: str, console: Console) -> NgramModel:
+    """Return the model if it can be an ARPA file; note what KenLM does not read."""
     if not isinstance(model, NgramModel):
         raise BadDataError(f"{model_name}: {model!r}; only a model of n-grams can be written as an ARPA file")
-    if model.order < _LEAST_ORDER_OF_KENLM:
-        console.say("      note: KenLM reads models of at least bigrams; train with --order 2 or more for it")
-    elif model.order > _USUAL_ORDER_OF_KENLM:
-        console.say(
-            f"      note: KenLM reads n-grams of up to {_USUAL_ORDER_OF_KENLM} words unless it was built for "
-            f"more; for {model.order}: cmake -DKENLM_MAX_ORDER={model.order}"
+    if model.order < _MIN_ORDER_OF_KENLM:
+        console.info("      note: KenLM reads models of at least bigrams; train with --order 2 or more")
+    elif model.order > _DEFAULT_MAX_ORDER_OF_KENLM:
+        console.info(
+            f"      note: KenLM reads n-grams of up to {_DEFAULT_MAX_ORDER_OF_KENLM} words unless it was "
+            f"built for more; for {model.order}: cmake -DKENLM_MAX_ORDER={model.order}"
         )
-    with console.step(f"writing {'to stdout' if arpa == '-' else arpa}") as report:
-        write_arpa(
-            arpa,
-            model,
-            progress=lambda done, total: report(done / total, f"{done:,} of {total:,} n-grams"),
-        )
-    console.say(f"      {plural(sum(model.trie.sizes), 'n-gram')}")
+    return model
+
+
+def _chosen_part(
+    fitting: Mapping[int, _M], number: int | None, what: str, model: Model, model_name: str
+) -> _M:
+    """Return the part of that number, or the only one that has `what`."""
+    if not fitting:
+        raise BadDataError(f"{model_name}: {model!r}; it has no {what}: train with --recipe or --context")
+    listed = "; ".join(f"{i}: {one!r}" for i, one in fitting.items())
+    if number is None and len(fitting) > 1:
+        raise click.UsageError(f"several parts of {model_name} have {what}; choose one by --part: {listed}")
+    if number is not None and number not in fitting:
+        raise click.UsageError(f"--part {number}: these parts of {model_name} have {what}: {listed}")
+    return fitting[number if number is not None else next(iter(fitting))]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import click
 import msgspec
 import numpy as np
 
 from stategram.cli.console import Console
-from stategram.cli.options import no_verify_option, quiet_option, word_options
+from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model
@@ -36,7 +35,7 @@ class _Prediction:
 
 
 @click.command(
-    short_help="Give the most likely next words.",
+    short_help="Print the most likely next words.",
     epilog="""\b
 Examples:
   stategram predict model "the united"
@@ -52,25 +51,32 @@ Examples:
     default=10,
     show_default=True,
     metavar="N",
-    help="How many words to give.",
+    help="Number of words.",
 )
 @click.option("--no-start", is_flag=True, help="The words so far do not begin a sentence.")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, a line for each history.")
-@word_options
-@no_verify_option
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, one line per history.")
+@history_options
 @quiet_option
-def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bool, **options: Any) -> None:
-    """Give the most likely words after HISTORY, the words so far, by MODEL, a folder or an ARPA file.
+def predict(
+    model_name: str,
+    history: str,
+    top: int,
+    no_start: bool,
+    as_json: bool,
+    reading: ReadingOptions,
+    console: Console,
+) -> None:
+    """Print the most likely words after HISTORY, the words so far, by MODEL, a folder or an ARPA file.
 
-    A HISTORY of - reads histories from stdin, one a line, and writes tab-separated columns: line, word,
+    A HISTORY of - reads histories from stdin, one per line, and writes tab-separated columns: line, word,
     probability, sum of the probabilities so far, length of the n-gram that gave the probability (- if MODEL
     is not one of n-grams).
     """
     if model_name == "-" and history == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
-    console = Console(quiet=options["quiet"] or not takes_time(model_name))
-    model = read_model(model_name, options, console)
-    normalization = normalization_of(model, options, console)
+    shown = console if takes_time(model_name) else Console(quiet=True)
+    model = read_model(model_name, shown, verify=not reading.no_verify, notes=console)
+    normalization = normalization_of(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
@@ -85,14 +91,14 @@ def predict(model_name: str, history: str, top: int, no_start: bool, as_json: bo
                 )
         else:
             click.echo(_as_table(found))
-        if found.unknown and not options["quiet"]:
-            click.echo(f"not in the vocabulary: {' '.join(found.unknown)}", err=True)
+        if found.unknown:
+            console.info(f"not in the vocabulary: {' '.join(found.unknown)}")
 
 
 def _histories() -> Iterator[str]:
     text = read_all("-")
     if not text:
-        raise BadDataError("<stdin>: no histories in it; expected one a line, an empty line for none")
+        raise BadDataError("<stdin>: no histories in it; expected one per line, an empty line for none")
     for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1):
         try:
             yield line.decode()

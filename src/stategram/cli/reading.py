@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import click
 
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions
+from stategram.cli.options import ReadingOptions, TextOptions
 from stategram.formats import open_model
 from stategram.models import Model
 from stategram.progress import Progress
@@ -33,7 +30,7 @@ def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corp
     with console.step("reading") as progress:
         corpus = _read(texts, vocabulary, text.vocab, text, progress)
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
-    _say_size(corpus, f"a vocabulary of {known}, ", console)
+    _show_size(corpus, f"a vocabulary of {known}, ", console)
     return corpus
 
 
@@ -41,7 +38,7 @@ def read_heldout(name: str, corpus: Corpus, text: TextOptions, console: Console)
     """Read the held-out text as the training text, `corpus`, was read."""
     with console.step("reading the held-out text") as progress:
         heldout = _read([name], corpus.vocabulary, None, text, progress)
-    _say_size(heldout, "", console)
+    _show_size(heldout, "", console)
     return heldout
 
 
@@ -63,34 +60,29 @@ def _read(
     )
 
 
-def _say_size(corpus: Corpus, known: str, console: Console) -> None:
+def _show_size(corpus: Corpus, known: str, console: Console) -> None:
     words, sentences = corpus.n_events - corpus.n_sentences, corpus.n_sentences
-    console.say(
+    console.info(
         f"      {plural(words, 'word')} in {plural(sentences, 'sentence')}, {known}"
         f"{corpus.n_unknown:,} unknown"
     )
-    say_what_was_met(corpus, console)
+    show_read_stats(corpus, console)
 
 
-def say_what_was_met(corpus: Corpus, console: Console) -> None:
-    """Say what was replaced and dropped while a text was read."""
+def show_read_stats(corpus: Corpus, console: Console) -> None:
+    """Show what was replaced and dropped while a text was read."""
     if corpus.stats.n_replaced:
-        console.say(f"      {plural(corpus.stats.n_replaced, 'bad part')} replaced by U+FFFD")
+        console.info(f"      {plural(corpus.stats.n_replaced, 'bad part')} replaced by U+FFFD")
     if corpus.stats.n_dropped:
-        console.say(f"      {plural(corpus.stats.n_dropped, 'sentence marker')} <s> or </s> dropped")
+        console.info(f"      {plural(corpus.stats.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
-def read_model(name: str, options: dict[str, Any], console: Console) -> Model:
-    """Open a model folder or an ARPA file, as the next step of the console."""
-    with console.step(f"opening {name}") as report:
-        model = open_model(
-            name,
-            verify=not options.get("no_verify"),
-            progress=report,
-        )
-    if not options.get("quiet"):  # even where the steps are not shown
-        for note in model.notes:
-            click.echo(f"      note: {note}", err=True)
+def read_model(name: str, console: Console, *, verify: bool = True, notes: Console | None = None) -> Model:
+    """Open a model folder or an ARPA file, as the next step of the console; `notes` shows what is missing."""
+    with console.step(f"opening {name}") as progress:
+        model = open_model(name, verify=verify, progress=progress)
+    for note in model.notes:
+        (notes or console).info(f"      note: {note}")
     console.detail(f"      {model!r}")
     return model
 
@@ -103,31 +95,31 @@ def takes_time(name: str) -> bool:
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
-def read_test(model: Model, tests: Sequence[str], options: dict[str, Any], console: Console) -> Corpus:
-    """Read texts, all as one, in the words of a model, as the next step of the console."""
-    normalization = normalization_of(model, options, console)
-    with console.step("reading") as report:
+def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:
+    """Read texts, all as one, in the vocabulary of a model, as the next step of the console."""
+    normalization = normalization_of(model, reading, console)
+    with console.step("reading") as progress:
         corpus = read_corpus(
             list(tests),
             vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
-            encoding_errors=options["encoding_errors"],
-            progress=report,
+            encoding_errors=reading.encoding_errors,
+            progress=progress,
         )
-    say_what_was_met(corpus, console)
+    show_read_stats(corpus, console)
     return corpus
 
 
-def normalization_of(model: Model, options: dict[str, Any], console: Console) -> Normalization:
-    """Give what is done with words: as in the training of the model, unless options say otherwise."""
+def normalization_of(model: Model, reading: ReadingOptions, console: Console) -> Normalization:
+    """Return how words are normalized: as in the training of the model, unless options override it."""
     normalization = Normalization.from_recipe(model.metadata)
-    if normalization.lowercase and options["lowercase"] is None:
-        console.say("      words in lower case, as in training")
-    if normalization.digits and options["digits"] is None:
-        console.say(f"      {normalization.digits} for numbers, as in training")
-    if options["lowercase"] is not None:
-        normalization = replace(normalization, lowercase=options["lowercase"])
-    if options["digits"] is not None:
-        normalization = replace(normalization, digits=options["digits"] or None)
+    if normalization.lowercase and reading.lowercase is None:
+        console.info("      words in lower case, as in training")
+    if normalization.digits and reading.digits is None:
+        console.info(f"      {normalization.digits} for numbers, as in training")
+    if reading.lowercase is not None:
+        normalization = replace(normalization, lowercase=reading.lowercase)
+    if reading.digits is not None:
+        normalization = replace(normalization, digits=reading.digits or None)
     return normalization

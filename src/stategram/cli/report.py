@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.cli.train_record import inputs_of
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
-from stategram.report import FileRead, check_report_extra, is_report, model_html
-from stategram.storage import atomic_write, check_place, open_folder
+from stategram.report import check_report_extra, is_report, model_html
+from stategram.storage import atomic_write, check_place, input_files, open_folder
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
@@ -45,14 +43,15 @@ Examples:
 )
 @model_options
 @work_options
-def report(model_name: str, output: str | None, tests: tuple[str, ...], **options: Any) -> None:
+def report(
+    model_name: str, output: str | None, tests: tuple[str, ...], reading: ReadingOptions, console: Console
+) -> None:
     """Write a report on MODEL, a model folder or an ARPA file: one HTML file that needs no network.
 
     It shows what the model is and how it was trained, what each part of a mixture contributes, and
     representative states and categories of clustered models. An existing report is replaced. Reports need
     an extra: pip install "stategram[report]".
     """
-    check_shared_options(options)
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     place = output if output is not None else _beside(model_name)
     for name in tests:
@@ -63,23 +62,19 @@ def report(model_name: str, output: str | None, tests: tuple[str, ...], **option
     if output is None and Path(place).is_file() and not is_report(Path(place)):
         raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=4 if tests else 2)
-    model = read_model(model_name, options, console)
-    figures = _test(model, tests, options, console) if tests else None
-    with console.step(f"writing {'to stdout' if place == '-' else place}") as tell:
+    console.steps = 4 if tests else 2
+    model = read_model(model_name, console, verify=not reading.no_verify)
+    figures = _test_figures(model, tests, reading, console) if tests else None
+    with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
         is_folder = Path(model_name).is_dir()
         read = [] if is_folder else [("ARPA file", model_name)]
         read += [("test", name) for name in tests]
-        files = [
-            FileRead(use, one["name"], one["bytes"], one["sha256"])
-            for (use, _), one in zip(read, inputs_of([name for _, name in read], tell), strict=True)
-        ]
         page = model_html(
             model,
             Path(model_name).resolve().name if model_name != "-" else "stdin",
             manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
             test=figures,
-            files=files,
+            files=input_files(read, progress),
         )
         atomic_write(place, page.encode())
 
@@ -97,9 +92,9 @@ def _beside(model_name: str) -> str:
     return f"{path}.html"
 
 
-def _test(
-    model: Model, tests: tuple[str, ...], options: dict[str, Any], console: Console
+def _test_figures(
+    model: Model, tests: tuple[str, ...], reading: ReadingOptions, console: Console
 ) -> PerplexityFigures:
-    corpus = read_test(model, tests, options, console)
+    corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
         return evaluate(model, corpus)

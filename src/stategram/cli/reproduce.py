@@ -5,23 +5,21 @@ from __future__ import annotations
 import shlex
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import msgspec
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, check_shared_options, was_given
-from stategram.cli.console import Console, Report
-from stategram.cli.options import common_options, text_options
-from stategram.cli.reproduce_progress import progress_of
-from stategram.cli.reproduce_summary import summary
+from stategram.cli.checks import check_inputs, was_given
+from stategram.cli.console import Console
+from stategram.cli.options import TextOptions, common_options, text_options
 from stategram.contexts import file_of_tags
 from stategram.experiments.reproduction import (
     VOCABULARY_SIZE,
     Reproduction,
-    RowSteps,
+    RowResult,
     Texts,
     check_folder,
     check_scale,
@@ -30,27 +28,29 @@ from stategram.experiments.reproduction import (
     texts_of_sentences,
 )
 from stategram.experiments.sotu import load_sotu
-from stategram.report import check_report_extra, write_report
+from stategram.progress import Progress
+from stategram.report import TABLE_TITLES, check_report_extra, write_report
 from stategram.text import Vocabulary
+from stategram.wording import duration, size
 
-_TEXT_OPTIONS = ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors")
+_OF_FILES = ("vocab_file", "lowercase", "digits", "encoding_errors")
+_WIDTH = 50
 
 
 @click.command(
-    short_help="Make the tables of the paper for a text.",
     epilog="""\b
 Examples:
   stategram reproduce --demo -o demo
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out
   stategram reproduce --train a.gz --train b.gz --heldout h.gz --test t.gz -o out --scale paper
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --tags tags.tsv
-  stategram reproduce --demo -o demo --json | jq '.rows[] | [.key, .test.perplexity]'""",
+  stategram reproduce --demo -o demo --json | jq '.rows[] | [.key, .test.perplexity, .paper.perplexity]'""",
 )
-@click.option("--train", multiple=True, metavar="FILE", help="Text to learn from; several are one text.")
-@click.option("--heldout", metavar="FILE", help="Further text, for weights.")
-@click.option("--test", metavar="FILE", help="Further text, to be predicted.")
-@click.option("--demo", is_flag=True, help="Take the State of the Union addresses as texts.")
-@click.option("-o", "--output", required=True, metavar="FOLDER", help="Where to write.")
+@click.option("--train", multiple=True, metavar="FILE", help="Training text; several are one text.")
+@click.option("--heldout", metavar="FILE", help="Held-out text, for weights.")
+@click.option("--test", metavar="FILE", help="Test text, to be predicted.")
+@click.option("--demo", is_flag=True, help="Use the State of the Union addresses as texts.")
+@click.option("-o", "--output", required=True, metavar="FOLDER", help="Output folder.")
 @click.option(
     "--scale",
     metavar="SCALE",
@@ -61,104 +61,156 @@ Examples:
 @click.option(
     "--tags",
     metavar="SOURCE",
-    help="brill for English, a file with a word and its tag a line, or FILE.conllu[:upos|:xpos].  "
+    help="brill (English), a file with one word and its tag per line, or FILE.conllu[:upos|:xpos].  "
     "[default: brill, if it is installed]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @text_options
 @common_options
-def reproduce(**options: Any) -> None:
-    """Make the four tables of Ueberla and Gransden (1996) for a text of yours, and a fifth one.
+def reproduce(
+    train: tuple[str, ...],
+    heldout: str | None,
+    test: str | None,
+    demo: bool,
+    output: str,
+    scale: str | None,
+    tags: str | None,
+    as_json: bool,
+    seed: int,
+    text: TextOptions,
+    console: Console,
+) -> None:
+    """Compute the four tables of Ueberla and Gransden (1996) for a text of yours, and a fifth one.
 
     Their paper, "Clustered Language Models with Context-Equivalent States" (ICSLP 96), has clustered models
     with words, tags and classes as contexts, flat and along a tree, alone and interpolated with n-gram
-    models. The fifth table is what gains more today.
+    models. The fifth table is what gains more today. The paper's own figures are shown beside yours.
 
-    FOLDER gets report.html, to be looked at; tables.md; tables.json with all figures, rewritten after every
-    row; and work: the same command goes on from there when it was interrupted. The vocabulary has 20,000
-    words, unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install
-    "stategram[report]".
+    FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
+    same command continues from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab
+    or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
     """
-    _check_options(options)
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
+    names = (*train, *filter(None, (heldout, test)))
+    _check(bool(train and heldout and test), demo=demo)
+    tag_file = file_of_tags(tags) if tags else None
+    check_inputs([name for name in (*names, text.vocab_file, tag_file) if name])
+    if scale:
+        check_scale(scale)
+    check_folder(output)
+    check_report_extra()
+    console.steps = 3
     try:
-        found = _reproduce(options, console)
+        started = time.monotonic()
+        with console.step("reading") as progress:
+            texts = _demo_texts(text) if demo else _texts(train, heldout or "", test or "", text, progress)
+        for figures in texts.figures():
+            console.info(f"      {figures.use}: {figures.words:,} words, {figures.unknown:,} of them unknown")
+        reading_seconds = time.monotonic() - started
+        with console.step("computing the tables") as progress:
+            found = reproduce_texts(
+                texts,
+                output,
+                scale=scale or ("quick" if demo else None),
+                tags=tags,
+                seed=seed,
+                progress=progress,
+                command=shlex.join(["stategram", *sys.argv[1:]]),
+                reading_seconds=reading_seconds,
+            )
     except KeyboardInterrupt:
-        console.say(f"stategram: interrupted; the same command goes on with what is in {options['output']}")
+        console.info(f"stategram: interrupted; progress saved in {output}; the same command continues")
         raise click.exceptions.Exit(INTERRUPTED) from None
     with console.step("writing the report"):
-        write_report(found, options["output"])
-    console.say(f"      look at {Path(options['output'], 'report.html')}")
-    if options["as_json"]:
-        click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1))
-    else:
-        click.echo(summary(found))
+        write_report(found, output)
+    console.info(f"      see {Path(output, 'report.html')}")
+    click.echo(msgspec.json.format(msgspec.json.encode(found), indent=1) if as_json else summary(found))
 
 
-def _check_options(options: dict[str, Any]) -> None:
-    check_shared_options(options)
-    texts = [f"--{name}" for name in ("train", "heldout", "test") if options[name]]
-    if options["demo"]:
-        others = [
-            f"--{name.replace('_', '-')}" for name in _TEXT_OPTIONS if name != "vocab" and was_given(name)
-        ]
-        if texts or others:
-            raise click.UsageError(f"--demo has its own texts; leave {(texts + others)[0]} out")
-    elif len(texts) < 3:
+def _check(has_texts: bool, *, demo: bool) -> None:
+    if demo:
+        options = ("train", "heldout", "test", *_OF_FILES)
+        given = [f"--{name.replace('_', '-')}" for name in options if was_given(name)]
+        if given:
+            raise click.UsageError(f"--demo has its own texts; leave {given[0]} out")
+    elif not has_texts:
         raise click.UsageError(
             "give --train, --heldout and --test, a file each; or --demo, to see it work on the State of the "
             "Union addresses"
         )
-    tags = file_of_tags(options["tags"]) if options["tags"] else None
-    files = (*options["train"], options["heldout"], options["test"], options["vocab_file"], tags)
-    check_inputs([name for name in files if name])
-    if options["scale"]:
-        check_scale(options["scale"])
-    check_folder(options["output"])
-    check_report_extra()
 
 
-def _reproduce(options: dict[str, Any], console: Console) -> Reproduction:
-    with progress_of(console) as steps:
-        started = time.monotonic()
-        with steps.step("reading") as report:
-            texts = _texts(options, report)
-        _say_texts(texts, steps)
-        return reproduce_texts(
-            texts,
-            options["output"],
-            scale=options["scale"] or ("quick" if options["demo"] else None),
-            tags=options["tags"],
-            seed=options["seed"],
-            steps=steps,
-            command=shlex.join(["stategram", *sys.argv[1:]]),
-            reading_seconds=time.monotonic() - started,
-        )
-
-
-def _texts(options: dict[str, Any], report: Report) -> Texts:
-    size = options["vocab"] or VOCABULARY_SIZE
-    if options["demo"]:
-        found = load_sotu()
-        return texts_of_sentences(
-            (found.train, found.heldout, found.test),
-            vocabulary_size=size,
-            name="State of the Union addresses (package sotu)",
-        )
-    vocabulary = Vocabulary.from_file(options["vocab_file"]) if options["vocab_file"] else None
-    return read_texts(
-        options["train"],
-        options["heldout"],
-        options["test"],
-        vocabulary=vocabulary,
-        vocabulary_size=None if vocabulary else size,
-        lowercase=options["lowercase"],
-        digits=options["digits"],
-        encoding_errors=options["encoding_errors"],
-        progress=report,
+def _demo_texts(text: TextOptions) -> Texts:
+    found = load_sotu()
+    return texts_of_sentences(
+        (found.train, found.heldout, found.test),
+        vocabulary_size=text.vocab or VOCABULARY_SIZE,
+        name="State of the Union addresses (package sotu)",
     )
 
 
-def _say_texts(texts: Texts, steps: RowSteps) -> None:
-    for text in texts.figures():
-        steps.say(f"      {text.use}: {text.words:,} words, {text.unknown:,} of them unknown")
+def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, progress: Progress) -> Texts:
+    vocabulary = Vocabulary.from_file(text.vocab_file) if text.vocab_file else None
+    return read_texts(
+        train,
+        heldout,
+        test,
+        vocabulary=vocabulary,
+        vocabulary_size=None if vocabulary else text.vocab or VOCABULARY_SIZE,
+        lowercase=text.lowercase,
+        digits=text.digits,
+        encoding_errors=text.encoding_errors,
+        progress=progress,
+    )
+
+
+def summary(found: Reproduction) -> str:
+    """Return all tables, the claims, time and memory as plain text."""
+    return "\n".join(_lines(found))
+
+
+def _lines(found: Reproduction) -> Iterator[str]:
+    test = next(text for text in found.texts if text.use == "test")
+    yield (
+        f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which count); "
+        f"vocabulary of {found.vocabulary:,} words."
+    )
+    for number, title in TABLE_TITLES.items():
+        rows = [row for row in found.rows if row.table == number]
+        if not rows:
+            continue
+        yield ""
+        yield (
+            f"{title:{_WIDTH}} {'states':>7} {'categ.':>7} {'perplexity':>11} {'change':>7} "
+            f"{'paper':>7} {'change':>7} {'time':>12}"
+        )
+        yield from map(_row, rows)
+    yield ""
+    yield (
+        "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
+        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5; paper: its "
+        "own figures, of another text"
+    )
+    if found.claims:
+        yield ""
+        yield "The claims of the paper, its figures, and those found here:"
+        for claim in found.claims:
+            yield f"  {claim.holds + ':':7} {claim.claim}"
+            yield f"          paper: {claim.paper}; here: {claim.found}"
+    yield ""
+    memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
+    yield f"{duration(found.seconds)} in all{memory}."
+
+
+def _row(row: RowResult) -> str:
+    states = "" if row.states is None else f"{row.states:,}"
+    categories = "" if row.categories is None else f"{row.categories:,}"
+    paper = "" if row.paper is None else f"{row.paper.perplexity:g}"
+    return (
+        f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
+        f"{_change(row.change):>7} {paper:>7} {_change(row.paper.change if row.paper else None):>7} "
+        f"{duration(row.seconds):>12}"
+    )
+
+
+def _change(change: float | None) -> str:
+    return "" if change is None else f"{round(change, 3) + 0.0:+.1%}"

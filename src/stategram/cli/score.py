@@ -1,21 +1,19 @@
-"""`stategram score`: what a model says of each word of a text."""
+"""`stategram score`: the surprisal of each word of a text."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import click
 import numpy as np
 
 from stategram import _core
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, check_output_apart, check_shared_options, is_same_file
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import normalization_of, read_model
-from stategram.models import Model
+from stategram.models import Scores
 from stategram.resources import Resources
 from stategram.storage import atomic_open, check_place
 from stategram.text import LineBlock, read_line_blocks
@@ -25,7 +23,7 @@ _SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
 
 
 @click.command(
-    short_help="Give the surprisal of each word of a text.",
+    short_help="Print the surprisal of each word of a text.",
     epilog="""\b
 Examples:
   stategram score model text.txt > surprisal.tsv
@@ -34,19 +32,27 @@ Examples:
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("text", default="-", metavar="[TEXT]")
-@click.option("--sentences", is_flag=True, help="A line for each sentence instead of each word.")
-@click.option("--no-header", is_flag=True, help="Leave the line with the names of the columns out.")
+@click.option("--sentences", is_flag=True, help="One line per sentence instead of one per word.")
+@click.option("--no-header", is_flag=True, help="Omit the line with the column names.")
 @click.option(
     "-o",
     "--output",
     default="-",
     metavar="FILE",
-    help="Where to write; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+    help="Output file; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
 )
 @model_options
 @work_options
-def score(model_name: str, text: str, **options: Any) -> None:
-    """Give what MODEL, a model folder or an ARPA file, says of each word of TEXT; stdin by default.
+def score(
+    model_name: str,
+    text: str,
+    sentences: bool,
+    no_header: bool,
+    output: str,
+    reading: ReadingOptions,
+    console: Console,
+) -> None:
+    """Score each word of TEXT by MODEL, a model folder or an ARPA file; TEXT is stdin by default.
 
     Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position
     of the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits;
@@ -56,30 +62,27 @@ def score(model_name: str, text: str, **options: Any) -> None:
 
     With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
     """
-    check_shared_options(options)
     check_inputs([text, *([model_name] if model_name == "-" else [])])
-    output = options["output"]
     if is_same_file(output, text):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_output_apart(output, model_name)
     check_place(output)
     # On a terminal the lines themselves show the progress.
-    shown = output != "-" or not sys.stdout or not sys.stdout.isatty()
-    console = Console(quiet=options["quiet"] or not shown, verbose=options["verbose"], steps=2)
-    model = read_model(model_name, options, console)
-    normalization = normalization_of(model, options, console)
-    with console.step("scoring") as report, atomic_open(output) as file:
+    shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
+    shown.steps = 2
+    model = read_model(model_name, shown, verify=not reading.no_verify, notes=console)
+    normalization = normalization_of(model, reading, shown)
+    with shown.step("scoring") as progress, atomic_open(output) as file:
         blocks = read_line_blocks(
-            text,
-            normalization,
-            encoding_errors=options["encoding_errors"],
-            progress=report,
+            text, normalization, encoding_errors=reading.encoding_errors, progress=progress
         )
+        header = b"" if no_header else (_SENTENCE_COLUMNS if sentences else _WORD_COLUMNS).encode()
+        state = model.start()
         try:
-            for i, lines in enumerate(_lines(model, blocks, options)):
-                if i == 0 and not options["no_header"]:
-                    file.write((_SENTENCE_COLUMNS if options["sentences"] else _WORD_COLUMNS).encode())
-                file.write(lines)
+            for block in blocks:
+                scores = model.score(block.corpus, state=state)
+                file.write(header + _lines(block, scores, sentences))
+                header, state = b"", scores.state
                 if output == "-":
                     sys.stdout.buffer.flush()
         except KeyboardInterrupt:
@@ -89,19 +92,17 @@ def score(model_name: str, text: str, **options: Any) -> None:
             raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _lines(model: Model, blocks: Iterator[LineBlock], options: dict[str, Any]) -> Iterator[bytes]:
-    for block in blocks:
-        scores = model.score(block.corpus)
-        orders = scores.orders if scores.orders is not None else np.zeros(len(scores.log_probs), np.uint8)
-        yield _core.score_lines(
-            block.corpus.ids,
-            block.corpus.sentence_starts,
-            block.lines,
-            block.spelling.letters,
-            block.spelling.offsets,
-            scores.log_probs / np.log(10.0),
-            orders,
-            scores.unknown.view(np.uint8),
-            options["sentences"],
-            Resources.current().threads,
-        )
+def _lines(block: LineBlock, scores: Scores, sentences: bool) -> bytes:
+    orders = scores.orders if scores.orders is not None else np.zeros(len(scores.log_probs), np.uint8)
+    return _core.score_lines(
+        block.corpus.ids,
+        block.corpus.sentence_starts,
+        block.lines,
+        block.spelling.letters,
+        block.spelling.offsets,
+        scores.log_probs / np.log(10.0),
+        orders,
+        scores.unknown.view(np.uint8),
+        sentences,
+        Resources.current().threads,
+    )

@@ -20,7 +20,6 @@ _LONGEST_EXAMPLE = 20
 
 
 @click.command(
-    short_help="Print the part-of-speech tags of words.",
     epilog="""\b
 Examples:
   stategram tags text.txt > tags.tsv

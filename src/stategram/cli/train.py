@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from stategram.cli.checks import once
 from stategram.cli.console import Console
-from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
+from stategram.cli.context_options import CONTEXT_OPTIONS, ContextOptions, context_options
 from stategram.cli.grouped_help import GroupedCommand
 from stategram.cli.options import TextOptions, common_options, guess_option, memory_options, text_options
 from stategram.cli.reading import read_text
-from stategram.cli.train_options import check_options, min_counts_of
-from stategram.cli.train_recipe import train_by_recipe
-from stategram.cli.train_record import inputs_of, recipe_of
+from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
+from stategram.cli.train_recipe import text_settings, train_by_recipe
+from stategram.experiments import NgramPart
 from stategram.models import SMOOTHINGS, NgramModel
-from stategram.storage import left_overs
+from stategram.progress import subprogress
+from stategram.storage import input_files, temporary_files
 from stategram.wording import plural
 
 # What is in none of these is of the run.
@@ -33,7 +33,6 @@ _GROUPS = {
 @click.command(
     cls=GroupedCommand,
     groups=_GROUPS,
-    short_help="Train a model on a text.",
     epilog="""\b
 Examples:
   stategram train text.txt -o model
@@ -47,7 +46,7 @@ Examples:
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-o", "--output", required=True, metavar="MODEL", help="The model folder to write.")
-@click.option("--force", is_flag=True, help="Replace the model if there is one already.")
+@click.option("--force", is_flag=True, help="Replace an existing model.")
 @click.option(
     "--order",
     type=click.IntRange(1, 9),
@@ -61,29 +60,29 @@ Examples:
     type=click.Choice(SMOOTHINGS),
     default="kneser-ney",
     show_default=True,
-    help="How probabilities are estimated: kneser-ney is modified and interpolated, katz backs off with "
+    help="Estimation of probabilities: kneser-ney is modified and interpolated, katz backs off with "
     "Good-Turing discounts.",
 )
 @click.option(
     "--min-count",
     metavar="COUNTS",
-    help='How often an n-gram must occur: a number for each length, such as "1 1 2", or one for those of 3 '
+    help='Minimal count of an n-gram: a number for each length, such as "1 1 2", or one for those of 3 '
     "and more words.  [default: 1; katz: 2]",
 )
 @click.option(
     "--prune",
     type=click.FloatRange(min=0),
     default=0.0,
-    metavar="SHARE",
-    help="Drop n-grams without which the perplexity rises by less than this share, such as 1e-8.",
+    metavar="FRACTION",
+    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.",
 )
 @click.option(
     "--recipe",
     multiple=True,
     callback=once,
     metavar="NAME|FILE",
-    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file, "
-    "whose keys are in docs/recipes.md.",
+    help="Train several models and mix them: fast, best, paper (Ueberla and Gransden 1996), or a TOML file; "
+    "its keys are in docs/recipes.md.",
 )
 @context_options
 @click.option(
@@ -101,12 +100,8 @@ Examples:
     help="Tags of contexts that need some: brill, a file of words and tags, or FILE.conllu.",
 )
 @guess_option
-@click.option(
-    "--checkpoint",
-    metavar="FOLDER",
-    help="Keep there what is done, to go on after a crash.",
-)
-@click.option("--resume", is_flag=True, help="Go on from what is in --checkpoint, if something is.")
+@click.option("--checkpoint", metavar="FOLDER", help="Save progress there, to continue after a crash.")
+@click.option("--resume", is_flag=True, help="Continue from --checkpoint.")
 @click.option(
     "--on-interrupt",
     type=click.Choice(["quit", "save"]),
@@ -117,8 +112,27 @@ Examples:
 @memory_options
 @text_options
 @common_options
-def train(texts: tuple[str, ...], **options: Any) -> None:
-    """Train a model on TEXT: files with a sentence a line, words separated by white space.
+def train(
+    texts: tuple[str, ...],
+    output: str,
+    force: bool,
+    order: int,
+    smoothing: str,
+    min_count: str | None,
+    prune: float,
+    recipe: str | None,
+    clustering: ContextOptions,
+    heldout: str | None,
+    tags: str | None,
+    no_guess: bool,
+    checkpoint: str | None,
+    resume: bool,
+    on_interrupt: str,
+    seed: int,
+    text: TextOptions,
+    console: Console,
+) -> None:
+    """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
     takes longer and predicts better. A recipe with one part gives that model alone.
@@ -127,53 +141,80 @@ def train(texts: tuple[str, ...], **options: Any) -> None:
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
     written; nothing is left of an interrupted run but its checkpoint.
     """
-    recipe = check_options(texts, options)
-    if recipe is not None:
-        _say_left_overs(Path(options["output"]).absolute(), Console(quiet=options["quiet"]))
-        train_by_recipe(texts, recipe, options)
+    min_counts = min_counts_of(min_count, order)
+    ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
+    found = chosen_recipe(recipe, ngram, clustering, heldout, tags, no_guess)
+    inputs = [("training", name) for name in texts]
+    inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
+    inputs += [("held-out", heldout)] if heldout else []
+    inputs += found.files() if found is not None else []
+    check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
+    _note_stale(Path(output).absolute(), console)
+    if found is not None and heldout is not None:
+        train_by_recipe(
+            texts,
+            heldout,
+            found,
+            output,
+            text=text,
+            inputs=inputs,
+            checkpoint=checkpoint,
+            resume=resume,
+            save_on_interrupt=on_interrupt == "save",
+            seed=seed,
+            console=console,
+        )
         return
-    min_counts = min_counts_of(options)
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
-    _say_left_overs(Path(options["output"]).absolute(), console)
-    model = _train(texts, min_counts, options, console)
-    with console.step(f"writing {options['output']}") as report:
-        inputs = inputs_of(texts, report)
-        model = replace(model, metadata=recipe_of(model, options))
+    console.steps = 3
+    model = _train(texts, ngram, text, console)
+    with console.step(f"writing {output}") as progress:
+        files = input_files(
+            [(use, name) for use, name in inputs if use == "training"], subprogress(progress, 0.0, 0.5)
+        )
+        settings = {
+            "order": model.order,
+            "smoothing": model.smoothing,
+            "min_counts": list(model.training_info["min_counts"]),
+            "prune": prune,
+        }
+        model = replace(model, metadata=settings | text_settings(text))
         figures = {
             **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
             "ngrams": list(model.trie.sizes),
             "parameters": model.parameters,
         }
-        model.save(Path(options["output"]).absolute(), manifest={"inputs": inputs, "figures": figures})
-    console.say(f"      try: stategram eval {options['output']} test.txt")
+        manifest = {"inputs": list(map(asdict, files)), "figures": figures}
+        model.save(Path(output).absolute(), manifest=manifest)
+    console.info(f"      try: stategram eval {output} test.txt")
 
 
-def _say_left_overs(output: Path, console: Console) -> None:
-    for left in left_overs(output):
-        if left.suffix == ".replaced" and not output.exists():
-            console.say(f"note: {left} is the model that was in {output}; a run that replaced it was killed")
+def _note_stale(output: Path, console: Console) -> None:
+    """Show what killed runs have left of the output."""
+    for stale in temporary_files(output):
+        if stale.suffix == ".replaced" and not output.exists():
+            console.info(
+                f"note: {stale} is the model that was in {output}; a run that replaced it was killed"
+            )
         else:
-            console.say(f"note: {left} is of a run that was killed; if no other writes it now, remove it")
+            console.info(f"note: {stale} is of a run that was killed; if no other writes it now, remove it")
 
 
-def _train(
-    texts: tuple[str, ...], min_counts: tuple[int, ...] | None, options: dict[str, Any], console: Console
-) -> NgramModel:
-    waiting = [read_text(texts, TextOptions.from_values(options), console)]
-    with console.step(f"counting and estimating ({options['smoothing']})") as report:
+def _train(texts: tuple[str, ...], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
+    waiting = [read_text(texts, text, console)]
+    with console.step(f"counting and estimating ({part.smoothing})") as progress:
         model = NgramModel.train(
             waiting.pop(),  # no name holds the text here: its memory is needed
-            options["order"],
-            smoothing=options["smoothing"],
-            min_counts=min_counts,
-            prune=options["prune"],
-            progress=report,
+            part.order,
+            smoothing=part.smoothing,
+            min_counts=part.min_counts,
+            prune=part.prune,
+            progress=progress,
         )
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
-    console.say(f"      n-grams of {lengths}: {sizes}")
+    console.info(f"      n-grams of {lengths}: {sizes}")
     for note in model.training_info["notes"]:
-        console.say(f"      note: {note}")
+        console.info(f"      note: {note}")
     for length, discounts in enumerate(model.training_info["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")

@@ -2,121 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from stategram.cli.console import Console, Report
+from stategram.cli.console import Console
 from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import TextOptions
 from stategram.cli.reading import read_heldout, read_text
-from stategram.cli.train_record import inputs_of, text_recipe
-from stategram.experiments import Recipe, Steps, Stop, n_steps, recipe_files, train_recipe
+from stategram.experiments import Recipe, never_stop, train_recipe
 from stategram.models import ClusteredModel, Mixture, Model
-from stategram.text import Corpus
+from stategram.progress import subprogress
+from stategram.storage import input_files
 
 
-def train_by_recipe(texts: tuple[str, ...], recipe: Recipe, options: dict[str, Any]) -> None:
-    """Read the texts, train, say what the parts are worth, write the model."""
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=None)
-    text = TextOptions.from_values(options)
+def train_by_recipe(
+    texts: tuple[str, ...],
+    heldout_name: str,
+    recipe: Recipe,
+    output: str,
+    *,
+    text: TextOptions,
+    inputs: Sequence[tuple[str, str]],
+    checkpoint: str | None,
+    resume: bool,
+    save_on_interrupt: bool,
+    seed: int,
+    console: Console,
+) -> None:
+    """Read the texts, train, show what the parts are worth, write the model."""
+    console.steps = 4
     corpus = read_text(texts, text, console)
-    heldout = read_heldout(options["heldout"], corpus, text, console)
-    checkpoint = options["checkpoint"]
-    # Reading twice came first, writing comes last.
-    console.steps = n_steps(recipe, corpus, checkpoint if options["resume"] else None) + 3
-    with _saying_how_to_go_on(checkpoint):
+    heldout = read_heldout(heldout_name, corpus, text, console)
+    with (
+        _saying_how_to_continue(checkpoint),
+        console.step(f"training by the recipe {recipe.name}") as progress,
+    ):
         mixture = train_recipe(
             corpus,
             heldout,
             recipe,
             checkpoint=checkpoint,
-            resume=options["resume"],
-            seed=options["seed"],
-            steps=_ConsoleSteps(console, save=options["on_interrupt"] == "save"),
+            resume=resume,
+            seed=seed,
+            interruptible=functools.partial(finish_on_interrupt, console.info)
+            if save_on_interrupt
+            else never_stop,
+            progress=progress,
         )
-    console.say(_as_table(mixture))
-    with console.step(f"writing {options['output']}") as report:
-        _write(mixture, texts, recipe, corpus, options, report)
+    console.info(_as_table(mixture))
+    with console.step(f"writing {output}") as progress:
+        manifest = {
+            "inputs": [asdict(file) for file in input_files(inputs, subprogress(progress, 0.0, 0.5))],
+            "figures": {
+                "events": corpus.n_events,
+                "sentences": corpus.n_sentences,
+                "unknown": corpus.n_unknown,
+                "heldout_perplexity": mixture.training_info["perplexity"],
+                "parameters": mixture.parameters,
+            },
+            "seed": seed,
+        }
+        model = replace(mixture, metadata={**mixture.metadata, **text_settings(text)})
+        model.save(Path(output).absolute(), manifest=manifest)
     if checkpoint and any(map(_ended_early, mixture.parts)):
-        console.say(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
+        console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
-        console.say(f"      {checkpoint} is not needed any more")
-    console.say(f"      try: stategram eval {options['output']} test.txt")
+        console.info(f"      {checkpoint} is no longer needed")
+    console.info(f"      try: stategram eval {output} test.txt")
+
+
+def text_settings(text: TextOptions) -> dict[str, Any]:
+    """Return what a model says of how its text was read."""
+    return {
+        "vocabulary_size": text.vocab,
+        "vocabulary_file": text.vocab_file,
+        "lowercase": text.lowercase,
+        "digits": text.digits,
+        "encoding_errors": text.encoding_errors,
+    }
 
 
 @contextmanager
-def _saying_how_to_go_on(checkpoint: str | None) -> Iterator[None]:
+def _saying_how_to_continue(checkpoint: str | None) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt as end:
         if checkpoint is None:
             raise
-        raise KeyboardInterrupt(
-            f"what is done is in {checkpoint}; the same command with --resume goes on"
-        ) from end
-
-
-class _ConsoleSteps(Steps):
-    """Shows the steps of a training; with `save`, Ctrl-C ends only the clustering under way."""
-
-    def __init__(self, console: Console, *, save: bool) -> None:
-        self.console = console
-        self.save = save
-
-    @contextmanager
-    def step(self, title: str) -> Iterator[Report]:
-        with self.console.step(title) as report:
-            yield report
-
-    @contextmanager
-    def clustering(self, title: str) -> Iterator[tuple[Report, Stop | None]]:
-        if not self.save:
-            with self.step(title) as report:
-                yield report, None
-            return
-        with finish_on_interrupt(self.console.say) as stop, self.step(title) as report:
-            yield report, stop
-
-    def say(self, message: str) -> None:
-        self.console.say(message)
-
-    def detail(self, message: str) -> None:
-        self.console.detail(message)
-
-
-def _write(
-    mixture: Mixture,
-    texts: tuple[str, ...],
-    recipe: Recipe,
-    corpus: Corpus,
-    options: dict[str, Any],
-    report: Report,
-) -> None:
-    uses = [("training", name) for name in texts] + [("held-out", options["heldout"])]
-    uses += recipe_files(recipe)
-    if options["vocab_file"]:
-        uses.append(("vocabulary", options["vocab_file"]))
-    inputs = inputs_of([name for _, name in uses], report)
-    manifest = {
-        "inputs": [{**one, "use": use} for one, (use, _) in zip(inputs, uses, strict=True)],
-        "figures": {
-            "events": corpus.n_events,
-            "sentences": corpus.n_sentences,
-            "unknown": corpus.n_unknown,
-            "heldout_perplexity": mixture.training_info["perplexity"],
-            "parameters": mixture.parameters,
-        },
-        "seed": options["seed"],
-    }
-    model = replace(mixture, metadata={**mixture.metadata, **text_recipe(options)})
-    model.save(Path(options["output"]).absolute(), manifest=manifest)
+        raise KeyboardInterrupt(f"progress saved in {checkpoint}; rerun with --resume to continue") from end
 
 
 def _as_table(mixture: Mixture) -> str:
-    """Say what each part is worth on the held-out text."""
+    """Return what each part is worth on the held-out text."""
     found = mixture.training_info
     lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
     for part, model in zip(found["parts"], mixture.parts, strict=True):
@@ -130,10 +111,10 @@ def _as_table(mixture: Mixture) -> str:
     chosen = found["buckets"]["kind"]
     tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
     if tried:
-        trust = any(isinstance(part, ClusteredModel) for part in mixture.parts)
+        both = any(isinstance(part, ClusteredModel) for part in mixture.parts)
         lines.append(
             f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half"
-            + (" (a little too good: trust in states is of both)" if trust else "")
+            + (" (slightly optimistic: state weights were fitted on both halves)" if both else "")
         )
     return "\n".join(lines)
 

@@ -1,19 +1,16 @@
-"""`stategram verify`: whether a model is whole and makes sense."""
+"""`stategram verify`: the checksums and the consistency of a model."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
-from stategram.cli.checks import check_shared_options
 from stategram.cli.console import Console
 from stategram.cli.options import work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
-from stategram.evaluation import HistorySum, history_sums
-from stategram.models import Model
+from stategram.evaluation import history_sums
 from stategram.storage import open_folder
 
 _TOLERANCE = 1e-6  # logarithms of 24 bits
@@ -21,7 +18,7 @@ _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
 
 @click.command(
-    short_help="Check that a model is whole and makes sense.",
+    short_help="Verify the checksums and the consistency of a model.",
     epilog="""\b
 Examples:
   stategram verify model
@@ -35,19 +32,18 @@ Examples:
     default=100,
     show_default=True,
     metavar="N",
-    help="After how many histories probabilities are summed.",
+    help="Number of histories after which probabilities are summed.",
 )
 @work_options
-def verify(model_name: str, samples: int, **options: Any) -> None:
-    """Check MODEL, a model folder or an ARPA file: checksums, structure, and probabilities that sum to one.
+def verify(model_name: str, samples: int, console: Console) -> None:
+    """Verify MODEL, a model folder or an ARPA file: checksums, structure, and probabilities that sum to one.
 
-    Histories are drawn by lot, always the same ones; half of them are n-grams of the model. Sums may be off
-    by 0.000001, those of an ARPA file by 0.0001. The exit code is 3 if something is wrong.
+    Histories are random, but always the same; half of them are n-grams of the model. Sums may be off by
+    0.000001, those of an ARPA file by 0.0001. The exit code is 3 if something is wrong.
     """
-    check_shared_options(options)
-    console = Console(quiet=options["quiet"], verbose=options["verbose"], steps=3)
+    console.steps = 3
     is_folder = Path(model_name).is_dir()
-    model = read_model(model_name, options, console)
+    model = read_model(model_name, console)
     if is_folder:
         for name in ("manifest.json", *open_folder(model_name, kind="model", verify=False).manifest["files"]):
             click.echo(f"OK  {name}: whole")
@@ -62,22 +58,13 @@ def verify(model_name: str, samples: int, **options: Any) -> None:
     if not model.is_normalized:
         click.echo("--  sums: not one, as words unknown to a part were allowed")
         return
-    worst = _worst_sum(model, samples, console)
+    with console.step("summing probabilities") as progress:
+        worst = max(history_sums(model, samples, progress=progress), key=lambda one: one.error)
     tolerance = _TOLERANCE if is_folder else _TOLERANCE_OF_TEXT
     if not worst.error <= tolerance:
         raise BadDataError(
             f"{model_name}: the probabilities after {' '.join(worst.history) or 'no words'!r} sum to "
             f"{worst.total:.8g}, which is off by {worst.error:.2g}; at most {tolerance:g} was expected: "
-            "train the model again, or ask its maker"
+            "train the model again, or ask whoever made it"
         )
     click.echo(f"OK  sums: after {samples:,} histories, the worst is off by {worst.error:.1e}")
-
-
-def _worst_sum(model: Model, samples: int, console: Console) -> HistorySum:
-    with console.step("summing probabilities") as report:
-        sums = history_sums(
-            model,
-            samples,
-            progress=report,
-        )
-    return max(sums, key=lambda one: one.error)

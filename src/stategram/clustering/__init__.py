@@ -1,22 +1,23 @@
 """Clusters of words and contexts, and the hierarchy over them."""
 
 from stategram.clustering.checkpoint import Checkpoint
-from stategram.clustering.context_clustering import (
-    CLUSTERING_CRITERIA,
-    PRESETS,
-    class_labels,
-    cluster,
-    cluster_tree,
-)
+from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
-from stategram.clustering.level_work import LevelResult
-from stategram.clustering.monitor import Progress, SweepRecord
-from stategram.clustering.schedule import EFFORTS
-from stategram.clustering.text_size import SIZE, by_size, is_size
-from stategram.clustering.tree_clustering import Clustering, ClusteringSettings, TreeClustering
+from stategram.clustering.monitor import LevelResult, SweepRecord
+from stategram.clustering.number_of_clusters import (
+    AUTO,
+    SIZE,
+    ClusterNumbers,
+    by_size,
+    choose_numbers,
+    is_size,
+)
+from stategram.clustering.settings import CLUSTERING_CRITERIA, EFFORTS, PRESETS, ClusteringSettings
+from stategram.clustering.text_clustering import class_labels, cluster
 from stategram.clustering.word_classes import CRITERIA, WordClasses
 
 __all__ = [
+    "AUTO",
     "CLUSTERING_CRITERIA",
     "CRITERIA",
     "EFFORTS",
@@ -24,15 +25,15 @@ __all__ = [
     "SIZE",
     "Checkpoint",
     "ClassHierarchy",
+    "ClusterNumbers",
     "Clustering",
     "ClusteringSettings",
     "LevelResult",
-    "Progress",
     "SweepRecord",
-    "TreeClustering",
     "WordClasses",
     "build_hierarchy",
     "by_size",
+    "choose_numbers",
     "class_labels",
     "cluster",
     "cluster_tree",

@@ -1,4 +1,4 @@
-"""A clustering on disk, so that it can be taken up again after the machine was lost."""
+"""A clustering on disk, so that it can be resumed after the machine was lost."""
 
 from __future__ import annotations
 
@@ -6,157 +6,128 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.level_work import LevelResult
-from stategram.clustering.monitor import SweepRecord
-from stategram.clustering.number_of_clusters import ClusterNumbers
-from stategram.clustering.tree_clustering import Position, TreeClustering
-from stategram.contexts import ContextDefinition, ContextTree
+from stategram.clustering.context_levels import ContextLevels
+from stategram.clustering.monitor import LevelResult, SweepRecord
+from stategram.clustering.tree_clustering import Labels, ResumePoint
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import add_arrays, atomic_write, open_folder, recover_folder, write_folder
-from stategram.text import Corpus
+from stategram.storage import add_arrays, open_folder, restore_replaced, write_folder
 
 _KIND = "clustering checkpoint"
 
 
 @dataclass
 class Checkpoint:
-    """Writes where a clustering is to a folder, now and then, and takes it up from there.
+    """Writes the resume point of a clustering to a folder, now and then.
 
     Parameters
     ----------
     folder
-        The folder; it is replaced as a whole each time.
+        The folder; it is replaced atomically each time.
     seconds
-        How long to wait at least between two times, except where a level begins.
+        The time between two checkpoints at least, except where a level begins.
 
     """
 
     folder: str | os.PathLike[str]
     seconds: float = 120.0
     _written: float = field(default_factory=time.monotonic)
-    _fingerprint: str | None = None
 
-    def save(self, run: TreeClustering, position: Position, states: NDArray[np.uint32]) -> None:
-        """Write where the clustering is, if it is time."""
-        if position.sweep > 0 and time.monotonic() - self._written < self.seconds:
+    def save(self, fingerprint: str, point: ResumePoint) -> None:
+        """Write a resume point, if it is time."""
+        if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
             return
-        assert run.categories is not None
-        done = {f"level{number}": labels for number, labels in enumerate(run.states, 1)}
-        write_folder(
-            self.folder,
-            kind=_KIND,
-            arrays={"clusters": {"categories": run.categories, "states": states, **done}},
-            manifest={
-                "fingerprint": self._fingerprint_of(run),
-                "position": {
-                    "level": position.level,
-                    "sweep": position.sweep,
-                    "criterion": None if np.isinf(position.criterion) else position.criterion,
-                },
-                "levels": [asdict(level) for level in run.levels],
-                "history": [asdict(sweep) for sweep in run.monitor.history],
-            },
-        )
+        arrays, manifest = to_arrays(point)
+        manifest["fingerprint"] = fingerprint
+        write_folder(self.folder, kind=_KIND, arrays={"clusters": arrays}, manifest=manifest)
         self._written = time.monotonic()
 
-    def exists(self) -> bool:
-        """Whether there is something to go on from, even if a run was killed while it replaced the folder."""
-        recover_folder(self.folder)
-        return Path(self.folder).exists()
-
-    @property
-    def _numbers(self) -> Path:
-        return Path(f"{os.fspath(self.folder)}.numbers.json")
-
-    def keep_numbers(self, search: str, numbers: ClusterNumbers) -> None:
-        """Write what a search for numbers of clusters came to, beside the folder."""
-        atomic_write(self._numbers, json.dumps({"search": search, **asdict(numbers)}).encode() + b"\n")
-
-    def numbers(self, search: str) -> ClusterNumbers | None:
-        """Give what the same search came to; None if it was not done, or if that is damaged."""
-        try:
-            found = json.loads(self._numbers.read_bytes())
-            if found["search"] != search:
-                return None
-            trials = tuple((int(number), float(perplexity)) for number, perplexity in found["trials"])
-            return ClusterNumbers(int(found["states"]), int(found["categories"]), trials)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
+    def restore(self, levels: ContextLevels, fingerprint: str) -> ResumePoint | None:
+        """Return the last resume point of the clustering; None if there is none."""
+        restore_replaced(self.folder)
+        if not Path(self.folder).exists():
             return None
-
-    def _fingerprint_of(self, run: TreeClustering) -> str:
-        # A large text takes a second: once is enough.
-        self._fingerprint = self._fingerprint or _fingerprint(run)
-        return self._fingerprint
-
-    def restore(self, run: TreeClustering) -> tuple[Position, NDArray[np.uint32]]:
-        """Bring a run to where it was last written; give that place and the states of its level."""
         opened = open_folder(self.folder, kind=_KIND)
-        manifest: Any = opened.manifest
-        if manifest.get("fingerprint") != self._fingerprint_of(run):
+        if opened.manifest.get("fingerprint") != fingerprint:
             raise UsageError(
                 f"{self.folder}: the checkpoint is of another text, or of other options; "
-                "give the same ones, or begin anew without it"
+                "give the same ones, or start over without it"
             )
-        arrays = opened.arrays("clusters", mmap=False)
         try:
-            found = manifest["position"]
-            criterion = -np.inf if found["criterion"] is None else float(found["criterion"])
-            position = Position(int(found["level"]), int(found["sweep"]), criterion)
-            run.levels[:] = [LevelResult(**level) for level in manifest["levels"]]
-            run.monitor.history[:] = [SweepRecord(**sweep) for sweep in manifest["history"]]
-            run.monitor.started -= max((sweep.seconds for sweep in run.monitor.history), default=0.0)
-            run.states[:] = [arrays[f"level{number}"] for number in range(1, len(run.levels) + 1)]
-            run.categories = arrays["categories"]
-            _check(run, position, arrays["states"])
-            return position, arrays["states"]
+            point = from_arrays(opened.arrays("clusters", mmap=False), opened.manifest)
+            _check(levels, point)
         except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(f"{self.folder}: not a checkpoint ({error}); begin anew without it") from error
+            raise BadDataError(f"{self.folder}: not a checkpoint ({error}); start over without it") from error
+        return point
 
 
-def _check(run: TreeClustering, position: Position, states: NDArray[np.uint32]) -> None:
-    """ValueError if what was read cannot be gone on from."""
-    if position.level not in run.numbers or len(run.states) != run.numbers.index(position.level):
+def to_arrays(point: ResumePoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return a resume point as arrays and as values for a manifest."""
+    assert point.states is not None
+    assert point.categories is not None
+    above = {f"level{number}": labels for number, labels in enumerate(point.above, 1)}
+    return (
+        {"categories": point.categories, "states": point.states, **above},
+        {
+            "position": {"level": point.level, "sweep": point.sweep, "reached": point.reached},
+            "levels": [asdict(level) for level in point.results],
+            "history": [asdict(sweep) for sweep in point.history],
+        },
+    )
+
+
+def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
+    """Inverse of `to_arrays`."""
+    position = manifest["position"]
+    results = msgspec.convert(manifest["levels"], tuple[LevelResult, ...])
+    return ResumePoint(
+        level=int(position["level"]),
+        sweep=int(position["sweep"]),
+        reached=msgspec.convert(position["reached"], float | None),
+        above=tuple(arrays[f"level{number}"] for number in range(1, len(results) + 1)),
+        states=arrays["states"],
+        categories=arrays["categories"],
+        results=results,
+        history=msgspec.convert(manifest["history"], tuple[SweepRecord, ...]),
+    )
+
+
+def _check(levels: ContextLevels, point: ResumePoint) -> None:
+    """Raise a ValueError if the values cannot be those of the text."""
+    if point.level not in levels.numbers or len(point.above) != levels.numbers.index(point.level):
         raise ValueError("its levels are not those of the text")
-    levels = [run.tree.levels[number - 1] for number in run.numbers]
-    for labels, level in zip([*run.states, states], levels, strict=False):
-        if len(labels) != len(level) or int(labels.max()) >= run.settings.states:
+    assert point.states is not None
+    assert point.categories is not None
+    settings, all_states = levels.settings, [*point.above, point.states]
+    if any(labels.dtype != np.uint32 for labels in (*all_states, point.categories)):
+        raise ValueError("its clusters are not integers")
+    for number, labels in zip(levels.numbers, all_states, strict=False):
+        if not _are_labels(labels, len(levels.tree.levels[number - 1]), settings.states):
             raise ValueError("its states are not those of the text")
-    categories = run.categories
-    assert categories is not None
-    if any(labels.dtype != np.uint32 for labels in (*run.states, states, categories)):
-        raise ValueError("its clusters are not whole numbers")
-    if len(categories) != len(run.tree.vocabulary) or int(categories.max()) > run.settings.categories:
+    # Words that do not occur have a category beyond the others.
+    if not _are_labels(point.categories, len(levels.tree.vocabulary), settings.categories + 1):
         raise ValueError("its categories are not those of the text")
 
 
-def _fingerprint(run: TreeClustering) -> str:
-    """Give what tells the text and the options of a clustering from all others."""
-    digest = hashlib.sha256(json.dumps(asdict(run.settings), sort_keys=True).encode())
-    _add_tree(digest, run.tree)
-    return digest.hexdigest()
+def _are_labels(labels: Labels, n: int, clusters: int) -> bool:
+    return labels.shape == (n,) and int(labels.max(initial=0)) < clusters
 
 
-def search_fingerprint(
-    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any] | None]
-) -> str:
-    """Give what tells a search for numbers of clusters from all others; `values` are tags and classes."""
-    digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
-    arrays = (corpus.ids, corpus.sentence_starts, *values)
-    add_arrays(digest, (array for array in arrays if array is not None))
-    return digest.hexdigest()
-
-
-def _add_tree(digest: Any, tree: ContextTree) -> None:
+def fingerprint(levels: ContextLevels) -> str:
+    """Return what distinguishes the text and the options of a clustering from all others."""
+    tree = levels.tree
+    digest = hashlib.sha256(json.dumps(msgspec.to_builtins(levels.settings), sort_keys=True).encode())
     digest.update(tree.definition.tree_order.encode())
     arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
     for level in tree.levels:
         arrays += [level.values, level.first_child]
     add_arrays(digest, arrays)
+    return digest.hexdigest()

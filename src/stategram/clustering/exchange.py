@@ -1,38 +1,44 @@
 """One sweep of the exchange algorithm, whatever the criterion.
 
-An exchange has one or two sides. A sweep visits the elements of each side, the most frequent first, and moves
-each to the cluster where the criterion gains most.
+An exchange moves words between categories and, unless their states are fixed, contexts between states. A
+sweep visits the words, then the contexts, the most frequent first, and moves each to the cluster where the
+criterion gains most.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.clustering.schedule import Sweep
 from stategram.counts import BigramCounts, CompressedCounts
+from stategram.errors import UsageError
 from stategram.resources import Resources
 
-# A part of a sweep holds whole batches, so that the result does not depend on where the sweep was cut.
+# A part of a sweep has complete batches, so that the result does not depend on where the sweep was cut.
 _BATCH = _core.SWEEP_BATCH
 _SECONDS_BETWEEN_TICKS = 0.1
 # How the noise on an element's scores grows with its count n. An exponent of 1 would treat every event alike,
 # 0 every element; 0.9 gave the best criterion for 100 and for 500 classes.
 _NOISE_EXPONENT = 0.9
-# With few clusters, looking at all of them is as quick.
-_SHORTLIST = 16
-_LEAST_CLUSTERS_FOR_SHORTLISTS = 200
+# A table has a count and four floats in each cell. There are two of them, and as many again for the classes
+# that a round of merge-split tries; then the class bigrams, twice.
+_BYTES_PER_CELL = 4 + 4 * 4
+_BYTES_OF_ALL_TABLES = 2 * 2 * _BYTES_PER_CELL + 2 * 8
 
 
 @dataclass(frozen=True)
 class Clusters:
-    """A map from elements to clusters, to begin with.
+    """An initial map from elements to clusters.
 
     Clusters below ``n`` take elements. ``labels`` may name further ones: there an element is only
     context, and it leaves if it is in ``order``.
@@ -49,7 +55,7 @@ class Clusters:
         return max(self.n, int(self.labels.max(initial=0)) + 1)
 
 
-class _Sweep(Protocol):
+class _Move(Protocol):
     def __call__(
         self,
         order: NDArray[np.uint32],
@@ -62,18 +68,22 @@ class _Sweep(Protocol):
 
 @dataclass(frozen=True)
 class Side:
-    """The elements of one side and the kernel that moves them."""
+    """The words, or the contexts, and the method of the kernel that moves them."""
 
     order: NDArray[np.uint32]
-    scales: NDArray[np.float32]
+    counts: NDArray[np.int64]
     work: NDArray[np.int64]
     """For each element, what it takes to score it, in rows of a table."""
-    sweep: _Sweep
+    move: _Move
     labels: Callable[[], NDArray[np.uint32]]
 
-    def visit_all(self) -> int:
-        """Make one plain sweep over this side; give the number of moves."""
-        return self.sweep(self.order, self.scales, 0.0, 0, False)
+    def visit(self, elements: NDArray[np.uint32], sweep: Sweep, seed: int = 0) -> int:
+        """Move some elements; return the number of moves."""
+        return self.move(elements, self._scales, sweep.temperature, seed, sweep.shortlisted)
+
+    @cached_property
+    def _scales(self) -> NDArray[np.float32]:
+        return np.power(self.counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
 
     def parts(self) -> Iterator[NDArray[np.uint32]]:
         """Cut the order into parts that take about as long as the time between two ticks."""
@@ -89,13 +99,23 @@ class Side:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A clustering in the making."""
+    """The words and contexts of a level in their clusters, and the kernel that moves them."""
 
-    sides: tuple[Side, ...]
     kernel: _core.TiedExchange | _core.TwoSidedExchange
-    n_events: int
-    words_entropy: float
-    """The sum of N(w) log N(w)."""
+    words: Side
+    contexts: Side | None = None
+    """None if the states are fixed, or tied to the categories."""
+    leave_one_out: bool = False
+
+    @cached_property
+    def _sum_n_log_n(self) -> float:
+        """The sum of N(w) log N(w) over all words."""
+        seen = self.words.counts[self.words.counts > 0].astype(np.float64)
+        return float((seen * np.log(seen)).sum())
+
+    @cached_property
+    def _n_events(self) -> int:
+        return int(self.words.counts.sum())
 
     @property
     def criterion(self) -> float:
@@ -110,28 +130,38 @@ class Exchange:
         """
         kernel = self.kernel
         likelihood = kernel.likelihood if isinstance(kernel, _core.TwoSidedExchange) else kernel.criterion
-        return math.exp(-(likelihood + self.words_entropy) / self.n_events)
+        return math.exp(-(likelihood + self._sum_n_log_n) / self._n_events)
 
-    def sweep(
-        self, temperature: float, seed: int, tick: Callable[[float, int], object], *, shortlisted: bool
-    ) -> int:
-        """Visit every element once; ``tick`` gets the share done and the moves so far, and may raise.
+    def recompute_criterion(self) -> None:
+        """Compute the criterion, and the b of leaving-one-out, from the counts alone.
 
-        With ``shortlisted``, an element looks only at the clusters that were good for it when it last looked
-        at all.
+        So a clustering that was resumed has the same figures, and published ones are exact.
         """
-        total = sum(int(side.work[side.order].sum()) for side in self.sides)
+        if self.leave_one_out:
+            assert isinstance(self.kernel, _core.TwoSidedExchange)
+            self.kernel.leave_one_out()
+        else:
+            self.kernel.recompute_criterion()
+
+    def sweep(self, sweep: Sweep, seed: int, tick: Callable[[float, int], object]) -> int:
+        """Visit every element once; `tick` gets the fraction done and the moves so far, and may raise."""
+        sides = [side for side in (self.words, self.contexts) if side is not None]
+        total = sum(int(side.work[side.order].sum()) for side in sides)
         done = moves = 0
-        for side in self.sides:
-            for part in side.parts():
-                moves += side.sweep(part, side.scales, temperature, seed, shortlisted)
-                done += int(side.work[part].sum())
-                tick(done / total, moves)
+        try:
+            for side in sides:
+                for part in side.parts():
+                    moves += side.visit(part, sweep, seed)
+                    done += int(side.work[part].sum())
+                    tick(done / total, moves)
+        finally:
+            self.recompute_criterion()
         return moves
 
 
-def tied_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
+def tied_exchange(bigrams: BigramCounts, classes: Clusters, shortlist: int) -> Exchange:
     """Cluster words by the class bigram p(G(w)|G(w-1)) p(w|G(w)): one map for both sides."""
+    check_memory(classes.n_all, classes.n_all)
     kernel = _core.TiedExchange(
         *bigrams.successors,
         *bigrams.predecessors,
@@ -139,81 +169,57 @@ def tied_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
         classes.n_all,
         classes.n,
         Resources.current().threads,
-        shortlist_length(classes.n),
+        shortlist,
     )
     work = _rows(bigrams.successors, classes.n) + _rows(bigrams.predecessors, classes.n)
-    words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep, kernel.labels)
-    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
+    return Exchange(kernel, Side(classes.order, bigrams.word_counts, work, kernel.sweep, kernel.labels))
 
 
 def predictive_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
     """Cluster words by p(G(w)|w-1) p(w|G(w)): every word is a state of its own."""
     identity = np.arange(len(bigrams.word_counts), dtype=np.uint32)
-    still = Clusters(identity, len(identity), identity[:0])
-    kernel = _two_sided_kernel(
-        bigrams.successors,
-        bigrams.predecessors,
-        still,
-        classes,
-        states_move=False,
-        candidates=0,
-    )
+    fixed = Clusters(identity, len(identity), identity[:0])
+    # Only states with many followers have a row for all classes.
+    dense = np.diff(bigrams.successors.offsets) * _core.SPARSE_FACTOR >= classes.n_all
+    check_memory(int(dense.sum()), classes.n_all, bytes_per_cell=_BYTES_PER_CELL)
+    kernel = _two_sided_kernel(bigrams.successors, bigrams.predecessors, fixed, classes, False, 0)
     work = _rows(bigrams.predecessors, len(identity))
-    words = Side(classes.order, _scales(bigrams.word_counts), work, kernel.sweep_words, kernel.categories)
-    return Exchange((words,), kernel, bigrams.n_events, _words_entropy(bigrams.word_counts))
+    words = Side(classes.order, bigrams.word_counts, work, kernel.sweep_words, kernel.categories)
+    return Exchange(kernel, words)
 
 
-def two_sided_exchange(bigrams: BigramCounts, states: Clusters, categories: Clusters) -> Exchange:
-    """Cluster words as they are predicted and words as contexts by p(G(w)|S(w-1)) p(w|G(w))."""
-    return _two_sided(bigrams.successors, bigrams.predecessors, states, categories, _SHORTLIST)
-
-
-def event_exchange(
-    events: CompressedCounts, states: Clusters, categories: Clusters, *, candidates: int
-) -> Exchange:
-    """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)).
-
-    Parameters
-    ----------
-    events
-        How often each word follows each context: a row for each context.
-    states, categories
-        The clusters of contexts and of words.
-    candidates
-        The length of an element's shortlist.
-
-    """
-    by_word = CompressedCounts(*_core.transpose_counts(*events, len(categories.labels)))
-    return _two_sided(events, by_word, states, categories, candidates)
-
-
-def _two_sided(
+def two_sided_exchange(
     by_context: CompressedCounts,
     by_word: CompressedCounts,
     states: Clusters,
     categories: Clusters,
-    candidates: int,
+    shortlist: int,
+    leave_one_out: bool = False,
 ) -> Exchange:
-    kernel = _two_sided_kernel(
-        by_context, by_word, states, categories, states_move=True, candidates=candidates
-    )
-    word_counts, context_counts = _row_sums(by_word), _row_sums(by_context)
+    """Cluster contexts and words by p(G(w)|S(c)) p(w|G(w)).
+
+    `by_context` has how often each word follows each context, a row for each context; `by_word` is its
+    transpose.
+    """
+    check_memory(states.n_all, categories.n_all)
+    kernel = _two_sided_kernel(by_context, by_word, states, categories, True, shortlist)
     words = Side(
         categories.order,
-        _scales(word_counts),
+        _row_sums(by_word),
         _rows(by_word, states.n),
         kernel.sweep_words,
         kernel.categories,
     )
     contexts = Side(
         states.order,
-        _scales(context_counts),
+        _row_sums(by_context),
         _rows(by_context, categories.n),
         kernel.sweep_contexts,
         kernel.states,
     )
-    n_events = int(word_counts.sum())
-    return Exchange((words, contexts), kernel, n_events, _words_entropy(word_counts))
+    exchange = Exchange(kernel, words, contexts, leave_one_out)
+    exchange.recompute_criterion()
+    return exchange
 
 
 def _two_sided_kernel(
@@ -221,9 +227,8 @@ def _two_sided_kernel(
     by_word: CompressedCounts,
     states: Clusters,
     categories: Clusters,
-    *,
     states_move: bool,
-    candidates: int,
+    shortlist: int,
 ) -> _core.TwoSidedExchange:
     return _core.TwoSidedExchange(
         *by_context,
@@ -236,18 +241,26 @@ def _two_sided_kernel(
         categories.n,
         states_move,
         Resources.current().threads,
-        # The sparse rows of still states are slow to look a single cluster up in.
-        shortlist_length(min(states.n, categories.n), candidates) if states_move else 0,
+        shortlist,
     )
 
 
-def shortlist_length(clusters: int, candidates: int = _SHORTLIST) -> int:
-    """Give how many clusters an element looks at in a sweep over shortlists; 0: at all of them."""
-    return candidates if clusters >= _LEAST_CLUSTERS_FOR_SHORTLISTS else 0
+def check_memory(rows: int, columns: int, *, bytes_per_cell: int = _BYTES_OF_ALL_TABLES) -> None:
+    """Raise a `UsageError` if the tables of so many clusters are larger than the memory."""
+    needed = rows * columns * bytes_per_cell
+    available = _physical_memory()
+    if available is not None and needed > available:
+        raise UsageError(
+            f"tables for {rows} x {columns} clusters need {needed / 2**30:.1f} GiB and this machine has "
+            f"{available / 2**30:.1f} GiB; ask for fewer"
+        )
 
 
-def _scales(counts: NDArray[np.int64]) -> NDArray[np.float32]:
-    return np.power(counts.astype(np.float64), _NOISE_EXPONENT).astype(np.float32)
+def _physical_memory() -> int | None:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
 
 
 def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
@@ -258,10 +271,5 @@ def _row_sums(counts: CompressedCounts) -> NDArray[np.int64]:
 
 
 def _rows(counts: CompressedCounts, clusters: int) -> NDArray[np.int64]:
-    """Give, for each element, with how many clusters of the other side it can have been seen."""
+    """Return, for each element, with how many clusters of the other side it can have been seen."""
     return np.minimum(np.diff(counts.offsets), clusters) + 1
-
-
-def _words_entropy(counts: NDArray[np.int64]) -> float:
-    seen = counts[counts > 0].astype(np.float64)
-    return float((seen * np.log(seen)).sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
+from stategram.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,8 +19,8 @@ class ClassHierarchy:
     Attributes
     ----------
     merges
-        One row a merger: the names of its two sides. Names below k are classes, and k + i is merger i, as in
-        SciPy's linkage matrices. The first side is the one that holds the smallest class.
+        One row per merger: the names of its two sides. Names below k are classes, and k + i is merger i, as
+        in SciPy's linkage matrices. The first side is the one that holds the smallest class.
     losses
         By how much each merger lowers the criterion, in nats: the loss of average mutual information in bits
         is this divided by the number of events and by log 2. Never negative, but not always rising.
@@ -44,7 +44,7 @@ class ClassHierarchy:
         return len(self.merges) + 1
 
     def bit_paths(self) -> list[str]:
-        """Give the way from the root to each class; at each merger, 0 leads to its first side.
+        """Return the path from the root to each class; at each merger, 0 leads to its first side.
 
         No path is the beginning of another. The only class of a tree without mergers is at ``0``.
         """
@@ -99,7 +99,7 @@ def build_hierarchy(
     counts: ArrayLike,
     mergeable: int | None = None,
     *,
-    progress: Callable[[int, int], object] | None = None,
+    progress: Progress | None = None,
 ) -> ClassHierarchy:
     """Merge classes two by two, each time the pair that loses least average mutual information.
 
@@ -109,12 +109,12 @@ def build_hierarchy(
     Parameters
     ----------
     counts
-        Class bigrams: ``counts[a, b]`` says how often class b follows class a.
+        Class bigrams: ``counts[a, b]`` is how often class b follows class a.
     mergeable
-        The number of classes to merge, all by default. The rows and columns after them, such as that of the
+        The number of classes to merge; all by default. The rows and columns after them, such as that of the
         sentence boundary, count in the criterion but stay apart.
     progress
-        Called as ``progress(done, total)`` after a share of the mergers. What it raises, ends the work.
+        Called about a hundred times with the fraction of the mergers that are done, and a message.
 
     Returns
     -------
@@ -140,16 +140,16 @@ def build_hierarchy(
     if table.ndim != 2 or table.shape[0] != table.shape[1]:
         raise UsageError(f"class bigram counts have the shape {table.shape}; a square is needed")
     if not np.issubdtype(table.dtype, np.integer) or (table.size and table.min() < 0):
-        raise UsageError(f"class bigram counts must be whole numbers of 0 or more, not {table.dtype} below 0")
+        raise UsageError(f"class bigram counts must be integers of 0 or more, not {table.dtype} below 0")
     k = len(table) if mergeable is None else mergeable
     if not 1 <= k <= len(table):
         raise UsageError(f"cannot merge {k} classes of {len(table)}; choose 1 to {len(table)}")
     builder = _core.HierarchyBuilder(np.ascontiguousarray(table, dtype=np.int64), k)
-    # About a hundred calls: often enough for a bar and for an interrupt, too seldom to be felt.
-    share = max(1, k // 100)
-    left = k - 1
+    # Often enough for a bar and for an interrupt, too seldom to be felt.
+    at_a_time = max(1, k // 100)
+    total = left = k - 1
     while left:
-        left = builder.run(share)
+        left = builder.run(at_a_time)
         if progress is not None:
-            progress(k - 1 - left, k - 1)
+            progress(1 - left / total, f"{total - left:,} of {total:,} mergers")
     return ClassHierarchy(builder.merges().reshape(-1, 2), builder.losses())

@@ -1,10 +1,12 @@
-"""What happened in an exchange, sweep by sweep."""
+"""What happened in a clustering, sweep by sweep; its clock, its progress, and its early end."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
+
+from stategram.clustering.schedule import Sweep
+from stategram.progress import Progress, Stop
 
 
 @dataclass(frozen=True)
@@ -14,10 +16,12 @@ class SweepRecord:
     Attributes
     ----------
     step
-        ``place`` (words without a class get one), ``anneal``, ``exchange`` or ``merge-split``. What a
-        round of the last, three sweeps, has found is dropped if the criterion did not gain.
+        ``place`` (elements of the initial clustering without a cluster get one), ``anneal``, ``exchange`` or
+        ``merge-split``. A round of the last has three sweeps and is dropped if the criterion did not gain.
+    number
+        Counted from 1, over all levels.
     temperature
-        0 in an exchange; in annealing, how much the criterion may lose, in nats an event.
+        0 in an exchange; in annealing, how much the criterion may lose, in nats per event.
     moves
         How many elements changed their cluster.
     criterion
@@ -25,7 +29,9 @@ class SweepRecord:
     perplexity
         The perplexity of the training text under the maximum-likelihood model of these clusters.
     seconds
-        Since the exchange began.
+        Since the clustering began.
+    level
+        The level of the context tree; 1 for word classes.
 
     """
 
@@ -36,63 +42,78 @@ class SweepRecord:
     criterion: float
     perplexity: float
     seconds: float
+    level: int = 1
 
 
 @dataclass(frozen=True)
-class Progress:
-    """Where an exchange is; ``fraction`` of the whole work, as far as it can be foreseen."""
+class LevelResult:
+    """What a level of the tree came to."""
 
-    step: str
-    sweep: int
-    moves: int
+    level: int
+    nodes: int
+    movable: int
+    sweeps: int
     criterion: float
     perplexity: float
-    fraction: float
-    seconds_left: float | None
+    seconds: float
+
+
+class StopEarly(Exception):  # noqa: N818 -- an end, not an error
+    """The caller's stop, or the end of the time limit."""
 
 
 @dataclass
 class Monitor:
-    """Collects the history of an exchange and tells a listener about it.
+    """Keeps the history of a clustering, reports progress, and ends the clustering early.
 
     Attributes
     ----------
-    listener
-        Called with a `Progress` several times a second.
+    progress
+        Called several times per second.
     stop
-        Asked as often whether to end early, with the best that can be had quickly.
+        Called as often; when it returns true, the clustering ends with the best that can be had quickly.
+    time_limit
+        Seconds after which the clustering ends as if it was stopped.
 
     """
 
-    listener: Callable[[Progress], object] | None = None
-    stop: Callable[[], bool] | None = None
+    progress: Progress | None = None
+    stop: Stop | None = None
+    time_limit: float | None = None
     history: list[SweepRecord] = field(default_factory=list)
     started: float = field(default_factory=time.monotonic)
     furthest: float = 0.0
-    """The largest fraction told so far."""
+    """The largest fraction reported so far."""
 
-    @property
     def seconds(self) -> float:
-        """Since the exchange began."""
+        """Return the seconds since the clustering began."""
         return time.monotonic() - self.started
 
-    def stopped(self) -> bool:
-        """Whether the user wants an early end."""
-        return self.stop is not None and self.stop()
+    def report(self, fraction: float, message: str) -> None:
+        """Report progress and the time left; a sweep that ends an annealing early does not go back."""
+        seconds = self.seconds()
+        if self.time_limit is not None:
+            fraction = min(1.0, seconds / self.time_limit)
+        done = self.furthest = max(fraction, self.furthest)
+        if self.progress is not None:
+            left = f", {seconds * (1 - done) / done:,.0f} s left" if done > 0 else ""
+            self.progress(done, message + left)
 
-    def tell(
-        self, step: str, sweep: int, moves: int, criterion: float, perplexity: float, fraction: float
-    ) -> None:
-        """Progress the listener where the work is; a sweep that ends an annealing early does not go back."""
-        if self.listener is None:
-            return
-        fraction = self.furthest = max(fraction, self.furthest)
-        left = self.seconds * (1 - fraction) / fraction if fraction > 0 else None
-        self.listener(Progress(step, sweep, moves, criterion, perplexity, fraction, left))
+    def check_stop(self) -> None:
+        """Raise `StopEarly` if it is time to end."""
+        if self.time_limit is not None and self.seconds() > self.time_limit:
+            raise StopEarly
+        if self.stop is not None and self.stop():
+            raise StopEarly
 
-    def record(self, step: str, temperature: float, moves: int, criterion: float, perplexity: float) -> None:
+    def record(self, level: int, sweep: Sweep, moves: int, criterion: float, perplexity: float) -> None:
         """Add a finished sweep to the history."""
-        number = len(self.history) + 1
+        number, seconds = len(self.history) + 1, self.seconds()
         self.history.append(
-            SweepRecord(step, number, temperature, moves, criterion, perplexity, self.seconds)
+            SweepRecord(sweep.step, number, sweep.temperature, moves, criterion, perplexity, seconds, level)
         )
+
+    def resume(self, history: tuple[SweepRecord, ...]) -> None:
+        """Continue the history of a clustering that was interrupted."""
+        self.history[:] = history
+        self.started -= max((sweep.seconds for sweep in history), default=0.0)

@@ -1,245 +1,199 @@
-"""States of contexts and categories of words, found along a context tree.
+"""The exchange along a context tree: figure 2 of Ueberla and Gransden (1996).
 
-Level 1 of the tree moves all contexts with the same nearest value together, level 2 those with the same two
-values, and so on down to single contexts. A node that is too rare to move stays in the state of its parent.
-Words move on every level.
+    for each level of the tree, from the root to the leaves
+        iterate until the criterion gains too little
+            for all words w and all nodes n of the level
+                move w, and all contexts below n together, to where the criterion gains most
+
+Word classes are the case of one level. What the paper does not have, annealing, shortlists and rounds of
+merge-split, are entries of the schedule; checkpoints, progress and early ends are calls of the monitor and of
+`save`. The two inner lines are `Exchange.sweep`, whose loop is in `_core/exchange.hpp`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.exchange import shortlist_length
-from stategram.clustering.level_work import EarlyEnd, LevelResult, LevelWork
-from stategram.clustering.monitor import Monitor, SweepRecord
-from stategram.clustering.schedule import COLD, FULL_EVERY, HOT
-from stategram.contexts import ContextTree
+from stategram.clustering.exchange import Exchange
+from stategram.clustering.monitor import LevelResult, Monitor, StopEarly, SweepRecord
+from stategram.clustering.schedule import Schedule, Sweep
+
+Labels = NDArray[np.uint32]
+
+
+class Levels(Protocol):
+    """What is clustered: the levels of a context tree, or word classes as a single level."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The levels, from the root to the leaves."""
+
+    @property
+    def work(self) -> Sequence[float]:
+        """For each level, about what a sweep takes."""
+
+    def exchange(
+        self, level: int, above: Sequence[Labels], categories: Labels | None, states: Labels | None
+    ) -> Exchange:
+        """Return the exchange of a level.
+
+        It begins where the levels above have ended: with their states, and the categories; or where the level
+        itself was interrupted, with its states.
+        """
+
+    def states(self, level: int, above: Sequence[Labels], exchange: Exchange) -> Labels:
+        """Return the state of every node of a level, also of those that do not move."""
+
+    def n_nodes(self, level: int) -> int:
+        """Return the number of nodes of a level that occur."""
+
+    def merge_split(self, exchange: Exchange, seed: int) -> Exchange | None:
+        """Return an exchange with some clusters merged and others split, if it can be."""
 
 
 @dataclass(frozen=True)
-class ClusteringSettings:
-    """How to cluster.
-
-    Parameters
-    ----------
-    states, categories
-        The numbers of clusters.
-    tree
-        Whether groups of contexts move first; else single contexts from the start.
-    criterion
-        ``ml`` or ``leave-one-out``.
-    min_count
-        Contexts with fewer events do not move on their own.
-    anneal
-        Annealing sweeps on the first level.
-    tolerance
-        A level ends when a sweep over all clusters lowers the training perplexity by less than this share; by
-        leaving-one-out, what stands in the place of that perplexity in its criterion.
-    max_sweeps
-        A level ends after so many sweeps at most, annealing not counted.
-    candidates
-        Between two sweeps over all clusters, elements look at so many clusters only; 0, or
-        fewer than 200 clusters: always at all.
-    seed
-        Of the annealing.
-
-    """
-
-    states: int = 2000
-    categories: int = 2000
-    tree: bool = True
-    criterion: str = "ml"
-    min_count: int = 6
-    anneal: int = 0
-    tolerance: float = 0.001
-    max_sweeps: int = 6
-    candidates: int = 16
-    seed: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Clustering:
-    """States of contexts and categories of words.
-
-    Parameters
-    ----------
-    tree
-        The contexts.
-    states
-        For each level of the tree the state of each of its nodes.
-    categories
-        The category of each word of the vocabulary. Words that never occur have none: there stands the number
-        of categories.
-    settings
-        How they were found.
-    levels, history
-        What each level and each sweep came to.
-    trials
-        If numbers of clusters were tried out: the numbers, and the perplexity of sentences set aside.
-
-    """
-
-    tree: ContextTree
-    states: tuple[NDArray[np.uint32], ...]
-    categories: NDArray[np.uint32]
-    settings: ClusteringSettings
-    levels: tuple[LevelResult, ...] = ()
-    history: tuple[SweepRecord, ...] = ()
-    trials: tuple[tuple[int, float], ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Clustering({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
-
-    @property
-    def n_states(self) -> int:
-        """The number of states."""
-        return self.settings.states
-
-    @property
-    def n_categories(self) -> int:
-        """The number of categories."""
-        return self.settings.categories
-
-
-@dataclass(frozen=True)
-class Position:
-    """Where a clustering is: the next sweep is number `sweep` of `level`."""
+class ResumePoint:
+    """Where a clustering is: the next sweep is entry `sweep` of the schedule of `level`."""
 
     level: int
-    sweep: int
-    criterion: float
-    """After the last sweep over all clusters of the level, or -inf."""
+    sweep: int = 0
+    reached: float | None = None
+    """The criterion when convergence was last tested on the level."""
+    above: tuple[Labels, ...] = ()
+    """The states of the levels that are finished."""
+    states: Labels | None = None
+    categories: Labels | None = None
+    results: tuple[LevelResult, ...] = ()
+    history: tuple[SweepRecord, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
+class Found:
+    """What a clustering came to: the states of each level, the categories, and the last exchange."""
+
+    states: tuple[Labels, ...]
+    categories: Labels
+    results: tuple[LevelResult, ...]
+    exchange: Exchange
+
+
+def sweep_seed(seed: int, number: int) -> int:
+    """Return the seed of a sweep, or of a round, from that of the clustering."""
+    return (seed * 1_000_003 + number) % 2**64
+
+
+@dataclass(frozen=True)
 class TreeClustering:
-    """A clustering in the making, level by level; it can be cut off between sweeps and taken up again.
+    """The algorithm.
 
-    Parameters
-    ----------
-    tree, settings
-        What to cluster, and how.
-    monitor
-        Is told of every sweep.
-    save
-        Called where the clustering can be taken up again: before sweeps over all clusters.
-    states, categories, levels
-        What is done already.
-
+    `save` is called where the clustering can be resumed: before sweeps over all clusters, as shortlists are
+    not a part of a resume point.
     """
 
-    tree: ContextTree
-    settings: ClusteringSettings
+    levels: Levels
+    schedule: Schedule
     monitor: Monitor
-    save: Callable[[TreeClustering, Position, NDArray[np.uint32]], None] | None = None
-    states: list[NDArray[np.uint32]] = field(default_factory=list)
-    categories: NDArray[np.uint32] | None = None
-    levels: list[LevelResult] = field(default_factory=list)
+    seed: int = 0
+    save: Callable[[ResumePoint], None] | None = None
 
-    def run(self, start: Position | None = None, states: NDArray[np.uint32] | None = None) -> Clustering:
-        """Cluster; from a position with the states of its level, if they are given."""
-        for number in self.numbers:
-            if start is None or number >= start.level:
-                here = start if start is not None and number == start.level else Position(number, 0, -np.inf)
-                if not self._run_level(here, states if here is start else None):
-                    break
-        return self._finish()
-
-    @property
-    def numbers(self) -> list[int]:
-        """The levels on which contexts move."""
-        return list(range(1, self.tree.depth + 1)) if self.settings.tree else [self.tree.depth]
-
-    def share_done(self, number: int, share: float) -> float:
-        """Give how much of all work is done when a share of a level is."""
-        at = self.numbers.index(number)
-        return (sum(self._work[:at]) + self._work[at] * share) / sum(self._work)
-
-    @cached_property
-    def _work(self) -> list[int]:
-        """For each level, about what a sweep takes, in rows of a table; no element has more than events."""
-        settings = self.settings
-        words = int(np.minimum(self.tree.word_counts, settings.states).sum())
-        work = []
-        for number in self.numbers:
-            counts = self.tree.levels[number - 1].counts
-            movable = counts[counts >= settings.min_count]
-            work.append(words + int(np.minimum(movable, settings.categories).sum(dtype=np.int64)))
-        return work
-
-    def _run_level(self, start: Position, states: NDArray[np.uint32] | None) -> bool:
-        """Sweep over a level; whether there was no early end."""
-        work = LevelWork(self, start.level, states)
-        work.n_sweeps = start.sweep
-        plan = list(_plan(self.settings, start.level == self.numbers[0]))
-        criterion = start.criterion
-        # A perplexity that falls by a share t is a criterion that rises by -log(1 - t) an event.
-        least_gain = -math.log1p(-self.settings.tolerance) * work.exchange.n_events
-        ended = False
-        for sweep, (step, temperature, shortlisted) in enumerate(plan):
-            if sweep < start.sweep:
-                continue
-            if not shortlisted and (sweep > 0 or start.level > self.numbers[0]) and self.save is not None:
-                categories = work.categories()
-                self.save(
-                    replace(self, categories=categories),
-                    Position(start.level, sweep, criterion),
-                    work.states(),
-                )
-            try:
-                work.sweep(step, temperature, shortlisted, sweep, len(plan))
-            except EarlyEnd:
-                ended = True
-                # Elements without a cluster, or hot ones, are owed a sweep.
-                if step != "exchange":
-                    self.monitor.stop = None
-                    work.sweep("exchange", 0.0, False, sweep, len(plan))
-                work.settle()
+    def run(self, start: ResumePoint | None = None) -> Found:
+        """Cluster level by level; from `start`, if it is given."""
+        point = start or ResumePoint(self.levels.numbers[0])
+        self.monitor.resume(point.history)
+        exchange: Exchange | None = None
+        for level in self.levels.numbers[self.levels.numbers.index(point.level) :]:
+            begun = self.monitor.seconds()
+            exchange = None  # the tables of the level above are freed first
+            exchange = self.levels.exchange(level, point.above, point.categories, point.states)
+            exchange, stopped = self._run_level(exchange, point)
+            point = ResumePoint(
+                level + 1,
+                above=(*point.above, self.levels.states(level, point.above, exchange)),
+                categories=exchange.words.labels(),
+                results=(*point.results, self._result(level, exchange, begun)),
+            )
+            if stopped:
                 break
-            if step == "exchange" and not shortlisted:
-                if work.exchange.criterion - criterion < least_gain:
+        assert exchange is not None
+        assert point.categories is not None
+        return Found(point.above, point.categories, point.results, exchange)
+
+    def _run_level(self, exchange: Exchange, start: ResumePoint) -> tuple[Exchange, bool]:
+        """Sweep until the schedule ends; return the exchange reached and whether it was stopped early."""
+        is_first = start.level == self.levels.numbers[0]
+        kept, reached, converged, rounds = exchange, start.reached, False, 0
+        for number, sweep in enumerate(self.schedule.sweeps(is_first, self.monitor.seconds)):
+            if number < start.sweep or (converged and sweep.step == "exchange"):
+                continue
+            if sweep.step == "exchange" and reached is None:
+                reached = exchange.criterion
+            if not sweep.shortlisted and (number > 0 or not is_first):
+                self._save(start, number, reached, exchange)
+            if sweep.begins_round:
+                exchange = kept  # the tables of a round that has failed are freed first
+                shaken = self.levels.merge_split(kept, sweep_seed(self.seed, rounds))
+                if shaken is None:
                     break
-                criterion = work.exchange.criterion
-        self.states.append(work.states())
-        self.categories = work.categories()
-        self.levels.append(work.result())
-        return not ended
+                exchange, rounds = shaken, rounds + 1
+            try:
+                moves = self._sweep(start.level, number, sweep, exchange, self.monitor)
+            except StopEarly:
+                if sweep.is_loose:
+                    patient = replace(self.monitor, stop=None, time_limit=None)
+                    self._sweep(start.level, number, Sweep("exchange"), exchange, patient)
+                return kept, True
+            if reached is not None and sweep.step == "exchange" and not sweep.shortlisted:
+                gain, reached = exchange.criterion - reached, exchange.criterion
+                converged = moves == 0 or gain < self.schedule.tolerance * abs(reached)
+            if sweep.ends_round and exchange.criterion > kept.criterion:
+                kept = exchange
+        return kept, False
 
-    def _finish(self) -> Clustering:
-        assert self.categories is not None
-        states = list(self.states)
-        if not self.settings.tree:
-            # No group tells where a context that was never seen belongs: they share the state of rare ones.
-            rest = self.settings.states - 1
-            states = [np.full(len(level), rest, np.uint32) for level in self.tree.levels[:-1]] + states
-        while len(states) < self.tree.depth:  # after an early end
-            states.append(states[-1][self.tree.parents(len(states) + 1)])
-        return Clustering(
-            self.tree,
-            tuple(states),
-            self.categories,
-            self.settings,
-            tuple(self.levels),
-            tuple(self.monitor.history),
+    def _sweep(self, level: int, number: int, sweep: Sweep, exchange: Exchange, monitor: Monitor) -> int:
+        """Move all words and all nodes of the level to where the criterion gains most; return the moves."""
+        n_done = len(monitor.history)
+        name = f"level {level}: {sweep.step}" if len(self.levels.numbers) > 1 else sweep.step
+
+        def tick(part: float, moves: int) -> None:
+            message = f"{name}, sweep {n_done + 1}, {moves:,} moves, perplexity {exchange.perplexity:,.1f}"
+            monitor.report(self._fraction(level, number + part), message)
+            monitor.check_stop()
+
+        moves = exchange.sweep(sweep, sweep_seed(self.seed, n_done), tick)
+        monitor.record(level, sweep, moves, exchange.criterion, exchange.perplexity)
+        return moves
+
+    def _fraction(self, level: int, sweeps_done: float) -> float:
+        """Return how much of all work is done after so many sweeps of a level."""
+        at, work = self.levels.numbers.index(level), self.levels.work
+        of_level = min(1.0, sweeps_done / self.schedule.n_sweeps(at == 0))
+        return (sum(work[:at]) + work[at] * of_level) / sum(work)
+
+    def _save(self, start: ResumePoint, number: int, reached: float | None, exchange: Exchange) -> None:
+        if self.save is not None:
+            point = replace(
+                start,
+                sweep=number,
+                reached=reached,
+                states=self.levels.states(start.level, start.above, exchange),
+                categories=exchange.words.labels(),
+                history=tuple(self.monitor.history),
+            )
+            self.save(point)
+
+    def _result(self, level: int, exchange: Exchange, begun: float) -> LevelResult:
+        movable = 0 if exchange.contexts is None else len(exchange.contexts.order)
+        return LevelResult(
+            level,
+            self.levels.n_nodes(level),
+            movable,
+            sum(sweep.level == level for sweep in self.monitor.history),
+            exchange.criterion,
+            exchange.perplexity,
+            self.monitor.seconds() - begun,
         )
-
-
-def _plan(settings: ClusteringSettings, is_first: bool) -> Iterator[tuple[str, float, bool]]:
-    """Give the sweeps of a level: step, temperature, whether over shortlists."""
-    short = shortlist_length(min(settings.states, settings.categories), settings.candidates) > 0
-    if is_first:
-        yield "place", 0.0, False
-        for number in range(settings.anneal):
-            share = number / settings.anneal
-            yield "anneal", HOT + (COLD - HOT) * share, short and number % FULL_EVERY != 0
-    for number in range(settings.max_sweeps):
-        yield "exchange", 0.0, short and number % _FULL_EXCHANGE_EVERY != 0
-
-
-_FULL_EXCHANGE_EVERY = 3

@@ -1,10 +1,10 @@
-"""Word classes from text: the whole way, in one estimator."""
+"""Word classes from text, in one estimator."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -12,22 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.exchange import (
-    Clusters,
-    Exchange,
-    predictive_exchange,
-    tied_exchange,
-    two_sided_exchange,
-)
+from stategram.clustering.class_level import ClassLevel
+from stategram.clustering.exchange import Clusters
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
-from stategram.clustering.initial import frequent_first, given_labels, number_classes
-from stategram.clustering.memory import check_memory
-from stategram.clustering.merge_split import merger
-from stategram.clustering.monitor import Monitor, Progress, SweepRecord
-from stategram.clustering.schedule import EFFORTS, run_exchange
+from stategram.clustering.initial import frequent_first, given_labels
+from stategram.clustering.monitor import Monitor, SweepRecord
+from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
+from stategram.clustering.settings import EFFORTS
+from stategram.clustering.tree_clustering import TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
-from stategram.text import Corpus, corpus_from_sentences
+from stategram.progress import Progress, Stop
+from stategram.text import Corpus, corpus_from_sentences, dense_ids
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -38,39 +34,40 @@ class WordClasses:
     Parameters
     ----------
     n_classes
-        How many classes; by default 500, or as many as ``init`` and ``fixed`` name. A text with fewer words
-        gives every word a class of its own.
+        The number of classes; by default 500, or as many as ``init`` and ``fixed`` name. In a text with fewer
+        words, every word has a class of its own.
     criterion
         ``tied``: p(G(w)|G(w-1)) p(w|G(w)), the classical class bigram. ``predictive``: p(G(w)|w-1) p(w|G(w)).
         ``two-sided``: p(G(w)|S(w-1)) p(w|G(w)), where a word as context has a state S of its own.
     n_states
-        For ``two-sided``: how many states; by default as many as classes.
+        For ``two-sided``: the number of states; by default as many as classes.
     effort
-        ``fast``, ``normal`` or ``best``: how long to look for a better criterion.
+        The search effort: ``fast``, ``normal`` or ``best``; ``paper`` for plain exchange until a sweep
+        improves the criterion by less than 1 %.
     time_limit
-        Instead of an effort: the number of seconds to look for.
+        A time budget in seconds, instead of an effort.
     min_count
-        Words seen less often do not shape the classes; at the end each joins the one that suits it best.
+        Rarer words do not shape the classes; at the end each joins the one that suits it best.
     init
-        Begin with the classes of these words (word to class name) instead of from nothing; they are not
-        annealed, so that they only get better. Words of the text without one are placed; words that the text
-        does not have keep their class.
+        Classes to begin with (word to class name). They are not annealed, so that they only get better. Words
+        of the text without one are placed; words that the text does not have keep their class.
     fixed
-        These words stay in the class they are given: with those of the same name, apart from the others.
+        Words that are pinned to classes (word to class name): those of the same name stay together, others
+        apart.
     random_state
         The seed of the annealing.
 
     Attributes
     ----------
     words_ : tuple of str
-        The words of the text by falling count, ``<unk>`` among them if it occurs, then those of ``init`` and
+        The words of the text by falling count, with ``<unk>`` if it occurs, then those of ``init`` and
         ``fixed`` that the text does not have.
     labels_, counts_ : arrays
         The class and the count of each word. Classes are numbered by falling count of all their words.
     classes_ : list of tuples of str
         The words of each class by falling count.
     history_ : list of SweepRecord
-        What each sweep did.
+        The result of each sweep.
     criterion_ : float
         The criterion reached, in nats.
     mutual_information_ : float
@@ -80,9 +77,9 @@ class WordClasses:
     class_bigrams_ : array
         How often class b follows class a; the last row and column are the sentence boundary.
     hierarchy_ : ClassHierarchy
-        A binary tree over the classes, built when it is first asked for.
+        A binary tree over the classes, built when it is first accessed.
     contexts_, states_, context_counts_ :
-        For ``two-sided``: the words as contexts, ``<s>`` among them, the state and the count of each.
+        For ``two-sided``: the words as contexts, with ``<s>``, the state and the count of each.
 
     Notes
     -----
@@ -136,7 +133,7 @@ class WordClasses:
         self.random_state = random_state
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Give the parameters as they were given, as scikit-learn's tools want them."""
+        """Return the parameters, as scikit-learn's tools expect it."""
         return {
             name: value for name, value in vars(self).items() if not name.endswith("_") and name[0] != "_"
         }
@@ -156,8 +153,8 @@ class WordClasses:
         self,
         texts: Corpus | Iterable[str | Iterable[str]],
         *,
-        progress: Callable[[Progress], object] | None = None,
-        stop: Callable[[], bool] | None = None,
+        progress: Progress | None = None,
+        stop: Stop | None = None,
     ) -> WordClasses:
         """Find the classes of the words of a text.
 
@@ -167,65 +164,61 @@ class WordClasses:
             A corpus, or any iterable of sentences: strings, which are split at white space, or lists
             of words.
         progress
-            Called with a `Progress` several times a second.
+            Called several times per second with the fraction of the work that is done and a message.
         stop
-            Asked as often; when it answers true, the classes are finished quickly with the best so far.
+            Called as often; when it returns true, the search ends quickly with the best classes so far.
 
         """
         self._check()
-        monitor = Monitor(progress, stop)
-        monitor.tell("count", 0, 0, math.nan, math.nan, 0.0)
+        monitor = Monitor(progress, stop, self.time_limit)
+        monitor.report(0.0, "counting bigrams")
         corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
         bigrams = count_bigrams(corpus)
-        fixed, init = self.fixed or {}, self.init or {}
-        numbers = number_classes(fixed, init)
-        n = self._n_classes(bigrams, numbers)
-        given = given_labels(corpus.vocabulary, {**init, **fixed}, numbers)
-        still = [corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary]
+        init, fixed, counts = self.init or {}, self.fixed or {}, bigrams.word_counts
+        given = {**init, **fixed}
+        numbers = dense_ids([*fixed.values(), *init.values()])
         categories = frequent_first(
-            bigrams.word_counts, n, given=given, still=still, alone=[bigrams.boundary]
+            counts,
+            self._n_classes(bigrams, numbers),
+            given=given_labels(corpus.vocabulary, given, numbers),
+            fixed=[corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary],
+            singletons=[bigrams.boundary],
         )
-        order = categories.order
-        often = dataclasses.replace(categories, order=order[bigrams.word_counts[order] >= self.min_count])
-        exchange = self._exchange(bigrams, often)
+        is_rare = counts[categories.order] < self.min_count
+        often = dataclasses.replace(categories, order=categories.order[~is_rare])
+        schedule = self._schedule(often, bool(numbers))
+        level = ClassLevel(self.criterion, bigrams, often, self.n_states, schedule.candidates)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
-        if self.criterion == "two-sided" or numbers or len(categories.order) > n:
-            exchange = run_exchange(
-                exchange,
-                EFFORTS[self.effort],
-                seed=int(self.random_state),
-                monitor=monitor,
-                time_limit=self.time_limit,
-                warm=bool(init),
-                # Given classes keep their names: none is merged away.
-                merge=None if numbers or self.criterion != "tied" else merger(bigrams, often),
-            )
-        rare = categories.order[bigrams.word_counts[categories.order] < self.min_count]
-        dataclasses.replace(exchange.sides[0], order=rare).visit_all()
+        if self.criterion == "two-sided" or numbers or len(categories.order) > categories.n:
+            exchange = TreeClustering(level, schedule, monitor, int(self.random_state)).run().exchange
+        else:
+            exchange = level.exchange(1, (), None, None)
+        exchange.words.visit(categories.order[is_rare], Sweep("place"))
+        exchange.recompute_criterion()
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
         unseen = {
             word: numbers[name]
-            for word, name in {**init, **fixed}.items()
+            for word, name in given.items()
             if word not in ("<s>", "</s>") and not _occurs(word, corpus, bigrams)
         }
-        self._take_classes(corpus, bigrams, exchange.sides[0].labels(), unseen)
-        if self.criterion == "two-sided":
-            self._take_states(corpus, bigrams, exchange.sides[1].labels())
+        self._take_classes(corpus, bigrams, exchange.words.labels(), unseen)
+        if exchange.contexts is not None:
+            self._take_states(corpus, bigrams, exchange.contexts.labels())
         return self
 
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
-        """Give the class of each word; a word without one gets that of ``<unk>``, or else -1."""
+        """Return the class of each word; for a word without one that of ``<unk>``, or else -1."""
         if isinstance(words, str):
             raise UsageError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
         unknown = self._label_of.get("<unk>", -1)
         return np.array([self._label_of.get(word, unknown) for word in words], dtype=np.int64)
 
     def to_columns(self) -> dict[str, Any]:
-        """Give the result as columns, ready for ``pandas.DataFrame`` or ``polars.DataFrame``.
+        """Return the result as columns, ready for ``pandas.DataFrame`` or ``polars.DataFrame``.
 
         Examples
         --------
@@ -239,6 +232,10 @@ class WordClasses:
             "count": self.counts_.tolist(),
         }
 
+    def as_dict(self) -> dict[str, int]:
+        """Return the class of each word, the most frequent first."""
+        return dict(zip(self.words_, self.labels_.tolist(), strict=True))
+
     @cached_property
     def classes_(self) -> list[tuple[str, ...]]:
         """The words of each class by falling count."""
@@ -249,7 +246,7 @@ class WordClasses:
 
     @cached_property
     def hierarchy_(self) -> ClassHierarchy:
-        """A binary tree over the classes, by mergers that lose least mutual information."""
+        """A binary tree over the classes: mergers that lose the least mutual information."""
         return build_hierarchy(self.class_bigrams_, len(self.class_bigrams_) - 1)
 
     @property
@@ -260,7 +257,7 @@ class WordClasses:
 
     @cached_property
     def _label_of(self) -> dict[str, int]:
-        return dict(zip(self.words_, self.labels_.tolist(), strict=True))
+        return self.as_dict()
 
     def _check(self) -> None:
         if self.criterion not in CRITERIA:
@@ -272,7 +269,7 @@ class WordClasses:
             if value is None and name.startswith("n_"):
                 continue
             if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-                raise UsageError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+                raise UsageError(f"{name} is {value!r}; it must be an integer of at least {least}")
         if self.time_limit is not None and not 0 < self.time_limit < math.inf:
             raise UsageError(f"time_limit is {self.time_limit}; it must be a number of seconds above 0")
         for name in ("init", "fixed"):
@@ -291,16 +288,19 @@ class WordClasses:
         wanted = self.n_classes or len(numbers) or 500
         return max(len(numbers), min(wanted, words))
 
-    def _exchange(self, bigrams: BigramCounts, categories: Clusters) -> Exchange:
-        if self.criterion == "predictive":
-            return predictive_exchange(bigrams, categories)
-        if self.criterion == "tied":
-            check_memory(categories.n_all, categories.n_all)
-            return tied_exchange(bigrams, categories)
-        contexts = int(np.count_nonzero(bigrams.word_counts))
-        states = frequent_first(bigrams.word_counts, min(self.n_states or categories.n, contexts))
-        check_memory(states.n_all, categories.n_all)
-        return two_sided_exchange(bigrams, states, categories)
+    def _schedule(self, classes: Clusters, is_given: bool) -> Schedule:
+        schedule = EFFORTS[self.effort if self.time_limit is None else "best"].classes
+        n = min(self.n_states or classes.n, classes.n)
+        return dataclasses.replace(
+            schedule,
+            # Classes to begin with only get better.
+            anneal=schedule.anneal if not self.init and len(classes.order) else 0,
+            # Given classes keep their names: none is merged away.
+            rounds=schedule.rounds if self.criterion == "tied" and not is_given else 0,
+            # The sparse rows of fixed states are slow to look a single class up in.
+            candidates=0 if self.criterion == "predictive" else shortlist_length(n, schedule.candidates),
+            time_limit=self.time_limit,
+        )
 
     def _take_classes(
         self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32], unseen: Mapping[str, int]
@@ -336,7 +336,7 @@ def _occurs(word: str, corpus: Corpus, bigrams: BigramCounts) -> bool:
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Give clusters numbers by falling count; of equal ones, that with the first element is first."""
+    """Return labels numbered by falling count; of equal clusters, that with the first element is first."""
     n = int(labels.max(initial=-1)) + 1
     totals = np.bincount(labels, weights=counts, minlength=n)
     first = np.full(n, len(labels))

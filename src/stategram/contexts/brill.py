@@ -46,34 +46,11 @@ _ENDINGS = (
     ("er", "J", "JJR"),
     ("ness", "JV", "NN"),
 )
-_PREFIXES = (
-    "un",
-    "re",
-    "non",
-    "anti",
-    "over",
-    "under",
-    "inter",
-    "pre",
-    "sub",
-    "super",
-    "multi",
-    "mis",
-    "out",
-)
+_PREFIXES = tuple("un re non anti over under inter pre sub super multi mis out".split())
 _PUNCTUATION = {"Ps": "(", "Pe": ")", "Pi": "``", "Pf": "''", "Pd": ":", "Sc": "$"}
-_MARKS = {
-    ".": ".",
-    "!": ".",
-    "?": ".",
-    "…": ":",
-    ",": ",",
-    ";": ":",
-    ":": ":",
-    '"': "''",
-    "'": "''",
-    "`": "``",
-}
+_MARKS = (
+    dict.fromkeys(".!?", ".") | dict.fromkeys(";:…", ":") | dict.fromkeys("\"'", "''") | {",": ",", "`": "``"}
+)
 
 
 def tags_from_brill(vocabulary: Vocabulary) -> TagMap:
@@ -124,13 +101,7 @@ def read_brill_lexicon() -> dict[str, str]:
 class BrillRules:
     """Finds the tags of words that may not be in the lexicon.
 
-    Parameters
-    ----------
-    lexicon
-        Words with their tags.
-    vocabulary
-        All words. If they are in lower case, names are looked up in lower case.
-
+    If the vocabulary is in lower case, names are looked up in lower case.
     """
 
     def __init__(self, lexicon: Mapping[str, str], vocabulary: Vocabulary) -> None:

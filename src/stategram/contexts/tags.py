@@ -118,19 +118,9 @@ class SuffixGuesser:
     Each known word counts once: unknown words are rare, and rare words resemble other rare words, not
     frequent ones. The longest known suffix decides. All digits count as the same letter.
 
-    Parameters
-    ----------
-    known
-        Words and their tags.
-    lengths
-        The lengths of suffixes to look up, in this order.
-    min_words
-        Suffixes of fewer words are ignored.
-    min_agreeing
-        Suffixes of which fewer words have the most frequent tag are ignored.
+    Suffixes of the given lengths are looked up, in this order. Those of fewer than `min_words` words are
+    ignored, and those of which fewer than `min_agreeing` words have the most frequent tag.
 
-    Examples
-    --------
     >>> guesser = SuffixGuesser([("nation", "NN"), ("hotly", "RB"), ("coldly", "RB"), ("1984", "CD")], [3])
     >>> guesser.guess("boldly"), guesser.guess("2026"), guesser.guess("cat"), guesser.guess("y")
     ('RB', 'CD', None, None)

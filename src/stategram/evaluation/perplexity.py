@@ -38,10 +38,10 @@ class PerplexityFigures:
     """The result of `evaluate`.
 
     An event is a word or a sentence end. ``perplexity`` counts ``<unk>`` as a word, ``perplexity_known``
-    leaves the events of unknown words out (they are still in histories). ``bits`` is the cross entropy, the
+    leaves out the events of unknown words (they are still in histories). ``bits`` is the cross entropy, the
     base-2 logarithm of ``perplexity``. Both are inf if one of their events has no probability;
-    ``zero_probability`` says how many have none, ``above_one`` how many have one above 1, by more than
-    rounding: such a model is not normalised. ``orders`` is empty for models that are not made of n-grams,
+    ``zero_probability`` is how many have none, ``above_one`` how many have one above 1, by more than
+    rounding: such a model is not normalized. ``orders`` is empty for models that are not made of n-grams,
     ``parts`` for all but mixtures.
     """
 

@@ -1,43 +1,27 @@
-"""Recipes, and the texts they are tried on."""
+"""Recipes and their training; the demo text."""
 
-from stategram.experiments.cluster_examples import CategoryExample, ClusterGallery, StateExample, WordExample
-from stategram.experiments.gallery import gallery
-from stategram.experiments.recipe_parts import (
-    MEANINGS,
-    PARTS,
-    CategoryNgramPart,
-    ClusteredPart,
-    MixturePart,
-    NgramPart,
-    Recipe,
-)
-from stategram.experiments.recipes import RECIPES, read_recipe, recipe_files, with_tags
-from stategram.experiments.run_folder import check_run_folder
-from stategram.experiments.steps import Report, Steps, Stop, sweeps_to
-from stategram.experiments.training import n_steps, train_recipe
+from stategram.experiments.clustered_part import CLUSTERING_KEYS, ClusteredPart
+from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.experiments.recipe_keys import RecipeKey, keys_of
+from stategram.experiments.recipe_part import Part
+from stategram.experiments.recipe_training import train_recipe
+from stategram.experiments.recipes import PARTS, RECIPES, MixturePart, Recipe, read_recipe
+from stategram.experiments.training import Interruptible, never_stop
 
 __all__ = [
-    "MEANINGS",
+    "CLUSTERING_KEYS",
     "PARTS",
     "RECIPES",
-    "CategoryExample",
     "CategoryNgramPart",
-    "ClusterGallery",
     "ClusteredPart",
+    "Interruptible",
     "MixturePart",
     "NgramPart",
+    "Part",
     "Recipe",
-    "Report",
-    "StateExample",
-    "Steps",
-    "Stop",
-    "WordExample",
-    "check_run_folder",
-    "gallery",
-    "n_steps",
+    "RecipeKey",
+    "keys_of",
+    "never_stop",
     "read_recipe",
-    "recipe_files",
-    "sweeps_to",
     "train_recipe",
-    "with_tags",
 ]

@@ -2,27 +2,108 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from stategram.clustering import is_size
-from stategram.contexts import ContextDefinition, file_of_tags
+from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.recipe_parts import (
-    PARTS,
-    CategoryNgramPart,
-    ClusteredPart,
-    MixturePart,
-    NgramPart,
-    Part,
-    Recipe,
-)
-from stategram.models import check_min_counts
+from stategram.experiments.clustered_part import ClusteredPart
+from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.experiments.recipe_keys import RecipeKey, check_keys, choice, keys_of, shown
+from stategram.experiments.recipe_part import Part
+from stategram.models import GATE_KINDS
+from stategram.text import Corpus
+
+_log = logging.getLogger(__name__)
+
+PARTS: dict[str, type[Part]] = {
+    "ngram": NgramPart,
+    "category-ngram": CategoryNgramPart,
+    "clustered": ClusteredPart,
+}
+"""The kinds of parts by the value of their key ``model``."""
+
+
+class MixturePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How the parts are mixed."""
+
+    buckets: Annotated[
+        Annotated[str, choice(("auto", *GATE_KINDS))],
+        Meta(description="what the weights depend on; auto tries them out"),
+    ] = "auto"
+
+
+class Recipe(msgspec.Struct, frozen=True, kw_only=True):
+    """Which models to train on a text and to mix.
+
+    Examples
+    --------
+    >>> from stategram import NgramPart, Recipe
+    >>> Recipe(name="one", part=[NgramPart(order=2)]).to_json()["part"][0]["order"]
+    2
+
+    """
+
+    part: list[Part]
+    mixture: MixturePart = MixturePart()
+    name: str = "recipe"
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the class files and tag files that it needs: their use, and their name."""
+        return list(dict.fromkeys(file for part in self.part for file in part.files()))
+
+    def with_tags(self, tags: str | None) -> Recipe:
+        """Return the recipe with these tags for contexts that name none; UsageError if they need some."""
+        if tags is None:
+            for number, part in enumerate(self.part, 1):
+                if part.lacks_tags:
+                    raise UsageError(
+                        f"recipe {self.name}: part {number} has tags in its context, but does not say which; "
+                        'add tags = "brill" or a file to the part, or give tags for all of them'
+                    )
+            return self
+        parts = [msgspec.structs.replace(part, tags=tags) if part.lacks_tags else part for part in self.part]
+        return msgspec.structs.replace(self, part=parts)
+
+    def resolve(self, corpus: Corpus) -> Recipe:
+        """Fill in what follows from the text and from presets.
+
+        There are never more classes than half of the different words of the text; of parts that are then the
+        same one is kept. ``auto`` stays: it is known only when the part is trained.
+
+        Examples
+        --------
+        >>> from stategram import RECIPES, corpus_from_sentences
+        >>> text = corpus_from_sentences(["the cat sat on a mat", "the dog ran to the house"])
+        >>> RECIPES["paper"].resolve(text).part[1].categories
+        5
+
+        """
+        parts = [part.resolve(corpus) for part in self.part]
+        for given, part in zip(self.part, parts, strict=True):
+            _note_lowered(given, part)
+        efforts: dict[int, str] = {}
+        for part in parts:
+            efforts |= part.efforts()
+        parts = [part.with_efforts(efforts) for part in parts]
+        different = [part for number, part in enumerate(parts) if part not in parts[:number]]
+        return msgspec.structs.replace(self, part=different)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a manifest says of it."""
+        return {
+            "part": [part.to_json() for part in self.part],
+            "mixture": msgspec.to_builtins(self.mixture),
+            "name": self.name,
+        }
+
 
 # What is worth its time was found on held-out text. w-2,w-1 alone is the second level of the first tree, and
 # gains nothing beside it. Twice the sweeps, as in the preset normal, gain a thousandth.
@@ -64,7 +145,7 @@ RECIPES = {
 
 
 def read_recipe(name: str | os.PathLike[str]) -> Recipe:
-    """Give a built-in recipe by its name, or read one from a TOML file.
+    """Return a built-in recipe by its name, or read one from a TOML file.
 
     A file has a ``[[part]]`` for each model and may have a ``[mixture]``. Files that it names are looked for
     beside it.
@@ -100,46 +181,24 @@ def read_recipe(name: str | os.PathLike[str]) -> Recipe:
     except UnicodeDecodeError as error:
         raise BadDataError(f"{path}: not UTF-8 ({error.reason}); a recipe is TOML, which is UTF-8") from error
     except tomllib.TOMLDecodeError as error:
-        raise BadDataError(f"{path}: not TOML ({error}); mend it") from error
+        raise BadDataError(f"{path}: invalid TOML ({error})") from error
     return _recipe(path, data)
 
 
-def recipe_files(recipe: Recipe) -> list[tuple[str, str]]:
-    """Give the class files and tag files that a recipe needs: what each is, and its name."""
-    found = []
-    for part in recipe.part:
-        if isinstance(part, NgramPart):
-            continue
-        classes = part.classes if isinstance(part, CategoryNgramPart) else part.context_classes
-        if isinstance(classes, str) and not is_size(classes):
-            found.append(("classes", classes))
-        if isinstance(part, ClusteredPart) and part.tags and (name := file_of_tags(part.tags)):
-            found.append(("tags", name))
-    return list(dict.fromkeys(found))
-
-
-def with_tags(recipe: Recipe, tags: str | None) -> Recipe:
-    """Give parts whose context has tags, but does not say which, these ones; UsageError if there are none."""
-    parts: list[Part] = []
-    for number, part in enumerate(recipe.part, 1):
-        changed = part
-        if isinstance(part, ClusteredPart) and part.tags is None and _definition(part).needs_tags:
-            if tags is None:
-                raise UsageError(
-                    f"recipe {recipe.name}: part {number} has tags in its context {part.context}, but does "
-                    'not say which; add tags = "brill" or a file to the part, or give tags for all of them'
-                )
-            changed = msgspec.structs.replace(part, tags=tags)
-        parts.append(changed)
-    return msgspec.structs.replace(recipe, part=parts)
-
-
-def _definition(part: ClusteredPart) -> ContextDefinition:
-    return ContextDefinition.parse(part.context, part.tree_order)
+def _note_lowered(given: Part, resolved: Part) -> None:
+    for key in ("classes", "categories", "context_classes"):
+        number, possible = getattr(given, key, None), getattr(resolved, key, None)
+        if isinstance(number, int) and number != possible:
+            _log.warning(
+                "only %s of %s %s are possible: half of the different words",
+                f"{possible:,}",
+                f"{number:,}",
+                key.replace("_", " "),
+            )
 
 
 def _recipe(path: Path, data: dict[str, Any]) -> Recipe:
-    _check_keys(f"{path}: ", data, ("part", "mixture"))
+    check_keys(f"{path}: ", data, ("part", "mixture"))
     given = data.get("part")
     if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
         raise BadDataError(
@@ -149,70 +208,36 @@ def _recipe(path: Path, data: dict[str, Any]) -> Recipe:
     parts = [_part(path, number, one) for number, one in enumerate(given, 1)]
     mixture = data.get("mixture", {})
     if not isinstance(mixture, dict):
-        raise BadDataError(f"{path}: mixture is {_shown(mixture)}; expected [mixture] with its keys below")
-    where = f"{path}: mixture: "
-    return Recipe(name=path.stem, part=parts, mixture=_struct(where, mixture, MixturePart))
+        raise BadDataError(f"{path}: mixture is {shown(mixture)}; expected [mixture] with its keys below")
+    where, keys = f"{path}: mixture: ", keys_of(MixturePart)
+    check_keys(where, mixture, keys)
+    values = {key: keys[key].convert(value, where) for key, value in mixture.items()}
+    return Recipe(name=path.stem, part=parts, mixture=MixturePart(**values))
 
 
 def _part(path: Path, number: int, data: dict[str, Any]) -> Part:
     model = data.get("model")
     if not isinstance(model, str) or model not in PARTS:
-        found = "has no key model" if model is None else f"model is {_shown(model)}"
-        raise BadDataError(f"{path}: part {number}: {found}; possible: {', '.join(PARTS)}")
-    where = f"{path}: part {number} ({model}): "
-    part: Part = _struct(where, {key: data[key] for key in data if key != "model"}, PARTS[model])
+        problem = "has no key model" if model is None else f"model is {shown(model)}"
+        raise BadDataError(f"{path}: part {number}: {problem}; possible: {', '.join(PARTS)}")
+    where, kind = f"{path}: part {number} ({model}): ", PARTS[model]
+    keys = kind.keys()
+    given = {key: value for key, value in data.items() if key != "model"}
+    check_keys(where, given, keys)
+    values = {key: keys[key].convert(value, where) for key, value in given.items()}
     for key in ("classes", "context_classes", "tags"):
-        if value := _beside(path, key, getattr(part, key, None), where):
-            part = msgspec.structs.replace(part, **{key: value})
-    _check_together(where, part)
+        if file := _beside(path, key, values.get(key), where, keys):
+            values[key] = file
+    part = kind.from_keys(values)
+    try:
+        part.check()
+    except UsageError as error:
+        raise BadDataError(f"{where}{error}") from error
     return part
 
 
-def _struct(where: str, data: dict[str, Any], kind: Any) -> Any:
-    """Make a struct of what a file says, each value looked at for itself."""
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
-    _check_keys(where, data, tuple(fields))
-    values = {}
-    for key, value in data.items():
-        try:
-            values[key] = msgspec.convert(value, fields[key].type)
-        except msgspec.ValidationError as error:
-            possible = fields[key].type.__metadata__[-1].description
-            raise BadDataError(f"{where}{key} is {_shown(value)}; possible: {possible}") from error
-    return kind(**values)
-
-
-def _check_keys(where: str, data: Mapping[str, Any], possible: tuple[str, ...]) -> None:
-    for key in data:
-        if key not in possible:
-            raise BadDataError(f"{where}no key {key!r} is possible; there are {', '.join(possible)}")
-
-
-def _check_together(where: str, part: Part) -> None:
-    """Refuse values that do not fit together, and contexts that cannot be read."""
-    try:
-        if isinstance(part, NgramPart) and part.min_counts is not None:
-            key = "min_counts"
-            check_min_counts(part.min_counts, part.order)
-        if isinstance(part, ClusteredPart):
-            key = "context"
-            definition = ContextDefinition.parse(part.context)
-            key = "tree_order"
-            _definition(part)
-            if part.tree_order is not None and not part.tree:
-                raise UsageError("tree = false has no tree to order; leave the key out")
-            for needed, key in (
-                (definition.needs_tags, "tags"),
-                (definition.needs_classes, "context_classes"),
-            ):
-                if getattr(part, key) is not None and not needed:
-                    raise UsageError(f"the context {part.context} has none; leave the key out")
-    except UsageError as error:
-        raise BadDataError(f"{where}{key}: {error}") from error
-
-
-def _beside(path: Path, key: str, value: object, where: str) -> str | None:
-    """Give the name of a file that a recipe names, as seen from here; None if it names none."""
+def _beside(path: Path, key: str, value: object, where: str, keys: dict[str, RecipeKey]) -> str | None:
+    """Return the name of a file that a recipe names, as seen from here; None if it names none."""
     if not isinstance(value, str) or is_size(value):
         return None
     name = file_of_tags(value) if key == "tags" else value
@@ -220,15 +245,5 @@ def _beside(path: Path, key: str, value: object, where: str) -> str | None:
         return None
     beside = path.parent / name
     if not beside.is_file():
-        possible = (
-            "brill, or a file of words and tags"
-            if key == "tags"
-            else 'a number, "size", "0.5 size", or a class file'
-        )
-        raise BadDataError(f"{where}{key}: there is no file {beside}; possible: {possible}")
+        raise BadDataError(f"{where}{key}: there is no file {beside}; possible: {keys[key].possible}")
     return str(beside) + value[len(name) :]
-
-
-def _shown(value: object) -> str:
-    text = repr(value) if not isinstance(value, bool) else str(value).lower()
-    return text if len(text) <= 60 else text[:60] + "..."

@@ -1,334 +1,212 @@
-"""Training by a recipe: the parts one after the other, what they share once, then their mixture."""
+"""A training under way: the texts, the store of finished steps, and what parts share."""
 
 from __future__ import annotations
 
-import os
+import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from stategram.clustering import WordClasses, class_labels, cluster
-from stategram.contexts import TagMap, parse_tags
-from stategram.errors import BadDataError, UsageError
-from stategram.experiments.recipe_parts import CategoryNgramPart, ClusteredPart, NgramPart, Part, Recipe
-from stategram.experiments.recipes import read_recipe, recipe_files, with_tags
-from stategram.experiments.resolution import beyond_limits, definition_of, most_states, resolve
-from stategram.experiments.run_folder import RunFolder, fingerprint
-from stategram.experiments.steps import NoticedStop, Report, Steps, sweeps_to
-from stategram.experiments.summaries import coverage_line, level_line, trials_line
+from stategram.clustering import WordClasses, class_labels
+from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
 from stategram.formats import read_classes
-from stategram.models import CategoryNgramModel, ClusteredModel, Mixture, Model, NgramModel
-from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
+from stategram.progress import Progress, Stop
+from stategram.storage import Store, content_key, open_folder, write_folder
+from stategram.text import Corpus
+
+_log = logging.getLogger(__name__)
+# Where tags fit a text, the words that they lack are rare ones.
+LOW_COVERAGE = 0.5
+
+Interruptible = Callable[[], AbstractContextManager[Stop]]
+"""Opened around each clustering; the `Stop` it gives may end that clustering with the best so far."""
 
 
-def train_recipe(
-    corpus: Corpus | Iterable[str],
-    heldout: Corpus | Iterable[str],
-    recipe: Recipe | str | os.PathLike[str],
-    *,
-    tags: str | None = None,
-    trained: Sequence[Model] = (),
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    seed: int = 0,
-    steps: Steps | None = None,
-) -> Mixture:
-    """Train the models of a recipe on a text and mix them.
+class ClassSource(NamedTuple):
+    """Word classes: their number, to be learned with an effort, or a class file."""
 
-    The same held-out text is used twice: clustered models learn from it how far their states can be trusted,
-    a few dozen numbers each, and the mixture its weights. Its perplexity there is therefore a little too
-    good; that of a test text is what counts.
-
-    Parameters
-    ----------
-    corpus
-        The text: a corpus, or sentences.
-    heldout
-        Further text, of the same kind, of which nothing is in `corpus`.
-    recipe
-        ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
-    tags
-        The tags of contexts that have some but do not say which: ``brill``, or a file.
-    trained
-        Models that need not be trained again: those whose ``recipe`` is that of a part.
-    checkpoint
-        A folder in which finished parts and clusterings under way are kept.
-    resume
-        Whether to go on from what is in it, if something is; the result is that of an uninterrupted run.
-    seed
-        Of all annealing.
-    steps
-        Is told of each step.
-
-    Returns
-    -------
-    Mixture
-        Its ``recipe`` has all defaults and numbers, its ``report`` says what each part is worth.
-
-    Examples
-    --------
-    >>> from stategram import corpus_from_sentences, train_recipe
-    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
-    >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
-    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "fast").parts]
-    ['NgramModel', 'CategoryNgramModel', 'ClusteredModel']
-
-    """
-    if not isinstance(recipe, Recipe):
-        recipe = read_recipe(recipe)
-    if not isinstance(corpus, Corpus):
-        corpus = corpus_from_sentences(corpus)
-    if corpus.n_events == 0:
-        raise BadDataError("the text has no words; give sentences of words separated by white space")
-    heldout = _heldout(heldout, corpus)
-    steps = steps or Steps()
-    for note in beyond_limits(recipe, corpus):
-        steps.say(f"note: {note}")
-    recipe = resolve(with_tags(recipe, tags), corpus)
-    opened: AbstractContextManager[RunFolder | None] = nullcontext()
-    if checkpoint is not None:
-        files = [name for _, name in recipe_files(recipe)]
-        run = fingerprint(recipe, corpus, heldout, seed, files)
-        opened = RunFolder.open(checkpoint, run, resume=resume, say=steps.say)
-    with opened as folder:
-        run_ = _Training(corpus, heldout, folder, seed, steps, trained)
-        models = [run_.model(number, part) for number, part in enumerate(recipe.part, 1)]
-        with run_.timed("mixing") as report:
-            mixture = Mixture.fit(models, heldout, buckets=recipe.mixture.buckets, progress=report)
-    said = {**recipe.to_json(), "part": [dict(model.metadata) for model in models], "seed": seed}
-    return replace(mixture, metadata=said)
+    classes: int | str
+    effort: str = "normal"
 
 
-def n_steps(recipe: Recipe, corpus: Corpus, checkpoint: str | os.PathLike[str] | None = None) -> int:
-    """Give the number of steps of a training; parts that are done already need nothing any more."""
-    found = resolve(recipe, corpus)
-    folder = None if checkpoint is None else RunFolder(Path(checkpoint))
-    shared = {
-        need
-        for number, part in enumerate(found.part, 1)
-        if folder is None or not folder.is_finished(number)
-        for need in _needs(part)
-    }
-    return len(found.part) + len(shared) + 1
+class TagSource(NamedTuple):
+    """Tags: ``brill`` or a file; `guess` says whether words that a file lacks get a tag by their ending."""
+
+    source: str
+    guess: bool = True
 
 
-def _needs(part: Part) -> list[tuple[str, ...]]:
-    """Give what a part shares with others and has to be learned or found first."""
-    needs: list[tuple[str, ...]] = []
-    if isinstance(part, CategoryNgramPart) and isinstance(part.classes, int):
-        needs.append(("classes", str(part.classes), part.effort))
-    if isinstance(part, ClusteredPart):
-        if isinstance(part.context_classes, int):
-            needs.append(("classes", str(part.context_classes), str(part.effort)))
-        if part.tags is not None:
-            needs.append(("tags", part.tags, str(part.guess_tags)))
-    return needs
+class LearnedClasses(NamedTuple):
+    """The class of each word, in the order of the vocabulary, and whether the learning was ended early."""
+
+    by_word: dict[str, int]
+    ended_early: bool = False
 
 
-def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
-    """Give the held-out text in the vocabulary of the text, if it is of any use."""
-    try:
-        heldout = as_corpus(corpus.vocabulary, given)
-    except BadDataError as error:
-        raise BadDataError(f"held-out text: {error}") from error
-    if contains_text(corpus, heldout):
-        raise UsageError(
-            "the held-out text is in the training text: all weight would go to the model that remembers it "
-            "best; give a text of which nothing is in the training text"
-        )
-    return heldout
+@contextmanager
+def never_stop() -> Iterator[Stop]:
+    """Let a clustering run to its end."""
+    yield lambda: False
 
 
 @dataclass
-class _Training:
-    """A training under way, with what its parts share."""
+class Training:
+    """A training under way; whatever several parts need is made once.
+
+    Parameters
+    ----------
+    corpus, heldout
+        The text, and the text on which weights are learned, in the same vocabulary.
+    store
+        Where finished steps are kept.
+    seed
+        Of all random choices.
+    interruptible
+        How a clustering is ended early.
+    shared_seconds
+        How long what parts share took, by name.
+
+    """
 
     corpus: Corpus
     heldout: Corpus
-    folder: RunFolder | None
-    seed: int
-    steps: Steps
-    trained: Sequence[Model]
-    classes: dict[tuple[str, ...], dict[str, int]] = field(default_factory=dict)
-    cut_off: set[tuple[str, ...]] = field(default_factory=set)
-    """Those classes whose learning was ended early."""
-    tags: dict[tuple[str, bool], TagMap] = field(default_factory=dict)
+    store: Store | None = None
+    seed: int = 0
+    interruptible: Interruptible = never_stop
+    shared_seconds: dict[str, float] = field(default_factory=dict)
+    _classes: dict[ClassSource, LearnedClasses] = field(default_factory=dict)
+    _tags: dict[TagSource, TagMap] = field(default_factory=dict)
+    _contexts: tuple[object, ContextTree] | None = None
 
-    def model(self, number: int, part: Part) -> Model:
-        """Train a part, or take it from what was given or from the folder of the run."""
-        for known in self.trained:
-            if dict(known.metadata) == msgspec.to_builtins(part):
-                with self.timed(f"part {number}: {_title(part)}"):
-                    self.steps.say(f"      given: {known!r}")
-                return known
-        if self.folder is not None and (done := self.folder.finished(number)) is not None:
-            with self.timed(f"part {number}: {_title(part)}"):
-                self.steps.say(f"      kept: {done!r}")
-            return done
-        if isinstance(part, NgramPart):
-            model = self._ngram(number, part)
-        elif isinstance(part, CategoryNgramPart):
-            model = self._category_ngram(number, part)
-        else:
-            model = self._clustered(number, part)
-        # What was ended early is not kept: a resumed training gives the result of a whole one.
-        if self.folder is not None and not model.metadata.get("ended_early"):
-            model.save(self.folder.part(number))
-        return model
+    @cached_property
+    def texts_key(self) -> str:
+        """The content key of the texts."""
+        arrays = (array for text in (self.corpus, self.heldout) for array in (text.ids, text.sentence_starts))
+        return content_key(self.corpus.vocabulary.to_bytes(), *arrays)
+
+    def key(self, *inputs: object) -> str:
+        """Return the content key of a step of this training."""
+        return content_key(self.texts_key, self.seed, *inputs)
+
+    def classes(self, source: ClassSource, progress: Progress | None = None) -> LearnedClasses:
+        """Learn or read word classes, once."""
+        if isinstance(source.classes, str):
+            source = ClassSource(source.classes)  # a file needs no effort
+        if source not in self._classes:
+            if isinstance(source.classes, str):
+                self._classes[source] = LearnedClasses(_in_order(read_classes(source.classes), self.corpus))
+            else:
+                self._classes[source] = self._learned(source.classes, source.effort, progress)
+        return self._classes[source]
+
+    def tags(self, source: TagSource) -> TagMap:
+        """Find the tag of each word, once."""
+        if source not in self._tags:
+            with self._shared("tags", f"tags ({source.source})"):
+                found = parse_tags(source.source, self.corpus.vocabulary, guess=source.guess)
+            self._tags[source] = found
+            _log.info("%s", coverage_line(found))
+            if found.coverage < LOW_COVERAGE:
+                _log.warning(
+                    "few words have tags; check that tags and text are of the same language, case and "
+                    "tokenization"
+                )
+        return self._tags[source]
+
+    def contexts(
+        self,
+        definition: ContextDefinition,
+        tags: TagSource | None = None,
+        classes: ClassSource | None = None,
+        progress: Progress | None = None,
+    ) -> ContextTree:
+        """Count the contexts of the text; those counted last are kept, as several models may use them."""
+        name = (definition.tree_order, tags, classes)
+        if self._contexts is None or self._contexts[0] != name:
+            self.forget_contexts()
+            values = self.context_values(tags, classes, progress)
+            with self._shared(f"contexts {definition}", f"counting the contexts {definition}"):
+                tree = build_tree(self.corpus, definition, tags=values[0], classes=values[1])
+            self._contexts = name, tree
+        return self._contexts[1]
+
+    def context_values(
+        self, tags: TagSource | None, classes: ClassSource | None, progress: Progress | None = None
+    ) -> tuple[TagMap | None, NDArray[np.integer] | None]:
+        """Return the tags and the class labels of contexts that have some."""
+        labels = None
+        if classes is not None:
+            labels = class_labels(self.classes(classes, progress).by_word, self.corpus.vocabulary)
+        return None if tags is None else self.tags(tags), labels
+
+    def forget_contexts(self) -> None:
+        """Free the memory of the contexts counted last."""
+        self._contexts = None
+
+    def _learned(self, number: int, effort: str, progress: Progress | None) -> LearnedClasses:
+        title = f"{number:,} word classes ({effort})"
+        key = self.key("classes", number, effort) if self.store is not None else ""
+        if self.store is not None:
+            kept = self.store.get("classes", key, lambda place: _load_classes(place, self.corpus))
+            if kept is not None:
+                _log.info("%s: kept", title)
+                return LearnedClasses(kept)
+        self.forget_contexts()  # their memory is needed
+        words = WordClasses(number, effort=effort, random_state=self.seed)
+        with self._shared("classes", title), self.interruptible() as stop:
+            words.fit(self.corpus, progress=progress, stop=stop)
+            ended_early = stop()
+        _log.debug("%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_)
+        found = _in_order(words.as_dict(), self.corpus)
+        if self.store is not None and not ended_early:
+            _save_classes(self.store.place("classes", key), found, self.corpus)
+        return LearnedClasses(found, ended_early)
 
     @contextmanager
-    def _seconds(self) -> Iterator[None]:
+    def _shared(self, name: str, title: str) -> Iterator[None]:
         started = time.monotonic()
         yield
-        self.steps.say(f"      {time.monotonic() - started:,.1f} s")
-
-    @contextmanager
-    def timed(self, title: str) -> Iterator[Report]:
-        with self._seconds(), self.steps.step(title) as report:
-            yield report
-
-    @contextmanager
-    def _clustering(self, title: str) -> Iterator[tuple[Report, NoticedStop]]:
-        with self._seconds(), self.steps.clustering(title) as (report, stop):
-            yield report, NoticedStop(stop)
-
-    def _ngram(self, number: int, part: NgramPart) -> Model:
-        with self.timed(f"part {number}: {_title(part)}") as report:
-            model = NgramModel.train(
-                self.corpus,
-                part.order,
-                smoothing=part.smoothing,
-                min_counts=part.min_counts,
-                prune=part.prune,
-                progress=report,
-            )
-        return replace(model, metadata=msgspec.to_builtins(part))
-
-    def _category_ngram(self, number: int, part: CategoryNgramPart) -> Model:
-        classes = self._classes(part.classes, part.effort)
-        with self.timed(f"part {number}: {_title(part)}") as report:
-            model = CategoryNgramModel.train(
-                self.corpus,
-                classes,
-                part.order,
-                smoothing=part.smoothing,
-                progress=report,
-            )
-        return replace(model, metadata=_said(part, self._are_cut_off(part.classes, part.effort)))
-
-    def _clustered(self, number: int, part: ClusteredPart) -> Model:
-        labels, cut_off = None, False
-        if part.context_classes is not None:
-            classes = self._classes(part.context_classes, part.effort or "normal")
-            labels = class_labels(classes, self.corpus.vocabulary)
-            cut_off = self._are_cut_off(part.context_classes, part.effort or "normal")
-        tags = self._tags(part.tags, part.guess_tags) if part.tags is not None else None
-        title = f"part {number}: {_title(part)}"
-        with self._clustering(title) as (report, stop):
-            definition, states = definition_of(part), part.states
-            if isinstance(states, int):
-                most = most_states(self.corpus, definition, tags=tags, classes=labels)
-                if states > most:
-                    self.steps.say(
-                        f"      note: only {most:,} of {states:,} states are possible: half of the contexts"
-                    )
-                states = min(states, most)
-            place = None if self.folder is None or cut_off else self.folder.part(number)
-            found = cluster(
-                self.corpus,
-                definition,
-                states=states,
-                categories=part.categories,
-                preset=part.preset,
-                tree=part.tree,
-                criterion=part.criterion,
-                min_count=part.min_count,
-                tolerance=part.tolerance,
-                max_sweeps=part.max_sweeps,
-                anneal=part.anneal,
-                candidates=part.candidates,
-                tags=tags,
-                classes=labels,
-                checkpoint=place,
-                resume=place is not None,
-                seed=self.seed,
-                progress=sweeps_to(report),
-                stop=stop,
-            )
-            model = ClusteredModel.train(found, self.heldout)
-        for level in found.levels:
-            self.steps.detail(level_line(level))
-        if found.trials:
-            self.steps.say(trials_line(found))
-        said = _said(part, cut_off or stop.asked)
-        said |= {"states": found.settings.states, "categories": found.settings.categories}
-        return replace(model, metadata=said)
-
-    def _classes(self, given: int | str, effort: str) -> dict[str, int]:
-        """Give the class of each word, in the order of the vocabulary: the same, learned or read again."""
-        key = _key(given, effort)
-        if key not in self.classes:
-            self.classes[key] = self._in_order(
-                self._learned(given, effort) if isinstance(given, int) else read_classes(given)
-            )
-        return self.classes[key]
-
-    def _are_cut_off(self, given: int | str, effort: str) -> bool:
-        return _key(given, effort) in self.cut_off
-
-    def _learned(self, number: int, effort: str) -> dict[str, int]:
-        name = f"{number}-{effort}"
-        if self.folder is not None and (kept := self.folder.classes(name)) is not None:
-            with self.timed(f"{number:,} word classes ({effort})"):
-                self.steps.say("      kept")
-            return kept
-        with self._clustering(f"{number:,} word classes ({effort})") as (report, stop):
-            words = WordClasses(number, effort=effort, random_state=self.seed)
-            words.fit(self.corpus, progress=sweeps_to(report), stop=stop)
-        self.steps.detail(f"      {len(words.history_)} sweeps, training perplexity {words.perplexity_:,.1f}")
-        found = dict(zip(words.words_, words.labels_.tolist(), strict=True))
-        if stop.asked:
-            self.cut_off.add(_key(number, effort))
-        elif self.folder is not None:
-            self.folder.keep_classes(name, found)
-        return found
-
-    def _in_order(self, classes: Any) -> dict[str, int]:
-        numbers: dict[object, int] = {}
-        return {
-            word: numbers.setdefault(classes[word], len(numbers))
-            for word in self.corpus.vocabulary.words
-            if word in classes
-        }
-
-    def _tags(self, source: str, guess: bool) -> TagMap:
-        if (source, guess) not in self.tags:
-            with self.timed(f"tags ({source})"):
-                found = parse_tags(source, self.corpus.vocabulary, guess=guess)
-                self.tags[source, guess] = found
-                self.steps.say(coverage_line(found))
-        return self.tags[source, guess]
+        seconds = time.monotonic() - started
+        self.shared_seconds[name] = self.shared_seconds.get(name, 0.0) + seconds
+        _log.info("%s: %.1f s", title, seconds)
 
 
-def _key(classes: int | str, effort: str) -> tuple[str, ...]:
-    return (str(classes), effort) if isinstance(classes, int) else (classes,)
+def titled(progress: Progress | None, title: str) -> Progress | None:
+    """Begin the messages of a step with its title."""
+    if progress is None:
+        return None
+    return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
 
 
-def _said(part: Part, ended_early: bool) -> dict[str, Any]:
-    """Give what a manifest says of a part."""
-    said: dict[str, Any] = msgspec.to_builtins(part)
-    return said | {"ended_early": True} if ended_early else said
+def coverage_line(tags: TagMap) -> str:
+    """Return how much of a text has tags."""
+    words = sum(part.words for part in tags.source.values())
+    return f"{tags.source['lexicon'].words:,} of {words:,} words found, {tags.coverage:.1%} of the text"
 
 
-def _title(part: Part) -> str:
-    if isinstance(part, NgramPart):
-        return f"{part.order}-gram model ({part.smoothing})"
-    if isinstance(part, CategoryNgramPart):
-        classes = f"{part.classes:,} classes" if isinstance(part.classes, int) else part.classes
-        return f"{part.order}-gram model of {classes}"
-    return f"clustered model of {part.context} ({part.preset})"
+def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:
+    """Return classes numbered by the first word of each: the same, learned or read again."""
+    numbers: dict[object, int] = {}
+    return {
+        word: numbers.setdefault(classes[word], len(numbers))
+        for word in corpus.vocabulary.words
+        if word in classes
+    }
+
+
+def _save_classes(place: Path, classes: dict[str, int], corpus: Corpus) -> None:
+    labels = np.array([classes.get(word, -1) for word in corpus.vocabulary.words], np.int32)
+    write_folder(place, kind="word classes", arrays={"classes": {"labels": labels}})
+
+
+def _load_classes(place: Path, corpus: Corpus) -> dict[str, int]:
+    labels = open_folder(place, kind="word classes").arrays("classes", mmap=False)["labels"]
+    pairs = zip(corpus.vocabulary.words, labels.tolist(), strict=True)
+    return {word: label for word, label in pairs if label >= 0}

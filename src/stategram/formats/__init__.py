@@ -2,10 +2,12 @@
 
 from stategram.formats.arpa import read_arpa, read_arpa_trie, write_arpa, write_arpa_trie
 from stategram.formats.class_files import CLASS_FORMATS, read_classes, write_classes
+from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
 from stategram.formats.models import open_model
 
 __all__ = [
     "CLASS_FORMATS",
+    "MODEL_CLASS_FORMATS",
     "open_model",
     "read_arpa",
     "read_arpa_trie",
@@ -13,4 +15,6 @@ __all__ = [
     "write_arpa",
     "write_arpa_trie",
     "write_classes",
+    "write_model_classes",
+    "write_states",
 ]

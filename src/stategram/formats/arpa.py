@@ -29,7 +29,6 @@ it is added, with the probability that backing off gives it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +56,12 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     Returns
     -------
     NgramModel
-        Its ``report`` says what the file holds and what had to be added; see `read_arpa_trie`.
+        Its ``training_info`` has what the file holds and what had to be added; see `read_arpa_trie`.
 
     Raises
     ------
     BadDataError
-        With file and line, if the file is not as the module describes, is cut off, or holds an n-gram twice.
+        With file and line, if the file is not as the module describes, is cut off, or repeats an n-gram.
 
     Examples
     --------
@@ -71,15 +70,15 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     NgramModel(order 1, 4 n-grams, unknown)
 
     """
-    vocabulary, trie, report = read_arpa_trie(place, progress=progress)
-    return NgramModel(vocabulary, trie, training_info=report)
+    vocabulary, trie, info = read_arpa_trie(place, progress=progress)
+    return NgramModel(vocabulary, trie, training_info=info)
 
 
 def write_arpa(
     place: Place,
     model: NgramModel,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
 
@@ -91,7 +90,7 @@ def write_arpa(
     model
         The model.
     progress
-        Called with the number of n-grams written so far and of all.
+        Called with the fraction done and a few words.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def read_arpa_trie(
         The special words, then the other 1-grams in the order of the file.
     trie
         The n-grams.
-    report
+    info
         ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many n-grams were added
         because longer ones start with them; ``added_words``: special words that were missing;
         ``unknown_word``: how the file spells ``<unk>``, None if it has none.
@@ -158,17 +157,17 @@ def read_arpa_trie(
     trie = NgramTrie(
         trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
     )
-    report = {
+    info = {
         "ngrams": reader.counts,
         "inserted_starts": reader.inserted,
         "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
-    return vocabulary, trie, report
+    return vocabulary, trie, info
 
 
 def _model_folder_of(file: Path) -> Path | None:
-    """Give the folder of a file, if it looks like a model folder and the file like one of its own."""
+    """Return the folder of a file, if it looks like a model folder and the file like one of its own."""
     folder = file.absolute().parent
     return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
 
@@ -184,7 +183,7 @@ def write_arpa_trie(
     vocabulary: Vocabulary,
     trie: NgramTrie,
     *,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> None:
     """Write the parts of a model as `write_arpa` does."""
     if len(vocabulary) != len(trie.numbers):
@@ -211,5 +210,6 @@ def write_arpa_trie(
                 end = min(begin + _NGRAMS_A_BLOCK, count)
                 file.write(writer.lines(level, begin, end))
                 if progress:
-                    progress(sum(trie.sizes[: level - 1]) + end, sum(trie.sizes))
+                    done, total = sum(trie.sizes[: level - 1]) + end, sum(trie.sizes)
+                    progress(done / total, f"{done:,} of {total:,} n-grams")
         file.write(b"\n\\end\\\n")

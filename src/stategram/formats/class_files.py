@@ -14,7 +14,7 @@ Columns are separated by ASCII white space; a word is anything without it. Witho
 
 1. ``json`` if it begins with ``{`` and ends with ``}``, or begins as our own JSON does;
 2. ``srilm`` if every line begins with ``CLASS`` and has two columns, or three with a probability second;
-3. ``brown`` if every line has three columns, the first of bits only and the third a whole number;
+3. ``brown`` if every line has three columns, the first of bits only and the third an integer;
 4. ``srilm`` if every line has three columns with a probability second, and some third column is no number;
 5. ``tsv`` otherwise.
 
@@ -48,7 +48,7 @@ _EXPECTED = {
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _PROBABILITY = re.compile(rb"(0*\.\d+|0+\.?|0*1(\.0*)?|\d(\.\d*)?[eE]-\d+)([eE]-\d+)?")
 _BITS = re.compile(rb"[01]+")
-_WHOLE = re.compile(rb"\d+")
+_INTEGER = re.compile(rb"\d+")
 
 
 def write_classes(
@@ -121,8 +121,8 @@ def write_classes(
     elif format == "brown" and bit_paths is not None:
         lines = [f"{bit_paths[g]}\t{w}\t{n}\n" for w, g, n in rows]
     else:
-        share = _shares(label, count).tolist()
-        lines = [f"CLASS-{g:05d} {p} {w}\n" for (w, g, _), p in zip(rows, share, strict=True)]
+        fractions = _fractions(label, count).tolist()
+        lines = [f"CLASS-{g:05d} {p} {w}\n" for (w, g, _), p in zip(rows, fractions, strict=True)]
     atomic_write(place, "".join(lines).encode())
 
 
@@ -176,7 +176,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
 
 
 def _looks_like_json(text: bytes) -> bool:
-    """Say whether a file is JSON, whole or cut off; its first line alone is no row of a class file."""
+    """Return whether a file is JSON, complete or cut off; its first line alone is no row of a class file."""
     return text.startswith(b"{") and (text.endswith(b"}") or b'"classes"' in text[:200])
 
 
@@ -187,7 +187,7 @@ def _detect(rows: list[list[bytes]]) -> str:
     ):
         return "srilm"
     if widths == {3}:
-        if all(_BITS.fullmatch(row[0]) and _WHOLE.fullmatch(row[2]) for row in rows):
+        if all(_BITS.fullmatch(row[0]) and _INTEGER.fullmatch(row[2]) for row in rows):
             return "brown"
         if all(_PROBABILITY.fullmatch(row[1]) for row in rows) and not all(
             _NUMBER.fullmatch(row[2]) for row in rows
@@ -198,7 +198,7 @@ def _detect(rows: list[list[bytes]]) -> str:
 
 def _is_row(row: list[bytes], format: str) -> bool:
     if format == "brown":
-        return len(row) == 3 and bool(_BITS.fullmatch(row[0])) and bool(_WHOLE.fullmatch(row[2]))
+        return len(row) == 3 and bool(_BITS.fullmatch(row[0])) and bool(_INTEGER.fullmatch(row[2]))
     if format == "srilm":
         return len(row) == 2 or (len(row) == 3 and bool(_PROBABILITY.fullmatch(row[1])))
     return len(row) == 2 or (len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
@@ -210,7 +210,7 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
             shown = b" ".join(line[:6]).decode()
             raise BadDataError(
                 f"{name}:{number}: found {plural(len(line), 'column')}, {shown[:80]!r}; a {format} class "
-                f"file has {_EXPECTED[format]} on each line. Mend the line"
+                f"file has {_EXPECTED[format]} on each line: correct the line"
             )
 
 
@@ -221,7 +221,7 @@ def _word_and_class(row: list[bytes], format: str) -> tuple[bytes, bytes]:
 
 
 def _find_second(name: str, lines: list[list[bytes]], format: str) -> None:
-    """Raise if a word that is there twice has two classes; a line said twice does no harm."""
+    """Raise if a duplicate word has two classes; a duplicate line does no harm."""
     seen: dict[bytes, tuple[bytes, int]] = {}
     for number, line in enumerate(lines, 1):
         if not line:
@@ -250,11 +250,11 @@ def _check_words(words: Sequence[str]) -> None:
         )
     if len(set(encoded)) < len(encoded):
         seen: set[str] = set()
-        twice = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
-        raise BadDataError(f"the word {twice!r} was given twice; a word has one class")
+        duplicate = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
+        raise BadDataError(f"the word {duplicate!r} is a duplicate; a word has one class")
 
 
-def _shares(label: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+def _fractions(label: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.float64]:
     """p(word | class); alike for the words of a class without events."""
     total = np.bincount(label, weights=count)[label] if len(label) else np.zeros(0)
     alike = 1.0 / np.bincount(label)[label] if len(label) else np.zeros(0)

@@ -1,4 +1,4 @@
-"""The arrays of a model from its n-grams: what was not kept goes, and nodes are numbered through."""
+"""The arrays of a model from its n-grams: dropped ones are left out, and nodes are numbered."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NONE = np.empty(0, np.uint32)
 
 
 def assemble(estimates: Estimates, *, workspace: Workspace) -> NgramTrie:
-    """Put the arrays of a model together. The estimates are used up on the way."""
+    """Return the arrays of a model. The estimates are used up on the way."""
     levels = estimates.levels
     order = len(levels) - 1
     ranks = [_ranks(level.keep, workspace) for level in levels]
@@ -77,7 +77,7 @@ def assemble(estimates: Estimates, *, workspace: Workspace) -> NgramTrie:
 
 
 def _ranks(keep: NDArray[np.uint8], workspace: Workspace) -> NDArray[np.uint32]:
-    """Give for each n-gram, and one more, how many before it are kept; nothing if all are."""
+    """Return for each n-gram, and one more, how many before it are kept; empty if all are."""
     if len(keep) == 0:
         return _NONE
     ranks: NDArray[Any] = workspace.empty(len(keep) + 1, np.uint32)

@@ -159,24 +159,21 @@ class CategoryNgramModel(Model):
         """Return the log-probabilities of a text, in one walk over it."""
         self._check_features(features)
         corpus = self._corpus(text)
-        node, category = (self.start() if state is None else state).value
-        categories = self.categories[corpus.ids]
-        scores = self.ngram.score(
-            Corpus(categories, corpus.sentence_starts, self.ngram.vocabulary),
-            features=[name for name in features if name != "category"],
-            state=State(node),
+        node, category = self._first_state(state).value
+        scores = self.ngram.score_mapped(
+            corpus, self._numbers, [name for name in features if name != "category"], State(node)
         )
         log_probs = scores.log_probs
         log_probs += self._log_word_probs[corpus.ids]
         found = dict(scores.features)
         if "category" in features:
             last = np.empty(corpus.n_events, np.float32)
-            last[1:] = categories[:-1]
+            last[1:] = self.categories.astype(np.float32)[corpus.ids[:-1]]
             last[corpus.sentence_starts[:-1]] = BEGIN
             last[:1] = category
             found["category"] = last
         if corpus.n_events > 0:
-            category = BEGIN if corpus.ids[-1] == END else int(categories[-1])
+            category = BEGIN if corpus.ids[-1] == END else int(self.categories[corpus.ids[-1]])
         return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
 
     def advance(self, state: State, word: str) -> Step:
@@ -240,6 +237,10 @@ class CategoryNgramModel(Model):
             raise BadDataError(
                 f"{folder.path}: not a category n-gram model ({error}); write it again"
             ) from error
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.uint32]:
+        return self.ngram.trie.numbers[self.categories]
 
     @cached_property
     def _log_word_probs(self) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.models.discounts import absolute_discount
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary, dense_ids
 
-Categories: TypeAlias = "Mapping[str, object] | NDArray[np.integer[Any]] | Sequence[int]"
+Categories: TypeAlias = "Mapping[str, Hashable] | NDArray[np.integer[Any]] | Sequence[int]"
 
 _NO_CATEGORY = -1
 
@@ -37,15 +37,10 @@ def category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.u
 
 def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]:
     if isinstance(categories, Mapping):
-        numbers: dict[object, int] = {}
-        return np.fromiter(
-            (
-                numbers.setdefault(categories[word], len(numbers)) if word in categories else _NO_CATEGORY
-                for word in vocabulary.words
-            ),
-            np.int64,
-            len(vocabulary),
-        )
+        words = vocabulary.words
+        numbers = dense_ids(categories[word] for word in words if word in categories)
+        labels = (numbers[categories[word]] if word in categories else _NO_CATEGORY for word in words)
+        return np.fromiter(labels, np.int64, len(words))
     given = np.asarray(categories)
     if given.shape != (len(vocabulary),) or not np.issubdtype(given.dtype, np.integer):
         raise UsageError(

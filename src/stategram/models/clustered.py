@@ -28,7 +28,6 @@ from stategram.wording import plural
 # high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same
 # for two million and for 40 million words.
 _DISCOUNTS = (0.7, 1.1, 1.5)
-_EVENTS_PER_PIECE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,10 +221,10 @@ class ClusteredModel(Model):
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each context is looked up once."""
         self._check_features(features)
-        corpus, history = self._corpus(text), (self.start() if state is None else state).value
+        corpus, history = self._corpus(text), self._first_state(state).value
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
-        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+        for begin, piece in corpus.pieces():
             here = slice(begin, begin + piece.n_events)
             levels = self._find(piece, history if begin == 0 else self.start().value)
             categories = self.categories[piece.ids]

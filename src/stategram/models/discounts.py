@@ -1,4 +1,4 @@
-"""What is taken from counts and left for words that were not seen, from counts of counts.
+"""Discounts of counts, which leave probability for unseen words, from counts of counts.
 
 ``n[r]`` is the number of n-grams that occur r times.
 """
@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-USUAL_DISCOUNTS = (0.5, 1.0, 1.5)
+DEFAULT_DISCOUNTS = (0.5, 1.0, 1.5)
 
 
 def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
-    """Give the discounts of counts of 1, 2 and more (Chen and Goodman 1998); a note on usual ones.
+    """Return the discounts of counts of 1, 2 and more (Chen and Goodman 1998); a note on defaults.
 
     Y = n1 / (n1 + 2 n2),  D1 = 1 - 2 Y n2 / n1,  D2 = 2 - 3 Y n3 / n2,  D3 = 3 - 4 Y n4 / n3
     """
@@ -25,32 +25,31 @@ def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], 
         # A discount of 0 could leave a history without any weight for unseen words.
         if all(0 < discount <= r for r, discount in enumerate(found, 1)):
             return found, None
-    return USUAL_DISCOUNTS, (
-        "too few rare ones to estimate discounts from; 0.5, 1 and 1.5 are used, as is usual"
+    return DEFAULT_DISCOUNTS, (
+        "too few rare ones to estimate discounts from; the default discounts 0.5, 1 and 1.5 are used"
     )
 
 
 def absolute_discount(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
-    """Give the discount of all counts (Ney, Essen and Kneser 1994), thrice: D = n1 / (n1 + 2 n2)."""
+    """Return the discount D = n1 / (n1 + 2 n2) of counts of 1, 2 and more (Ney, Essen and Kneser 1994)."""
     if n[1] > 0 and n[2] > 0:
         found = n[1] / (n[1] + 2 * n[2])
         return (found, found, found), None
     return (0.5, 0.5, 0.5), "too few rare ones to estimate a discount from; 0.5 is used"
 
 
-def good_turing_ratios(n: Sequence[int], most: int) -> tuple[list[float], str | None]:
-    """Give the ratio by which counts of 0, 1, ..., `most` and more are multiplied (Katz 1987).
+def good_turing_ratios(n: Sequence[int], max_count: int) -> tuple[list[float], str | None]:
+    """Return the ratio by which counts of 0, 1, ..., `max_count` and more are multiplied (Katz 1987).
 
-    r* = (r + 1) n[r + 1] / n[r],  A = (most + 1) n[most + 1] / n[1],  ratio = (r* / r - A) / (1 - A)
-
-    The last ratio is that of all counts above `most`: 1. So is a ratio that makes no sense.
+    r* = (r + 1) n[r + 1] / n[r],  A = (m + 1) n[m + 1] / n[1],  ratio = (r* / r - A) / (1 - A),
+    m = max_count. The ratio of all greater counts is 1, and so is one that is not between 0 and 1.
     """
-    ratios = [0.0] + [1.0] * (most + 1)
+    ratios = [0.0] + [1.0] * (max_count + 1)
     wrong = []
-    share = (most + 1) * n[most + 1] / n[1] if n[1] > 0 else 1.0
-    for r in range(1, most + 1):
-        if n[r] > 0 and n[r + 1] > 0 and share < 1:
-            ratio = ((r + 1) * n[r + 1] / (r * n[r]) - share) / (1 - share)
+    a = (max_count + 1) * n[max_count + 1] / n[1] if n[1] > 0 else 1.0
+    for r in range(1, max_count + 1):
+        if n[r] > 0 and n[r + 1] > 0 and a < 1:
+            ratio = ((r + 1) * n[r + 1] / (r * n[r]) - a) / (1 - a)
             if 0 < ratio <= 1:
                 ratios[r] = ratio
                 continue

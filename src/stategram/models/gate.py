@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,7 +36,7 @@ GATE_KINDS = ("none", *_SINGLE, "all")
 
 _MAX_QUANTILES = 16
 _EVENTS_PER_BUCKET = 50
-# Features are float32, which cannot tell greater integers apart.
+# Features are float32, which cannot represent all greater integers.
 _MAX_VALUES = 1 << 24
 
 
@@ -75,15 +76,19 @@ class Buckets:
     @property
     def number(self) -> int:
         """The number of buckets."""
-        return sum(len(edges) + 1 for edges in self.edges)
+        return int(self._begins[-1])
+
+    @cached_property
+    def _begins(self) -> NDArray[np.int64]:
+        """The first bucket of each value of the first feature, and the end."""
+        return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
 
     def of(self, features: Features, size: int) -> NDArray[np.int64]:
         """Return the bucket of each of `size` events from the features of its history."""
         if not self.names:
             return np.zeros(size, np.int64)
         first = np.clip(features[self.names[0]].astype(np.int64), 0, len(self.edges) - 1)
-        begins = np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
-        buckets: NDArray[np.int64] = begins[first]
+        buckets: NDArray[np.int64] = self._begins[first]
         if len(self.names) > 1:
             second = features[self.names[1]]
             for value, edges in enumerate(self.edges):
@@ -115,7 +120,7 @@ def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
     if n < 2:
         return ()
     quantiles = np.quantile(values, np.arange(1, n) / n)
-    # Below the first edge there would be nothing if it were the least value.
+    # Below the first edge there would be nothing if it were the smallest value.
     return tuple(np.unique(quantiles[quantiles > values.min()]).tolist())
 
 
@@ -179,7 +184,7 @@ class Gate:
         """The number of weights."""
         return sum(table.size for table in self.tables)
 
-    @property
+    @cached_property
     def needs(self) -> dict[int, set[str]]:
         """The names of the features that each part has to return."""
         needs: dict[int, set[str]] = {}

@@ -197,17 +197,17 @@ class Mixture(Model):
         self._check_features(features)
         corpus = self._corpus(text)
         sources = {name: self._source(name) for name in features}
-        asked = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
+        requested = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
         for name, number in sources.items():
-            asked[number].add(name)
-        states = list((self.start() if state is None else state).value)
+            requested[number].add(name)
+        states = list(self._first_state(state).value)
         log_probs = np.zeros(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             scored = [
                 part.score(piece, names, state)
-                for part, names, state in zip(self._aligned, asked, states, strict=True)
+                for part, names, state in zip(self._aligned, requested, states, strict=True)
             ]
             weights = self.gate.weights(dict(enumerate(one.features for one in scored)), piece.n_events)
             mixed = log_probs[begin : begin + piece.n_events]

@@ -1,6 +1,6 @@
 """What every model can do.
 
-A kind of model has to say what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
+A kind of model defines what it is (`kind`, `title`, `describe`, `parameters`, `order`), where a sentence
 starts (`start`), and how probable a text is (`score`, `distribution_after`); everything else follows.
 """
 
@@ -173,7 +173,7 @@ class Model(ABC):
         return Step(float(scores.log_probs[0]), scores.state, order)
 
     def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
-        """Return the state after the words of a history, which begins a sentence unless told otherwise."""
+        """Return the state after the words of a history, which begins a sentence by default."""
         words = split_words(history)
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]
@@ -256,6 +256,12 @@ class Model(ABC):
         if not isinstance(text, Corpus):
             text = corpus_from_sentences(text, vocabulary=self.vocabulary)
         return text.in_vocabulary(self.vocabulary)
+
+    def _first_state(self, state: State | None) -> State:
+        """Return the state in which a text starts."""
+        if state is not None and not isinstance(state, State):
+            raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
+        return self.start() if state is None else state
 
     def _one_event(self, id: int) -> Corpus:
         return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)

@@ -152,7 +152,7 @@ class NgramModel(Model):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # ARPA files do not say
+        known = "" if self.smoothing == "unknown" else f", {self.smoothing}"  # as in ARPA files
         return f"{self.order}-gram model{known}"
 
     @property
@@ -222,14 +222,23 @@ class NgramModel(Model):
 
         """
         self._check_features(features)
-        corpus, start = self._corpus(text), self.start()
-        first = start if state is None else state
+        first = self._first_state(state)
+        return self.score_mapped(self._corpus(text), self.trie.numbers, features, first)
+
+    def score_mapped(
+        self,
+        corpus: Corpus,
+        numbers: NDArray[np.uint32],
+        features: Collection[str],
+        first: State,
+    ) -> Scores:
+        """Score a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
         try:
             log_probs, orders, nodes = self._reader.score_events(
                 corpus.ids,
                 corpus.sentence_starts,
-                self.trie.numbers,
-                start.value,
+                numbers,
+                self.start().value,
                 first.value,
                 bool(features),
                 scoring_threads(corpus.n_events),
@@ -240,7 +249,7 @@ class NgramModel(Model):
         return Scores(
             corpus,
             log_probs,
-            self._state_at_end(corpus, first),
+            self._state_at_end(corpus, numbers, first),
             orders,
             {name: self._node_feature(name, nodes) for name in features},
         )
@@ -253,7 +262,7 @@ class NgramModel(Model):
             lengths += nodes >= begin
         return lengths
 
-    def _state_at_end(self, corpus: Corpus, first: State) -> State:
+    def _state_at_end(self, corpus: Corpus, numbers: NDArray[np.uint32], first: State) -> State:
         if corpus.n_events == 0:
             return first
         if corpus.ids[-1] == END:
@@ -263,9 +272,7 @@ class NgramModel(Model):
         last = sentence[max(0, len(sentence) - self.order + 1) :]
         before = first if corpus.n_sentences == 1 else self.start()
         return State(
-            self._node_after(
-                before.value if len(last) == len(sentence) else 0, self.trie.numbers[last].tolist()
-            )
+            self._node_after(before.value if len(last) == len(sentence) else 0, numbers[last].tolist())
         )
 
     def advance(self, state: State, word: str) -> Step:

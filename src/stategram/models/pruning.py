@@ -15,13 +15,13 @@ from stategram.text import BEGIN
 
 
 def prune(estimates: Estimates, threshold: float, *, workspace: Workspace) -> None:
-    """Drop the n-grams without which the perplexity rises by less than a share of `threshold`.
+    """Drop the n-grams without which the perplexity rises by less than the fraction `threshold`.
 
-    The longest go first. What begins a longer n-gram that is kept is kept too. The probabilities of what is
-    left stay, back-off weights are made anew.
+    The longest go first. The start of a longer n-gram that is kept is kept too. The probabilities of the
+    others stay, back-off weights are computed again.
     """
     _drop(estimates, threshold, workspace)
-    _normalise(estimates, workspace)
+    _normalize(estimates, workspace)
 
 
 def _drop(estimates: Estimates, threshold: float, workspace: Workspace) -> None:
@@ -50,7 +50,7 @@ def _drop(estimates: Estimates, threshold: float, workspace: Workspace) -> None:
 
 
 def _history_probs(estimates: Estimates, workspace: Workspace) -> list[NDArray[np.float64]]:
-    """Give the probability of each n-gram that can be a history, by its length from 1 on."""
+    """Return the probability of each n-gram that can be a history, by its length from 1 on."""
     found: list[NDArray[Any]] = []
     parents: NDArray[Any] = np.ones(1)
     for k, level in enumerate(estimates.levels[1:-1], 1):
@@ -59,13 +59,13 @@ def _history_probs(estimates: Estimates, workspace: Workspace) -> list[NDArray[n
             estimates.levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
         )
         if k == 1:
-            probs[estimates.numbers[BEGIN]] = 1.0  # it is always there
+            probs[estimates.numbers[BEGIN]] = 1.0  # every sentence has it
         found.append(probs)
         parents = probs
     return found
 
 
-def _normalise(estimates: Estimates, workspace: Workspace) -> None:
+def _normalize(estimates: Estimates, workspace: Workspace) -> None:
     levels = estimates.levels
     lower = 10.0 ** levels[1].log_probs.astype(np.float64)
     for k in range(2, len(levels)):

@@ -69,7 +69,7 @@ class Scores:
     orders
         The length of the n-gram that gave each probability; None if the model has no n-grams of words.
     features
-        By name, a value for each event: what was asked for of the history before it.
+        The requested features of the history before each event, by name.
     parts
         The parts of a mixture; empty for other models.
 

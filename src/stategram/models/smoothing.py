@@ -48,16 +48,16 @@ class Estimates:
 
 
 def usual_min_counts(smoothing: str, order: int) -> tuple[int, ...]:
-    """Give the counts below which n-grams are dropped by default: Katz drops longer ones that occur once."""
+    """Return the default minimum counts of n-grams: Katz drops longer ones that occur once."""
     return tuple(2 if smoothing == "katz" and k > 2 else 1 for k in range(1, order + 1))
 
 
 def check_min_counts(min_counts: Sequence[int], order: int) -> None:
-    """Refuse cut-offs that make no sense."""
+    """Refuse inconsistent minimum counts."""
     if len(min_counts) != order or min_counts[0] != 1 or list(min_counts) != sorted(min_counts):
         raise UsageError(
             f"min_counts (--min-count) {' '.join(map(str, min_counts))}: expected {order} numbers that do "
-            "not fall, one for each length of n-grams, the first of them 1"
+            "not decrease, one for each length of n-grams, the first of them 1"
         )
 
 
@@ -71,17 +71,17 @@ def estimate(
 ) -> Estimates:
     """Estimate a model of all n-grams that were counted. The counts are used up on the way."""
     sizes = counts.sizes
-    work = _Work(counts, smoothing, tuple(min_counts), workspace)
+    estimation = _Estimation(counts, smoothing, tuple(min_counts), workspace)
     for k in range(1, counts.order + 1):
-        work.estimate_level(k)
+        estimation.estimate_level(k)
         if progress:
             progress(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
     counts.levels.clear()
-    return work.estimates
+    return estimation.estimates
 
 
-class _Work:
-    """What is at hand while the levels are estimated: exact probabilities of the two last ones."""
+class _Estimation:
+    """The state of an estimation, level by level: exact probabilities of the last two levels."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class _Work:
                 )
         if k == 1:
             backoffs[0] = 1.0
-            _spread_left_over(probs, self.begin)
+            _distribute_rest(probs, self.begin)
 
     def _remember(self, k: int, discounts: Sequence[float], note: str | None) -> None:
         self.estimates.discounts.append([float(discount) for discount in discounts])
@@ -223,7 +223,7 @@ class _Work:
 
 
 def _adjust(level: NgramLevel, workspace: Workspace) -> None:
-    """Put continuation counts in the place of counts, except for n-grams that nothing can precede."""
+    """Replace counts by continuation counts, except for n-grams that nothing can precede."""
     if len(level.continuations):
         for begin, end in workspace.chunks(len(level)):
             part = level.continuations[begin:end]
@@ -231,8 +231,8 @@ def _adjust(level: NgramLevel, workspace: Workspace) -> None:
         level.continuations = np.empty(0, np.uint32)
 
 
-def _spread_left_over(probs: NDArray[np.float64], begin: int) -> None:
-    """Give what discounting left of the unigrams to the words that have nothing, or else to all."""
+def _distribute_rest(probs: NDArray[np.float64], begin: int) -> None:
+    """Distribute what discounting left of the unigrams over the words without a count, or else over all."""
     left = 1.0 - probs.sum()
     predicted = np.ones(len(probs), bool)
     predicted[begin] = False

@@ -1,6 +1,5 @@
 """Reports for people: one HTML file with tables, charts and examples, and the tables as Markdown."""
 
-from stategram.report.input_files import FileRead
 from stategram.report.model_page import model_html
 from stategram.report.page import check_report_extra, is_report
 from stategram.report.paper_tables import TABLE_TITLES, tables_markdown
@@ -8,7 +7,6 @@ from stategram.report.reproduction_page import report_html, write_report
 
 __all__ = [
     "TABLE_TITLES",
-    "FileRead",
     "check_report_extra",
     "is_report",
     "model_html",

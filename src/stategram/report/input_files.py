@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from stategram.report.numbers import DASH
 from stategram.report.tables import Column, Table, table
+from stategram.storage import InputFile
 from stategram.wording import size
 
 
-class FileRead(NamedTuple):
-    """A file; its size and SHA-256 are None if it could be read only once."""
-
-    use: str
-    name: str
-    bytes: int | None
-    sha256: str | None
-
-
-def input_files_table(files: Iterable[FileRead]) -> Table:
+def input_files_table(files: Iterable[InputFile]) -> Table:
     """Return name, use, size and SHA-256 of files."""
     return table(
         "Input files",

@@ -84,7 +84,7 @@ def _x_axis(panel: Panel) -> altair.X:
     if panel.log_x:
         return axis.scale(type="log", nice=False).axis(values=values, format=",d", grid=False)
     # No ticks between whole numbers.
-    ticks = min(_MAX_TICKS, values[-1] - values[0])
+    ticks = min(_MAX_TICKS, max(values[-1] - values[0], 1))
     return axis.scale(zero=False, nice=False).axis(tickCount=ticks, format=",d", grid=False)
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 
 from stategram.evaluation import PerplexityFigures
-from stategram.experiments import ClusterGallery, gallery
+from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, Mixture, Model
 from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.report.input_files import FileRead, input_files_table
+from stategram.report.input_files import input_files_table
 from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
 from stategram.report.page import render
 from stategram.report.tables import Cell, Column, Table, table
+from stategram.storage import InputFile
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
 
@@ -53,7 +54,7 @@ def model_html(
     *,
     manifest: Mapping[str, Any] | None = None,
     test: PerplexityFigures | None = None,
-    files: Iterable[FileRead] = (),
+    files: Iterable[InputFile] = (),
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
@@ -245,9 +246,9 @@ def _value(value: str | float | None) -> str:
     return perplexity(value).replace("-", MINUS) if isinstance(value, float) else value
 
 
-def _training_files(manifest: Mapping[str, Any]) -> Iterator[FileRead]:
+def _training_files(manifest: Mapping[str, Any]) -> Iterator[InputFile]:
     for one in manifest.get("inputs", ()):
-        yield FileRead(one.get("use", "training"), one["name"], one["bytes"], one["sha256"])
+        yield InputFile(one.get("use", "training"), one["name"], one["bytes"], one["sha256"])
 
 
 def _json(value: Mapping[str, Any]) -> str:

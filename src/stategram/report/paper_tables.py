@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stategram.experiments.reproduction import Reproduction, RowResult
+from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
 from stategram.report.numbers import DASH, TIMES, change, count, percent, perplexity
 from stategram.report.tables import Cell, Column, Table, markdown_text, table, table_markdown
 from stategram.report.verdict import headline, incomplete, is_tree
@@ -30,7 +30,7 @@ MEASURES = (
 
 def tables_markdown(found: Reproduction) -> str:
     """Return the verdict, the claims and all tables as Markdown."""
-    paragraphs = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, MEASURES]
+    paragraphs = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, MEASURES, CHOICES]
     tables = [*([claims_table(found)] if found.claims else []), *paper_tables(found)]
     return (
         "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
@@ -93,7 +93,8 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
             f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
         perplexity(row.test.perplexity),
-        perplexity(row.paper.perplexity if row.paper else None),
+        # Most of the paper's figures are whole numbers.
+        perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
         Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
         change(row.paper.change if row.paper else None),
         perplexity(row.test.perplexity_known),
@@ -109,9 +110,12 @@ def _against(row: RowResult, found: Reproduction) -> str:
     if row.compared_with is None:
         return ""
     other = next((one for one in found.rows if one.key == row.compared_with), None)
-    if other is not None and other.kind == "clustered" and other.context == row.context:
-        return "the tree of table 1" if is_tree(other) else "flat"
-    return other.title if other is not None else row.compared_with
+    if other is None:
+        return row.compared_with
+    if other.kind != "clustered" or other.context != row.context:
+        return other.title
+    name = "the tree" if is_tree(other) else "flat"
+    return name if other.table == row.table else f"{name} of table {other.table}"
 
 
 def _note(rows: list[RowResult]) -> str:

@@ -10,7 +10,7 @@ from stategram.report.charts import Chart, Legend, Ranked, Weight, perplexity_ba
 from stategram.report.line_charts import Panel, Point
 from stategram.report.numbers import count, count_range, criterion, perplexity
 from stategram.report.tables import Column, table
-from stategram.report.verdict import is_tree
+from stategram.report.verdict import PAPER_TABLES, is_tree
 from stategram.wording import plural
 
 _COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture"}
@@ -263,12 +263,17 @@ def _pairs(found: Reproduction, chosen: Callable[[RowResult], bool]) -> list[tup
             trees.setdefault(other.key, row)
     paired = {row.key for row in trees.values()}
     return [
-        (f"{row.context} ({count(row.states)}, {count(row.categories)})", [trees[key], row])
-        if key in trees
-        else (names[key], [row])
+        (_pair_title(trees[key]), [trees[key], row]) if key in trees else (names[key], [row])
         for key, row in rows.items()
         if key not in paired
     ]
+
+
+def _pair_title(tree: RowResult) -> str:
+    """Return the context of a pair; beyond the paper's tables pairs differ in more than that."""
+    if tree.table > PAPER_TABLES:
+        return tree.title
+    return f"{tree.context} ({count(tree.states)}, {count(tree.categories)})"
 
 
 def _legend(pairs: Sequence[tuple[str, list[RowResult]]]) -> Legend:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.experiments.reproduction import Reproduction, RowResult
-from stategram.report.input_files import FileRead, input_files_table
+from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
+from stategram.report.input_files import input_files_table
 from stategram.report.numbers import DASH, count
 from stategram.report.page import render
 from stategram.report.paper_tables import COMPARABLE, MEASURES, claims_table, paper_tables, tables_markdown
@@ -21,8 +21,6 @@ from stategram.report.tables import Cell, Column, Table, table
 from stategram.report.verdict import headline, incomplete
 from stategram.storage import atomic_write
 from stategram.wording import duration
-
-_PAPER_SECONDS = {"w-1 2000,2000": 10 * 3600.0, "w-2,w-1 tree": 3 * 86400.0}
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
@@ -43,7 +41,7 @@ def report_html(found: Reproduction) -> str:
         train_words=next((text.words for text in found.texts if text.use == "train"), None),
         comparable=COMPARABLE,
         measures=MEASURES,
-        choices="",
+        choices=CHOICES,
         claims=claims_table(found),
         tables=paper_tables(found),
         perplexities=perplexity_chart(found),
@@ -52,7 +50,7 @@ def report_html(found: Reproduction) -> str:
         galleries=[(titles.get(one.key, one.key), one) for one in found.galleries],
         times=_times(found),
         texts=_texts(found),
-        inputs=input_files_table(FileRead(one.use, one.name, one.bytes, one.sha256) for one in found.inputs),
+        inputs=input_files_table(found.inputs),
     )
 
 
@@ -83,7 +81,7 @@ def _time(row: RowResult) -> tuple[str | Cell, ...]:
 
 def _paper_time(row: RowResult) -> Cell:
     """Return the paper's time of a row; it is compared with ours if there are as many clusters."""
-    seconds = _PAPER_SECONDS.get(row.key)
+    seconds = row.paper.seconds if row.paper else None
     if seconds is None:
         return Cell()
     as_many = (row.states, row.categories) == row.asked

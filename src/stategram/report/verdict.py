@@ -8,7 +8,7 @@ from stategram.experiments.reproduction import N_CLAIMS, Reproduction, RowResult
 from stategram.report.numbers import percent
 from stategram.wording import plural
 
-_PAPER_TABLES = 4
+PAPER_TABLES = 4
 
 
 def headline(found: Reproduction) -> str:
@@ -58,7 +58,7 @@ def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str,
     changes = [
         row.change
         for row in found.rows
-        if row.table <= _PAPER_TABLES and row.change is not None and chosen(row)
+        if row.table <= PAPER_TABLES and row.change is not None and chosen(row)
     ]
     if not changes:
         return None

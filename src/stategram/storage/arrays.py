@@ -35,19 +35,19 @@ _BLOCK = 2**24
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Write named arrays to a safetensors file; give its SHA-256."""
-    whole = {
+    """Write named arrays to a safetensors file; return its SHA-256."""
+    plain = {
         name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()
     }
     # The largest elements first: then every array begins where its elements may.
-    names = sorted(whole, key=lambda name: (-whole[name].itemsize, name))
+    names = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
     header: dict[str, Any] = {}
     end = 0
     for name in names:
-        begin, end = end, end + whole[name].nbytes
+        begin, end = end, end + plain[name].nbytes
         header[name] = {
-            "dtype": _NAMES[whole[name].dtype.str],
-            "shape": whole[name].shape,
+            "dtype": _NAMES[plain[name].dtype.str],
+            "shape": plain[name].shape,
             "data_offsets": (begin, end),
         }
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -58,14 +58,14 @@ def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
             file.write(part)
             digest.update(part)
         for name in names:
-            for block in _blocks(whole[name]):
+            for block in _blocks(plain[name]):
                 file.write(block)
                 digest.update(block)
     return digest.hexdigest()
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
-    """Give the bytes of an array; if it is a window on a file, never much of it in memory."""
+    """Yield the bytes of an array; of one that is mapped from a file, never much is in memory."""
     source: Any = array
     while isinstance(source, np.ndarray | memoryview):
         source = source.base if isinstance(source, np.ndarray) else source.obj
@@ -108,4 +108,4 @@ def _array(data: bytes | mmap.mmap, start: int, size: int, entry: Mapping[str, A
 
 
 def _damaged(path: Path, what: str) -> BadDataError:
-    return BadDataError(f"{path}: not a whole safetensors file: {what}; write the folder again")
+    return BadDataError(f"{path}: not a complete safetensors file: {what}; write the folder again")

@@ -1,4 +1,4 @@
-"""One file, written whole: a reader never meets half of it."""
+"""One file, written atomically: a reader never meets half of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 from stategram.errors import StategramError, UsageError
-from stategram.storage.partial import partial_of
+from stategram.storage.temporary import temporary_name
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -104,7 +104,7 @@ def _open_directly(path: Path) -> Iterator[Writer]:
 @contextmanager
 def _open_beside(named: Path) -> Iterator[Writer]:
     path = named.resolve()
-    partial = partial_of(path)
+    partial = temporary_name(path)
     unpacked = partial.open("xb")  # an error if it is there: what is removed below was made here
     try:
         with unpacked as file:

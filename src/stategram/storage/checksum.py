@@ -14,7 +14,7 @@ _BLOCK_SIZE = 1 << 22
 
 
 def file_sha256(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Give the SHA-256 of a file; `progress` is called with the number of bytes of each block."""
+    """Return the SHA-256 of a file; `progress` is called with the number of bytes of each block."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while block := file.read(_BLOCK_SIZE):

@@ -1,10 +1,10 @@
 """A folder with a manifest: the one way in which stategram keeps things on disk.
 
 A folder holds texts, arrays (`*.safetensors`) and, written last, `manifest.json` with the SHA-256 of
-every other file. It is written as `name.<number>.partial`, the number drawn by lot, synced and renamed: it is
-there whole or not at all. A folder that it replaces is `name.<number>.replaced` for the moment between two
-renamings. A run that is killed leaves these behind (`left_overs`); if it was killed in that moment,
-`recover_folder` gives the old folder its name again, else they are of no use to any later run.
+every other file. It is written as `name.<number>.partial`, a random number, synced and renamed: it
+appears atomically. A folder that it replaces is `name.<number>.replaced` for the moment between two
+renamings. A run that is killed leaves these behind (`temporary_files`); if it was killed in that moment,
+`restore_replaced` gives the old folder its name again, else they are of no use to any later run.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress, report_bytes
 from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.checksum import file_sha256
-from stategram.storage.partial import left_overs, partial_of
+from stategram.storage.temporary import temporary_files, temporary_name
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -41,7 +41,7 @@ class OtherVersionError(BadDataError):
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that was opened and found whole, or the part of it whose file names begin with `prefix`."""
+    """A folder that was opened and verified, or the part of it whose file names begin with `prefix`."""
 
     path: Path
     manifest: Mapping[str, Any]
@@ -49,11 +49,11 @@ class Folder:
     prefix: str = ""
 
     def text(self, name: str) -> bytes:
-        """Give the bytes of a file of the folder."""
+        """Return the bytes of a file of the folder."""
         return self._file(name).read_bytes()
 
     def arrays(self, name: str, *, mmap: bool = True) -> dict[str, NDArray[Any]]:
-        """Give the arrays of the file `name`.safetensors, read-only and by default mapped."""
+        """Return the arrays of the file `name`.safetensors, read-only and by default mapped."""
         return map_arrays(self._file(f"{name}.safetensors"), in_memory=not mmap)
 
     def has(self, name: str) -> bool:
@@ -61,7 +61,7 @@ class Folder:
         return self.prefix + name in self.files
 
     def parts(self) -> list[Folder]:
-        """Give what the manifest lists under ``parts``; the names of their files begin with ``0-``, ...."""
+        """Return what the manifest lists under ``parts``; the names of their files begin with ``0-``, ...."""
         listed = self.manifest.get("parts", [])
         if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
             raise BadDataError(f"{self.path}: the parts in its manifest are no list; write the folder again")
@@ -116,7 +116,7 @@ def write_folder(
         raise StategramError(f"{path} exists and is not a folder of stategram; choose another name")
     if not path.parent.is_dir():
         raise StategramError(f"cannot write {path}: there is no folder {path.parent}; make it first")
-    partial = partial_of(path)
+    partial = temporary_name(path)
     try:
         partial.mkdir()  # an error if it is there already: what is removed below was made here
         try:
@@ -130,7 +130,7 @@ def write_folder(
 
 
 def _replace(path: Path, partial: Path) -> None:
-    """Give a folder its name; the one that has it now goes only after that."""
+    """Rename a folder; the one that has the name now is removed only after that."""
     if not path.exists():
         partial.rename(path)
         _sync(path.parent)
@@ -146,21 +146,21 @@ def _replace(path: Path, partial: Path) -> None:
         shutil.rmtree(replaced, ignore_errors=True)
 
 
-def recover_folder(path: str | os.PathLike[str]) -> None:
-    """Give a folder its name again, if a run that was about to replace it was killed; of several, the latest.
+def restore_replaced(path: str | os.PathLike[str]) -> None:
+    """Rename a folder back, if a run that was about to replace it was killed; of several, the latest.
 
     Nothing happens where something has that name. What has lost files or is damaged is left where it is.
     """
     path = Path(path)
     if path.exists() or not path.parent.is_dir():
         return
-    whole = [left for left in left_overs(path) if left.suffix == ".replaced" and _is_whole(left)]
-    if whole:
-        max(whole, key=lambda left: (left / MANIFEST).stat().st_mtime_ns).rename(path)
+    intact = [left for left in temporary_files(path) if left.suffix == ".replaced" and _is_intact(left)]
+    if intact:
+        max(intact, key=lambda left: (left / MANIFEST).stat().st_mtime_ns).rename(path)
         _sync(path.parent)
 
 
-def _is_whole(path: Path) -> bool:
+def _is_intact(path: Path) -> bool:
     try:
         open_folder(path, kind=None)
     except OtherVersionError:
@@ -198,14 +198,14 @@ def _fill(
         files[name] = hashlib.sha256(data).hexdigest()
     for name in files:
         _sync(folder / name)
-    whole = {
+    complete = {
         **manifest,
         "kind": kind,
         "format_version": FORMAT_VERSION,
         "stategram_version": stategram.__version__,
         "files": files,
     }
-    (folder / MANIFEST).write_bytes(_manifest_bytes(whole))
+    (folder / MANIFEST).write_bytes(_manifest_bytes(complete))
     _sync(folder / MANIFEST)
     _sync(folder)
 
@@ -282,7 +282,7 @@ def _verify(path: Path, files: Mapping[str, str], progress: Progress | None) -> 
 
 
 def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
-    """Give the one way to write a manifest, with a checksum of all else in it."""
+    """Return the only way to write a manifest, with a checksum of everything else in it."""
     rest = {name: value for name, value in manifest.items() if name != "checksum"}
     checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
     return (json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n").encode()

@@ -49,22 +49,7 @@ def read_line_blocks(
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
-    Parameters
-    ----------
-    name
-        The file; ``-`` is stdin.
-    normalization
-        How words become those that a model may know.
-    encoding_errors, progress
-        As in `read_corpus`.
-    block_size
-        The size of a block in bytes.
-
-    Raises
-    ------
-    BadDataError
-        After the last block, if there was no word in any.
-
+    A block has about `block_size` bytes. `BadDataError` is raised after the last block if none has words.
     """
     options = EncodingOptions(encoding_errors=encoding_errors)
     total = total_size([name])

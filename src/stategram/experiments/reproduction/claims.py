@@ -1,160 +1,180 @@
 """The paper's claims, held against the rows that were found.
 
-The gains of the tree and of interpolation, and that no clustered model competes with a back-off trigram, are
-in the abstract of the paper; what is claimed of tags and of classes is known second-hand, from its text.
+Each claim measures perplexities by the keys of rows; the paper's own and those found here are measured alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
-from stategram.experiments.reproduction.paper_figures import MIXTURE_GAIN, TREE_GAIN
-from stategram.experiments.reproduction.plan import BACK_OFF, WORDS_TREE
+from stategram.experiments.reproduction.paper import PAPER
 from stategram.experiments.reproduction.results import Claim, RowResult
 
 _YES, _PARTLY, _NO = "yes", "partly", "no"
-# Of a gain of the paper, on its own text.
-_MOST_OF_IT = 2 / 3
-_A_CHANGE = 0.005
-_CLOSE, _NEARLY_CLOSE = 0.10, 0.25
-_LITTLE = 0.02
+_WORDS_FLAT, _WORDS_TREE, _CLASSES_TREE = "w-2,w-1 flat", "w-2,w-1 tree", "g-2,g-1 tree"
+_TRIGRAM = "back-off 3"
 _WINDOWS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
-_Rows = Mapping[str, RowResult]
+_Perplexities = Mapping[str, float]
 
 
-def claims_of(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
+@dataclass(frozen=True)
+class _Measured:
+    """What a claim is about: a sentence, and the relative gains in it."""
+
+    sentence: str
+    gains: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    claim: str
+    measure: Callable[[_Perplexities], _Measured]
+    judge: Callable[[tuple[float, ...], tuple[float, ...]], str]
+    """Takes the gains found and those of the paper."""
+    rule: str
+
+
+def judge_claims(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
     """Judge each claim whose rows are all there."""
-    by_key = {row.key: row for row in rows}
+    ours = {row.key: row.test.perplexity for row in rows if row.table <= 4}
+    paper = {key: figures.perplexity for key, figures in PAPER.items()}
     claims = []
-    for claim in _CLAIMS:
-        if (found := _or_none(claim, by_key)) is not None:
-            claims.append(found)
+    for rule in _RULES:
+        try:
+            found, reported = rule.measure(ours), rule.measure(paper)
+        except KeyError:  # a row is not there
+            continue
+        claims.append(
+            Claim(
+                claim=rule.claim,
+                paper=reported.sentence,
+                found=found.sentence,
+                holds=rule.judge(found.gains, reported.gains),
+                rule=rule.rule,
+            )
+        )
     return tuple(claims)
 
 
-def _or_none(claim: Callable[[_Rows], Claim | None], rows: _Rows) -> Claim | None:
-    try:
-        return claim(rows)
-    except KeyError:  # of a row that is not there
-        return None
+def _tree_beats_flat(of: _Perplexities) -> _Measured:
+    gain = _gain(of, _WORDS_FLAT, _WORDS_TREE)
+    return _Measured(f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[_WORDS_TREE]:,.1f}", (gain,))
 
 
-def _tree_beats_flat(rows: _Rows) -> Claim:
-    """Yes: two thirds of the paper's 12% or more; partly: less than that; no: nothing."""
-    gain = _gain(rows, "w-2,w-1 flat", WORDS_TREE)
-    return Claim(
-        claim="Moving contexts along a tree beats moving single contexts (w-2,w-1)",
-        paper=f"the perplexity is up to {TREE_GAIN:.0%} lower",
-        found=f"{_lower(gain)}: {_ppl(rows, 'w-2,w-1 flat')} flat, {_ppl(rows, WORDS_TREE)} with the tree",
-        holds=_as_much(gain, TREE_GAIN),
-        rule="yes from 8% on; flat, all contexts that are too rare to move share one state",
+def _gain_grows(of: _Perplexities) -> _Measured:
+    gains = tuple(_gain(of, f"{window} flat", f"{window} tree") for window in _WINDOWS)
+    names = zip(("two", "three", "four"), gains, strict=True)
+    return _Measured(", ".join(f"{n} tags: {_lower(gain)}" for n, gain in names), gains)
+
+
+def _flat_stops(of: _Perplexities) -> _Measured:
+    before, after = _WINDOWS[1:]
+    sentence = ", ".join(
+        f"{how} {of[f'{before} {how}']:,.1f} to {of[f'{after} {how}']:,.1f}" for how in ("flat", "tree")
+    )
+    return _Measured(
+        sentence, tuple(_gain(of, f"{before} {how}", f"{after} {how}") for how in ("flat", "tree"))
     )
 
 
-def _gain_grows(rows: _Rows) -> Claim:
-    """Yes: with each further tag; partly: from two tags to four, but not with each; no: else."""
-    gains = [_gain(rows, f"{window} flat", f"{window} tree") for window in _WINDOWS]
-    rises = [later > earlier for earlier, later in pairwise(gains)]
-    holds = _YES if all(rises) else _PARTLY if gains[-1] > gains[0] else _NO
-    return Claim(
-        claim="The gain of the tree grows with the number of tags in the context",
-        paper="it does, from two tags to four",
-        found=", ".join(
-            f"{n} tags: {_lower(gain)}" for n, gain in zip(("two", "three", "four"), gains, strict=True)
-        ),
-        holds=holds,
-        rule="yes if it grows with each tag",
+def _classes_come_close(of: _Perplexities) -> _Measured:
+    above = -_gain(of, _WORDS_TREE, _CLASSES_TREE)
+    sentence = f"{of[_CLASSES_TREE]:,.1f} with classes, {of[_WORDS_TREE]:,.1f} with words ({above:+.1%})"
+    return _Measured(sentence, (above,))
+
+
+def _interpolation_gains(of: _Perplexities) -> _Measured:
+    mixtures = {key: value for key, value in of.items() if key.endswith(f" + {_TRIGRAM}")}
+    best = _lowest(mixtures)
+    gain = _gain(of, _TRIGRAM, best)
+    clustered = best.removesuffix(f" + {_TRIGRAM}")
+    return _Measured(
+        f"up to {_lower(gain)}: {of[_TRIGRAM]:,.1f} to {of[best]:,.1f} with {clustered}", (gain,)
     )
 
 
-def _flat_stops(rows: _Rows) -> Claim:
-    """Yes: the fourth tag gains less than 0.5% flat, more with the tree.
-
-    Partly: it gains more with the tree than flat; no: it does not.
-    """
-    flat, tree = (_gain(rows, f"{_WINDOWS[1]} {how}", f"{_WINDOWS[2]} {how}") for how in ("flat", "tree"))
-    holds = _YES if flat < _A_CHANGE <= tree else _PARTLY if tree > flat else _NO
-    return Claim(
-        claim="From three tags to four, flat clustering stops improving while the tree goes on",
-        paper="it does",
-        found=f"the fourth tag: flat {_lower(flat)}, tree {_lower(tree)}",
-        holds=holds,
-        rule="yes if the fourth tag gains less than 0.5% flat, more with the tree",
-    )
+def _back_off_wins(of: _Perplexities) -> _Measured:
+    clustered = {key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}
+    best = _lowest(clustered)
+    gain = _gain(of, _TRIGRAM, best)
+    return _Measured(f"{of[best]:,.1f} for {best}, the best; {of[_TRIGRAM]:,.1f} for the trigram", (gain,))
 
 
-def _classes_come_close(rows: _Rows) -> Claim:
-    """Yes: the perplexity of g-2,g-1 is at most 10% above that of w-2,w-1; partly: at most 25%; no: more."""
-    above = -_gain(rows, WORDS_TREE, "g-2,g-1 tree")
-    return Claim(
-        claim="Learned classes as contexts (g-2,g-1) come close to words (w-2,w-1)",
-        paper="they do",
-        found=f"{abs(above):.1%} {'higher' if above > 0 else 'lower'}: {_ppl(rows, 'g-2,g-1 tree')} with "
-        f"classes, {_ppl(rows, WORDS_TREE)} with words",
-        holds=_YES if above <= _CLOSE else _PARTLY if above <= _NEARLY_CLOSE else _NO,
-        rule="yes up to 10% higher",
-    )
+def _two_thirds(found: tuple[float, ...], paper: tuple[float, ...]) -> str:
+    return _YES if found[0] >= 2 / 3 * paper[0] else _PARTLY if found[0] > 0 else _NO
 
 
-def _interpolation_gains(rows: _Rows) -> Claim | None:
-    """Yes: the best gains two thirds of the paper's 9% or more; partly: less than that; no: nothing."""
-    mixtures = [row for row in rows.values() if row.key.endswith(f" + {BACK_OFF}")]
-    if not mixtures:
-        return None
-    best = min(mixtures, key=lambda row: row.test.perplexity)
-    gain = _gain(rows, BACK_OFF, best.key)
-    return Claim(
-        claim="Interpolation with a clustered model improves the back-off trigram",
-        paper=f"the perplexity is up to {MIXTURE_GAIN:.0%} lower",
-        found=f"up to {_lower(gain)}: {_ppl(rows, BACK_OFF)} alone, {_ppl(rows, best.key)} for {best.title}",
-        holds=_as_much(gain, MIXTURE_GAIN),
-        rule="yes from 6% on",
-    )
+def _rises(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
+    each = all(later > earlier for earlier, later in pairwise(found))
+    return _YES if each else _PARTLY if found[-1] > found[0] else _NO
 
 
-def _back_off_wins(rows: _Rows) -> Claim | None:
-    """Yes: all clustered models of tables 1 to 3 are worse by 2% or more; no: the best is as much better.
-
-    Partly: between these.
-    """
-    clustered = [row for row in rows.values() if row.kind == "clustered" and row.table <= 3]
-    if not clustered:
-        return None
-    best = min(clustered, key=lambda row: row.test.perplexity)
-    gain = _gain(rows, BACK_OFF, best.key)
-    return Claim(
-        claim="No clustered model alone competes with the back-off trigram",
-        paper="none does",
-        found=f"the best, {best.title}: {_ppl(rows, best.key)}; the back-off trigram: {_ppl(rows, BACK_OFF)}",
-        holds=_YES if gain <= -_LITTLE else _PARTLY if gain <= _LITTLE else _NO,
-        rule="yes if all of tables 1 to 3 are 2% higher or more",
-    )
+def _only_the_tree(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
+    flat, tree = found
+    return _YES if flat < 0.005 <= tree else _PARTLY if tree > flat else _NO
 
 
-def _gain(rows: _Rows, before: str, after: str) -> float:
-    return 1 - rows[after].test.perplexity / rows[before].test.perplexity
+def _close(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
+    return _YES if found[0] <= 0.10 else _PARTLY if found[0] <= 0.25 else _NO
 
 
-def _as_much(gain: float, paper: float) -> str:
-    return _YES if gain >= _MOST_OF_IT * paper else _PARTLY if gain > 0 else _NO
+def _worse(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
+    return _YES if found[0] <= -0.02 else _PARTLY if found[0] <= 0.02 else _NO
+
+
+def _gain(of: _Perplexities, before: str, after: str) -> float:
+    return 1 - of[after] / of[before]
 
 
 def _lower(gain: float) -> str:
     return f"{gain:.1%} lower" if gain >= 0 else f"{-gain:.1%} higher"
 
 
-def _ppl(rows: _Rows, key: str) -> str:
-    return f"{rows[key].test.perplexity:,.1f}"
+def _lowest(of: _Perplexities) -> str:
+    if not of:
+        raise KeyError("no such rows")
+    return min(of, key=lambda key: of[key])
 
 
-_CLAIMS = (
-    _tree_beats_flat,
-    _gain_grows,
-    _flat_stops,
-    _classes_come_close,
-    _interpolation_gains,
-    _back_off_wins,
+_RULES = (
+    _Rule(
+        "Moving contexts along a tree beats moving single contexts (w-2,w-1)",
+        _tree_beats_flat,
+        _two_thirds,
+        "yes from two thirds of the paper's gain on; no if there is none",
+    ),
+    _Rule(
+        "The gain of the tree grows with the number of tags in the context",
+        _gain_grows,
+        _rises,
+        "yes if it grows with each tag; no if it does not grow from two tags to four",
+    ),
+    _Rule(
+        "From three tags to four, flat clustering stops improving while the tree goes on",
+        _flat_stops,
+        _only_the_tree,
+        "yes if the fourth tag gains less than 0.5% flat, more with the tree; no if it gains more flat",
+    ),
+    _Rule(
+        "Learned classes as contexts (g-2,g-1) come close to words (w-2,w-1)",
+        _classes_come_close,
+        _close,
+        "yes up to 10% higher, no from 25% on",
+    ),
+    _Rule(
+        "Interpolation with a clustered model improves the back-off trigram",
+        _interpolation_gains,
+        _two_thirds,
+        "yes from two thirds of the paper's gain on; no if there is none",
+    ),
+    _Rule(
+        "No clustered model alone beats the back-off trigram",
+        _back_off_wins,
+        _worse,
+        "yes if all of tables 1 to 3 are 2% higher or more; no if one is 2% lower",
+    ),
 )
-N_CLAIMS = len(_CLAIMS)
+N_CLAIMS = len(_RULES)
 """How many claims there are; some need tags, or rows that are not there yet."""

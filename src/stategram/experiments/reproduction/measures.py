@@ -1,16 +1,14 @@
-"""What is measured of a row: perplexities, by how often contexts were seen, sweep by sweep."""
+"""What is measured of a row: perplexities, and perplexities by how often contexts were seen."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering import SweepRecord
 from stategram.contexts import ContextTree
 from stategram.errors import StategramError
-from stategram.experiments.reproduction.results import CountBand, Figures, Sweep
+from stategram.evaluation import PerplexityFigures
+from stategram.experiments.reproduction.results import CountBand
 from stategram.text import UNKNOWN, Corpus
 
 _BANDS: tuple[tuple[int, int | None], ...] = (
@@ -26,7 +24,7 @@ _LogProbs = NDArray[np.float64]
 
 
 def perplexity_of(log_probs: _LogProbs) -> float:
-    """Give the perplexity of events; StategramError if it is infinite."""
+    """Return the perplexity of events; StategramError if it is infinite."""
     if not np.isfinite(log_probs).all():
         impossible = int(np.count_nonzero(~np.isfinite(log_probs)))
         raise StategramError(
@@ -36,8 +34,8 @@ def perplexity_of(log_probs: _LogProbs) -> float:
     return float(np.exp(-log_probs.mean()))
 
 
-def figures_of(log_probs: _LogProbs, corpus: Corpus) -> Figures:
-    """Give what a table says of a text.
+def figures_of(log_probs: _LogProbs, corpus: Corpus) -> PerplexityFigures:
+    """Return what a table shows of a text.
 
     Examples
     --------
@@ -47,16 +45,21 @@ def figures_of(log_probs: _LogProbs, corpus: Corpus) -> Figures:
     2.52
 
     """
-    return Figures(
+    perplexity = perplexity_of(log_probs)
+    return PerplexityFigures(
         events=corpus.n_events,
+        sentences=corpus.n_sentences,
         unknown=corpus.n_unknown,
-        perplexity=perplexity_of(log_probs),
+        zero_probability=0,
+        above_one=0,
+        perplexity=perplexity,
         perplexity_known=perplexity_of(log_probs[corpus.ids != UNKNOWN]),
+        bits=float(np.log2(perplexity)),
     )
 
 
 def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:
-    """Give for each event how often its whole context was seen in the text of the tree."""
+    """Return for each event how often its complete context was seen in the text of the tree."""
     nodes, levels = tree.find(corpus)
     counts = np.zeros(corpus.n_events, np.uint32)
     known = levels == tree.depth
@@ -65,7 +68,7 @@ def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:
 
 
 def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBand, ...]:
-    """Give the perplexity of the events of each band of counts, without bands that have none."""
+    """Return the perplexity of the events of each band of counts, without bands that have none."""
     found = []
     for least, most in _BANDS:
         here = (counts >= least) & (True if most is None else counts <= most)
@@ -78,23 +81,4 @@ def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBan
                     perplexity=perplexity_of(log_probs[here]),
                 )
             )
-    return tuple(found)
-
-
-def sweeps_of(history: Iterable[SweepRecord]) -> tuple[Sweep, ...]:
-    """Take the sweeps of a clustering; they are named ``level 2: exchange``."""
-    found = []
-    for sweep in history:
-        level, _, step = sweep.step.partition(": ")
-        found.append(
-            Sweep(
-                number=sweep.number,
-                level=int(level.removeprefix("level ")),
-                step=step,
-                moves=sweep.moves,
-                criterion=sweep.criterion,
-                perplexity=sweep.perplexity,
-                seconds=sweep.seconds,
-            )
-        )
     return tuple(found)

@@ -5,34 +5,16 @@ A report needs nothing else.
 
 from __future__ import annotations
 
-from stategram.experiments.cluster_examples import ClusterGallery, Data
+from stategram.clustering import SweepRecord
+from stategram.evaluation import PartFigures, PerplexityFigures
+from stategram.inspection import ClusterGallery, Data
+from stategram.storage import InputFile
 
-FORMAT = 1
-
-
-class Figures(Data, frozen=True):
-    """How well a model predicts a text; ``perplexity_known`` leaves the events of unknown words out."""
-
-    events: int
-    unknown: int
-    perplexity: float
-    perplexity_known: float
-
-
-class Sweep(Data, frozen=True):
-    """One sweep of a clustering; ``criterion`` in nats, ``perplexity`` of the training text."""
-
-    number: int
-    level: int
-    step: str
-    moves: int
-    criterion: float
-    perplexity: float
-    seconds: float
+FORMAT = 2
 
 
 class CountBand(Data, frozen=True):
-    """Test events whose context was seen ``least`` to ``most`` times in training (no end if None)."""
+    """Test events whose context was seen ``least`` to ``most`` times in training (no upper end if None)."""
 
     least: int
     most: int | None
@@ -40,22 +22,17 @@ class CountBand(Data, frozen=True):
     perplexity: float
 
 
-class Part(Data, frozen=True):
-    """A part of a mixture: its name, and its weight on average over the test events."""
+class PaperFigures(Data, frozen=True):
+    """What the paper reports of a row; ``None`` where it reports nothing.
 
-    name: str
-    weight: float
+    ``change`` is the relative difference to the perplexity of the row it is compared with, such as -0.12.
+    ``seconds`` is the elapsed time of the clustering, ``sweep_seconds`` that of one sweep.
+    """
 
-
-class PaperRow(Data, frozen=True):
-    """What the paper says of a row; None where it says nothing or where we do not know it."""
-
-    perplexity: float | None = None
+    perplexity: float
     change: float | None = None
-    """The relative difference of perplexity to the row it is compared with, such as -0.12."""
-    up_to: bool = False
-    """Whether that is the largest difference of several rows, and what it is for this one is not known."""
-    note: str = ""
+    seconds: float | None = None
+    sweep_seconds: float | None = None
 
 
 class RowResult(Data, frozen=True):
@@ -83,9 +60,9 @@ class RowResult(Data, frozen=True):
     parameters
         As the paper counts them.
     sweeps, by_count, parts
-        Of clusterings; of models of contexts; of mixtures.
+        Of clusterings; of models of contexts; of mixtures, whose parts are rows or models of a recipe.
     paper
-        What the paper says.
+        What the paper reports.
     note
         What a reader has to know of it: that there are fewer clusters, for instance.
 
@@ -95,7 +72,7 @@ class RowResult(Data, frozen=True):
     table: int
     title: str
     kind: str
-    test: Figures
+    test: PerplexityFigures
     heldout_perplexity: float
     seconds: float
     parameters: int
@@ -106,38 +83,32 @@ class RowResult(Data, frozen=True):
     asked: tuple[int, int] | None = None
     compared_with: str | None = None
     change: float | None = None
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: tuple[SweepRecord, ...] = ()
     by_count: tuple[CountBand, ...] = ()
-    parts: tuple[Part, ...] = ()
-    paper: PaperRow | None = None
+    parts: tuple[PartFigures, ...] = ()
+    paper: PaperFigures | None = None
     note: str = ""
 
 
 class Claim(Data, frozen=True):
-    """A claim of the paper, what was found here, whether it holds (yes, no, or partly), and by which rule."""
+    """A claim of the paper, its figures, those found here, whether it holds (yes, no, partly), by which rule.
+
+    ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours.
+    """
 
     claim: str
     paper: str
     found: str
     holds: str
-    rule: str = ""
+    rule: str
 
 
 class SizeTrial(Data, frozen=True):
-    """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters a side."""
+    """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters per side."""
 
     key: str
     clusters: int
     perplexity: float
-
-
-class InputFile(Data, frozen=True):
-    """A file that was read: ``use`` is train, heldout, test, tags or vocabulary."""
-
-    use: str
-    name: str
-    bytes: int
-    sha256: str
 
 
 class TextFigures(Data, frozen=True):
@@ -158,21 +129,21 @@ class Reproduction(Data, frozen=True):
     rows
         Of all tables, in order.
     claims
-        Whether the paper holds.
+        Whether the paper's claims hold.
     sizes, galleries
-        Perplexity against numbers of clusters; telling clusters.
+        Perplexity by numbers of clusters; representative clusters.
     texts, inputs, vocabulary
-        What it was found on; the number of words of the vocabulary.
+        The texts and their files; the number of words of the vocabulary.
     scale, tags, seed, threads
-        How it was asked for.
+        The options.
     tag_coverage
-        The share of the words of the training text whose tag is from the lexicon or file.
+        The fraction of the words of the training text whose tag is from the lexicon or file.
     command, versions, machine
-        What to repeat it with: the command line, versions of programs by name, a few words on the machine.
+        How to repeat it: the command line, versions of programs by name, processor and system.
     seconds, peak_bytes
-        The time of all rows and of what they share, over all runs if it was resumed; the most memory.
+        The time of all rows and of what they share, over all runs if it was resumed; the peak memory.
     shared_seconds
-        What rows share, by name: reading, tags, classes, n-gram counts.
+        What rows share, by name: reading, tags, classes, contexts.
     complete
         Whether all rows are there.
 
@@ -196,5 +167,5 @@ class Reproduction(Data, frozen=True):
     peak_bytes: int
     shared_seconds: dict[str, float]
     complete: bool
-    format: int
+    format: int = FORMAT
     tag_coverage: float | None = None

@@ -1,4 +1,4 @@
-"""How many clusters the rows have: the paper's numbers, or fewer for a smaller text."""
+"""The numbers of clusters of the rows: the paper's, or fewer for a smaller text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LARGEST_SCALE = 10.0
 class Sizes:
     """The numbers of clusters that stand for the paper's 2000, 500 and 1000.
 
-    `scale` says how they were chosen: ``paper``, ``quick`` or a factor.
+    `scale` is how they were chosen: ``paper``, ``quick`` or a factor.
     """
 
     scale: str
@@ -38,10 +38,6 @@ class Sizes:
             f"scale {self.scale}: {self.large:,} and {self.small:,} clusters and {self.classes:,} classes, "
             f"where the paper has {LARGE}, {SMALL} and {CLASSES}"
         )
-
-    def of(self, asked: int) -> int:
-        """Give what stands for a number of the paper."""
-        return {LARGE: self.large, SMALL: self.small, CLASSES: self.classes}[asked]
 
 
 def sizes_for(scale: str | float | None, words: int, events: int) -> Sizes:

@@ -1,4 +1,4 @@
-"""The three texts of a reproduction, read once, and what is refused of them."""
+"""The three texts of a reproduction, read once, and which are refused."""
 
 from __future__ import annotations
 
@@ -8,26 +8,31 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.reproduction.results import InputFile, TextFigures
-from stategram.experiments.run_folder import add_texts
+from stategram.experiments.reproduction.results import TextFigures
 from stategram.progress import Progress
-from stategram.storage import file_sha256
-from stategram.text import Corpus, contains_text, corpus_from_sentences, read_corpus, require_known_words
+from stategram.storage import InputFile, file_sha256
+from stategram.text import (
+    Corpus,
+    Vocabulary,
+    contains_text,
+    corpus_from_sentences,
+    read_corpus,
+    require_known_words,
+)
 from stategram.wording import printable
 
 Source: TypeAlias = "Corpus | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]"
 """A corpus, the name of a file, or those of several."""
 _USES = ("train", "heldout", "test")
 _IN_WORDS = {"train": "training text", "heldout": "held-out text", "test": "test text"}
-_READING = ("lowercase", "digits", "encoding_errors")
 
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """What models learn from, what weights are learned on, and what is predicted; `inputs`: their files."""
+    """The training, held-out and test text, in one vocabulary; `inputs` are their files."""
 
     train: Corpus
     heldout: Corpus
@@ -37,22 +42,24 @@ class Texts:
     def __post_init__(self) -> None:
         for use, corpus in self._by_use():
             if corpus.n_events == 0:
-                raise BadDataError(f"{_IN_WORDS[use]}: it has no words; give a text with a sentence a line")
+                raise BadDataError(
+                    f"{_IN_WORDS[use]}: it has no words; give a text with one sentence per line"
+                )
         for use, corpus in self._by_use()[1:]:
             try:
                 require_known_words(corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
-            for (use, corpus), (other, whole) in permutations(two):
-                if contains_text(whole, corpus):
+            for (use, corpus), (other, text) in permutations(two):
+                if contains_text(text, corpus):
                     raise UsageError(
                         f"the {_IN_WORDS[use]} is in the {_IN_WORDS[other]}, so the figures would mean "
                         "nothing; give texts that have nothing in common"
                     )
 
     def figures(self) -> tuple[TextFigures, ...]:
-        """Give the size of each."""
+        """Return the size of each."""
         return tuple(
             TextFigures(
                 use=use,
@@ -64,10 +71,6 @@ class Texts:
             for use, corpus in self._by_use()
         )
 
-    def add_to(self, digest: Any) -> None:
-        """Add what tells these texts from all others to a digest."""
-        add_texts(digest, (self.train, self.heldout, self.test))
-
     def _by_use(self) -> list[tuple[str, Corpus]]:
         return list(zip(_USES, (self.train, self.heldout, self.test), strict=True))
 
@@ -77,34 +80,43 @@ def read_texts(
     heldout: Source,
     test: Source,
     *,
+    vocabulary: Vocabulary | None = None,
+    vocabulary_size: int | None = None,
+    lowercase: bool = False,
+    digits: str | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
     progress: Progress | None = None,
-    **options: Any,
 ) -> Texts:
-    """Read three texts; the last two with the words of the first.
+    """Read three texts, the last two in the vocabulary of the first; UsageError if one text is in another.
 
-    The options are those of `read_corpus`. UsageError if one text is in another.
+    The options are those of `read_corpus`.
     """
     inputs: list[InputFile] = []
     for use, source in zip(_USES, (train, heldout, test), strict=True):
         if not isinstance(source, Corpus):
             inputs += [input_file(use, name) for name in _names(use, source)]
     _check_apart(inputs)
-    if isinstance(train, Corpus):
-        first = train
-    else:
-        first = read_corpus(_names("train", train), progress=progress, **options)
-    kept = {name: options[name] for name in _READING if name in options}
 
-    def further(use: str, source: Source) -> Corpus:
+    def read(use: str, source: Source, known: Vocabulary | None, size: int | None = None) -> Corpus:
         if isinstance(source, Corpus):
-            return source.in_vocabulary(first.vocabulary)
-        return read_corpus(_names(use, source), vocabulary=first.vocabulary, **kept)
+            return source if known is None else source.in_vocabulary(known)
+        return read_corpus(
+            _names(use, source),
+            vocabulary=known,
+            vocabulary_size=size,
+            lowercase=lowercase,
+            digits=digits,
+            encoding_errors=encoding_errors,
+            progress=progress if use == "train" else None,
+        )
 
-    return Texts(first, further("heldout", heldout), further("test", test), tuple(inputs))
+    first = read("train", train, vocabulary, vocabulary_size)
+    second, third = read("heldout", heldout, first.vocabulary), read("test", test, first.vocabulary)
+    return Texts(first, second, third, tuple(inputs))
 
 
 def texts_of_sentences(sentences: Iterable[Sequence[str]], *, vocabulary_size: int, name: str) -> Texts:
-    """Take training, held-out and test sentences from memory; `name` says where they are from."""
+    """Encode training, held-out and test sentences; `name` is where they are from."""
     train, heldout, test = sentences
     first = corpus_from_sentences(train, vocabulary_size=vocabulary_size)
     second, third = (corpus_from_sentences(one, vocabulary=first.vocabulary) for one in (heldout, test))
@@ -116,7 +128,7 @@ def texts_of_sentences(sentences: Iterable[Sequence[str]], *, vocabulary_size: i
 
 
 def input_file(use: str, name: str) -> InputFile:
-    """Look at a file; UsageError if it cannot be read again when the run is taken up."""
+    """Return a file of a text; UsageError if it cannot be read again when the run is continued."""
     path = Path(name)
     if name == "-" or (path.exists() and not path.is_file()):
         raise UsageError(
@@ -135,11 +147,11 @@ def _names(use: str, source: Any) -> list[str]:
 
 
 def _check_apart(inputs: Sequence[InputFile]) -> None:
-    """Refuse texts that share a file: their figures would mean nothing."""
-    seen: dict[str, InputFile] = {}
+    """Refuse texts that have a file in common: their figures would mean nothing."""
+    seen: dict[str | None, InputFile] = {}
     for one in inputs:
         other = seen.setdefault(one.sha256, one)
-        if other.use != one.use and one.bytes > 0:
+        if other.use != one.use and one.bytes:
             raise UsageError(
                 f"{other.name} ({_IN_WORDS[other.use]}) and {one.name} ({_IN_WORDS[one.use]}) have the same "
                 "content (SHA-256), so the figures would mean nothing; give texts that have nothing in common"

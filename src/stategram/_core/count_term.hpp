@@ -1,11 +1,11 @@
-// f(n), what a count adds to the criterion, from a table for the counts that occur most: the table is 7 to 9
-// times faster than log().
+// f(n), the term that a count n adds to the criterion, from a table for the most common counts: 7 to 9 times
+// faster than log().
 //
 //   maximum likelihood            f(n) = n log n
 //   leaving-one-out, cells        f(n) = n log(n - 1 - b),  f(1) = log(b (n+ - 1) / (n0 + 1))
 //   leaving-one-out, margins      f(n) = n log(n - 1)
 //
-// with f(0) = 0, and 0 in the place of a logarithm of nothing.
+// with f(0) = 0; a logarithm of something not positive counts as 0.
 #pragma once
 
 #include <cmath>
@@ -15,22 +15,22 @@
 
 namespace stategram {
 
-class Entropy {
+class CountTerm {
  public:
-    // That of leaving-one-out: `b` is taken from every count, `single` is f(1).
-    Entropy(double b, double single) : Entropy(Kind{1.0 + b, single, false}) {}
+    // Leaving-one-out: `b` is subtracted from every count, `single` is f(1).
+    CountTerm(double b, double single) : CountTerm(Kind{1.0 + b, single, false}) {}
 
     static constexpr std::int64_t table_size = 1 << 18;
     // Counts n for which CountTable keeps rows of f(N + n) - f(N).
     static constexpr int small = 4;
 
-    // That of maximum likelihood.
-    static const Entropy& get() {
-        static const Entropy instance(Kind{0.0, 0.0, true});
+    // Maximum likelihood.
+    static const CountTerm& n_log_n() {
+        static const CountTerm instance(Kind{0.0, 0.0, true});
         return instance;
     }
 
-    // Whether n log n will do for scores among large counts: n log(n - 1) differs by a nat or less.
+    // Whether n log n is close enough for scores of large counts: n log(n - 1) differs by a nat or less.
     bool is_near_n_log_n() const { return kind_.less <= 1.0; }
 
     double operator()(std::int64_t n) const {
@@ -62,7 +62,7 @@ class Entropy {
         bool plain;
     };
 
-    explicit Entropy(const Kind& kind) : kind_(kind), table_(table_size), small_(small_size * small) {
+    explicit CountTerm(const Kind& kind) : kind_(kind), table_(table_size), small_(small_size * small) {
         for (std::int64_t n = 0; n < table_size; ++n) table_[static_cast<std::size_t>(n)] = slow(n);
         for (std::int64_t count = 0; count < small_size; ++count)
             for (int n = 0; n < small; ++n)

@@ -1,4 +1,4 @@
-"""Telling clusters of a model: plain data, for reports."""
+"""Representative clusters of a model as plain data, for reports and pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ContextExample(Data, frozen=True):
 
 
 class StateExample(Data, frozen=True):
-    """A state: how many contexts and events it has, its most frequent contexts, what comes next."""
+    """A state: its numbers of contexts and events, its most frequent contexts, the words that follow."""
 
     number: int
     contexts: int
@@ -34,7 +34,7 @@ class StateExample(Data, frozen=True):
 
 
 class CategoryExample(Data, frozen=True):
-    """A category: how many words and events it has, and its most likely words."""
+    """A category: its numbers of words and events, and its most likely words."""
 
     number: int
     words: int
@@ -43,7 +43,7 @@ class CategoryExample(Data, frozen=True):
 
 
 class ClusterGallery(Data, frozen=True):
-    """Telling clusters of a model (``key`` of its row)."""
+    """Representative clusters of a model; ``key`` is its name."""
 
     key: str
     categories: tuple[CategoryExample, ...]

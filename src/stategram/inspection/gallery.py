@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.experiments.cluster_examples import (
+from stategram.inspection.cluster_examples import (
     CategoryExample,
     ClusterGallery,
     ContextExample,
     StateExample,
     WordExample,
 )
-from stategram.experiments.telling import effective_number, information
+from stategram.inspection.representative import effective_number, information
 from stategram.models import ClusteredModel
 
 _CLUSTERS, _EXAMPLES = 12, 8
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
 _OFTEN_ENOUGH = 0.1
-# Words that are rarer than this share of the most likely one are no examples.
+# Words that are rarer than this fraction of the most likely one are no examples.
 _TOO_RARE = 0.01
-# With so many members that are alike a cluster is as good an example as with more.
+# A cluster with more members that are alike is no better an example.
 _ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
 
 
 def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> ClusterGallery:
-    """Choose clusters that are telling: distinctive, and of several members that are about as frequent.
+    """Choose representative clusters: distinctive, and of several members that are about as frequent.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> Cl
     key
         The name under which the clusters are shown.
     clusters
-        How many states and how many categories to give at most.
+        The maximal number of states, and of categories.
 
     Examples
     --------
@@ -48,19 +48,19 @@ def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> Cl
     (['a', 'the'], ['cat', 'dog'])
 
     """
-    told = information(model.counts[-1])
+    bits = information(model.counts[-1])
     return ClusterGallery(
         key=key,
-        categories=_categories(model, told.sum(axis=0), clusters),
-        states=_states(model, told.sum(axis=1), clusters),
+        categories=_categories(model, bits.sum(axis=0), clusters),
+        states=_states(model, bits.sum(axis=1), clusters),
     )
 
 
-def _categories(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tuple[CategoryExample, ...]:
+def _categories(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[CategoryExample, ...]:
     table = model.counts[-1]
     events = table.sum(axis=0, dtype=np.int64)
     words = effective_number(model.categories, model.word_probs, len(events))
-    score = told / np.maximum(events, 1) * np.minimum(words / _ENOUGH_WORDS, 1.0)
+    score = bits / np.maximum(events, 1) * np.minimum(words / _ENOUGH_WORDS, 1.0)
     return tuple(
         CategoryExample(
             number=number,
@@ -72,13 +72,13 @@ def _categories(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tup
     )
 
 
-def _states(model: ClusteredModel, told: NDArray[np.float64], n: int) -> tuple[StateExample, ...]:
+def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
     events = table.sum(axis=1, dtype=np.int64)
     contexts = effective_number(leaves.states, leaves.counts, len(events))
     following = effective_number(*_cells(table), len(events))
     several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
-    score = told / np.maximum(events, 1) * several
+    score = bits / np.maximum(events, 1) * several
     found = []
     for number in _best(score, events, contexts, n):
         nodes = np.flatnonzero(leaves.states == number)
@@ -107,7 +107,7 @@ def _cells(table: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[Any]]:
 def _best(
     score: NDArray[np.float64], events: NDArray[np.int64], members: NDArray[np.float64], n: int
 ) -> list[int]:
-    """Give the clusters with the best scores; neither rare ones nor those of a single member are any good."""
+    """Return the clusters with the best scores, without rare ones and those of a single member."""
     common = events >= events.sum() / (2 * len(events))
     # An entropy that should be that of one member may be off in its last digits.
     usable = np.flatnonzero(common & (members > 1.01))

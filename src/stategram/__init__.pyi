@@ -1,0 +1,91 @@
+"""The public names of stategram: `__init__.py` loads each from its home when it is first used."""
+
+from .clustering import (
+    Checkpoint as Checkpoint,
+    ClassHierarchy as ClassHierarchy,
+    Clustering as Clustering,
+    ClusteringSettings as ClusteringSettings,
+    LevelResult as LevelResult,
+    SweepRecord as SweepRecord,
+    WordClasses as WordClasses,
+    build_hierarchy as build_hierarchy,
+    cluster as cluster,
+)
+from .contexts import (
+    ContextDefinition as ContextDefinition,
+    ContextTree as ContextTree,
+    ContextValue as ContextValue,
+    TagCounts as TagCounts,
+    TagMap as TagMap,
+    build_tree as build_tree,
+    tags_from_brill as tags_from_brill,
+    tags_from_conllu as tags_from_conllu,
+    tags_from_file as tags_from_file,
+)
+from .counts import (
+    BigramCounts as BigramCounts,
+    CompressedCounts as CompressedCounts,
+    NgramCounts as NgramCounts,
+    count_bigrams as count_bigrams,
+    count_ngrams as count_ngrams,
+)
+from .errors import (
+    BadDataError as BadDataError,
+    StategramError as StategramError,
+    UsageError as UsageError,
+)
+from .evaluation import (
+    ClassBigramFigures as ClassBigramFigures,
+    OrderFigures as OrderFigures,
+    PartFigures as PartFigures,
+    PerplexityFigures as PerplexityFigures,
+    average_mutual_information as average_mutual_information,
+    class_bigram_perplexity as class_bigram_perplexity,
+    evaluate as evaluate,
+)
+from .experiments import (
+    RECIPES as RECIPES,
+    CategoryNgramPart as CategoryNgramPart,
+    ClusteredPart as ClusteredPart,
+    MixturePart as MixturePart,
+    NgramPart as NgramPart,
+    Recipe as Recipe,
+    read_recipe as read_recipe,
+    train_recipe as train_recipe,
+)
+from .experiments.reproduction import (
+    Reproduction as Reproduction,
+    RowResult as RowResult,
+    reproduce as reproduce,
+)
+from .formats import (
+    open_model as open_model,
+    read_arpa as read_arpa,
+    read_classes as read_classes,
+    write_arpa as write_arpa,
+    write_classes as write_classes,
+)
+from .models import (
+    CategoryNgramModel as CategoryNgramModel,
+    ClusteredModel as ClusteredModel,
+    Mixture as Mixture,
+    Model as Model,
+    NgramModel as NgramModel,
+    Scores as Scores,
+    State as State,
+    load_model as load_model,
+)
+from .resources import (
+    Resources as Resources,
+    use_resources as use_resources,
+)
+from .text import (
+    Corpus as Corpus,
+    ReadStats as ReadStats,
+    Vocabulary as Vocabulary,
+    corpus_from_sentences as corpus_from_sentences,
+    read_corpus as read_corpus,
+)
+
+__version__: str
+__all__: list[str]

@@ -1,0 +1,178 @@
+"""What the options of `stategram train` choose, and what they must not say; found before any work is done."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from stategram.cli.checks import check_inputs, is_same_file, was_given
+from stategram.cli.context_options import CONTEXT_OPTIONS, ContextOptions, option_name
+from stategram.counts import Workspace
+from stategram.errors import StategramError, UsageError
+from stategram.experiments import RECIPES, NgramPart, Recipe, read_recipe
+from stategram.models import check_min_counts
+from stategram.storage import check_store, holds_only_our_files, is_store
+
+_MAX_DIGITS = 9
+_LONGEST_SHOWN = 40
+
+
+# What one kind of training has and the other lacks.
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "no_guess")
+_WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
+
+
+def chosen_recipe(
+    recipe: str | None,
+    ngram: NgramPart,
+    clustering: ContextOptions,
+    heldout: str | None,
+    tags: str | None,
+    no_guess: bool,
+) -> Recipe | None:
+    """Return the recipe of --recipe or --context, None if neither is given."""
+    _check_together(recipe, clustering.context, heldout)
+    if not math.isfinite(ngram.prune):
+        raise click.UsageError("--prune must be a number, such as 1e-8")
+    if recipe is None and clustering.context is None:
+        return None
+    found = read_recipe(recipe) if recipe is not None else clustering.recipe(ngram, tags, no_guess)
+    try:
+        found = found.with_tags(tags)
+    except UsageError as error:
+        raise UsageError(f"{error} (--tags)") from error
+    if tags and not any(getattr(part, "tags", None) for part in found.part):
+        where = f"recipe {found.name}" if recipe is not None else f"--context {found.name}"
+        raise click.UsageError(f"no value of {where} is a tag; leave --tags out")
+    return found
+
+
+def check_train(
+    inputs: Sequence[tuple[str, str]],
+    output: str,
+    *,
+    force: bool,
+    recipe: Recipe | None,
+    checkpoint: str | None,
+    resume: bool,
+) -> None:
+    """Refuse inputs that cannot be read, and places that cannot be written; `inputs` are (use, name)."""
+    names = [name for _, name in inputs]
+    texts = [name for use, name in inputs if use == "training" and name != "-"]
+    for use, name in inputs:
+        if use == "held-out" and any(is_same_file(name, text) for text in texts):
+            raise click.UsageError(
+                f"the held-out text {name} is a training text too: all weight would go to the model that "
+                "remembers it best; give a text of which nothing is in TEXT"
+            )
+    check_inputs(names)
+    _check_output(output, names, force)
+    Workspace()  # refuses too little memory, and a folder that cannot be written
+    if resume and checkpoint is None:
+        raise click.UsageError("--resume continues from a checkpoint; say where it is: --checkpoint FOLDER")
+    if checkpoint is not None:
+        _check_checkpoint(checkpoint, output, resume)
+    for part in recipe.part if recipe is not None else ():
+        part.check_files()
+
+
+def min_counts_of(given: str | None, order: int) -> list[int] | None:
+    """Return the number for each length of n-grams that --min-count means; None without it."""
+    if given is None:
+        return None
+    parts = given.replace(",", " ").split()
+    if not parts or not all(part.isascii() and part.isdigit() and len(part) <= _MAX_DIGITS for part in parts):
+        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
+        raise click.UsageError(
+            f'--min-count {shown!r}: expected numbers of up to {_MAX_DIGITS} digits, such as 2 or "1 1 2"'
+        )
+    numbers = list(map(int, parts))
+    if len(numbers) == 1 and order > 1:
+        if order == 2 and numbers[0] > 1:
+            raise click.UsageError(
+                f"--min-count {given} is for n-grams of 3 and more words, with --order 2 there are none; "
+                f'give a number for each length: --min-count "1 {given}"'
+            )
+        numbers = [1 if length < 3 else numbers[0] for length in range(1, order + 1)]
+    check_min_counts(numbers, order)
+    return numbers
+
+
+def _check_together(recipe: str | None, context: str | None, heldout: str | None) -> None:
+    """Refuse options that need a recipe, or have no place beside one."""
+    if recipe is not None and context is not None:
+        raise click.UsageError("--recipe and --context both choose what to train; give one of them")
+    mixes = "--recipe" if recipe is not None else "--context" if context is not None else None
+    if context is None:
+        for name in filter(was_given, CONTEXT_OPTIONS):
+            raise click.UsageError(f"{option_name(name)} is for clustered contexts; add --context")
+    if mixes and not heldout:
+        raise click.UsageError(
+            f"{mixes} mixes models, whose weights are learned on a text that none of them has seen: give "
+            "--heldout FILE, some thousand sentences that are not in TEXT"
+        )
+    if heldout and not mixes:
+        raise click.UsageError(
+            f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
+        )
+    for name in filter(was_given, _WITHOUT_RECIPE if recipe is not None else ()):
+        raise click.UsageError(
+            f"{option_name(name)} has no place beside --recipe, which sets that for each part; write it into "
+            "a recipe"
+        )
+    for name in filter(was_given, _WITH_RECIPE if mixes is None else ()):
+        raise click.UsageError(
+            f"{option_name(name)} is for mixtures; add --recipe or --context, and --heldout, or leave it out"
+        )
+
+
+def _check_checkpoint(checkpoint: str, output: str, resume: bool) -> None:
+    path, model = Path(checkpoint).resolve(), Path(output).resolve()
+    if path.is_relative_to(model) or model.is_relative_to(path):
+        raise click.UsageError(
+            f"the checkpoint {checkpoint} and the output {output} are in the same place; choose another one"
+        )
+    if not path.parent.is_dir():
+        raise StategramError(f"cannot write {checkpoint}: there is no folder {path.parent}; make it first")
+    if is_store(path) and not resume:
+        raise click.UsageError(
+            f"{checkpoint} holds a training that has begun; --resume continues it, or remove the folder"
+        )
+    check_store(checkpoint, "training")
+
+
+def _check_output(output: str, inputs: list[str], force: bool) -> None:
+    if not output.strip():
+        raise click.UsageError("the name of the model is empty; give a folder")
+    path = Path(output).absolute()
+    for name in inputs:
+        if name != "-" and Path(name).resolve().is_relative_to(path.resolve()):
+            raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
+    if not path.parent.is_dir():
+        raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise StategramError(f"cannot write {output}: permission denied; choose another place")
+    if path.exists() or path.is_symlink():
+        kind = _kind_of(path)
+        if kind != "model" and (kind is not None or not holds_only_our_files(path)):
+            raise StategramError(
+                f"{output} exists and is not a model folder; choose another name, or remove it first"
+            )
+        if not force:
+            found = "a model" if kind else "a damaged model"
+            raise click.UsageError(f"there is {found} in {output} already; --force replaces it")
+
+
+def _kind_of(path: Path) -> str | None:
+    """Return what a folder says that it holds; None if it says nothing."""
+    try:
+        manifest = json.loads((path / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    return kind if isinstance(kind, str) else None

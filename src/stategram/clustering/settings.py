@@ -1,0 +1,127 @@
+"""How contexts are clustered: every knob, declared once, and the presets.
+
+The keys of recipes, docs/recipes.md and the options of the command line are made from these fields.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from stategram.clustering.schedule import EXCHANGE_OF_CLASSES, Schedule, shortlist_length
+from stategram.errors import UsageError
+
+_Count = Annotated[int, Meta(ge=0, le=1_000_000)]
+_Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
+Criterion = Literal["ml", "leave-one-out"]
+CLUSTERING_CRITERIA: tuple[str, ...] = get_args(Criterion)
+
+
+class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How to cluster contexts and words."""
+
+    states: Annotated[int, Meta(ge=1, description="number of clusters of contexts")] = 2000
+    categories: Annotated[int, Meta(ge=1, description="number of clusters of words")] = 2000
+    tree: Annotated[
+        bool,
+        Meta(description="whether groups of contexts move first, single ones later; else single ones only"),
+    ] = True
+    criterion: Annotated[Criterion, Meta(description="maximum likelihood, or leaving-one-out")] = "ml"
+    min_count: Annotated[
+        _Positive, Meta(description="contexts with fewer events do not move on their own")
+    ] = 6
+    anneal: Annotated[_Count, Meta(description="annealing sweeps on the first level")] = 0
+    tolerance: Annotated[
+        float,
+        Meta(
+            ge=0,
+            lt=1,
+            description="a level ends when a sweep over all clusters improves the criterion by less than "
+            "this fraction of it",
+            extra={"possible": "a fraction from 0 to 1, such as 0.0001"},
+        ),
+    ] = 0.00007
+    max_sweeps: Annotated[
+        _Positive, Meta(description="maximum number of sweeps on a level, annealing not counted")
+    ] = 6
+    candidates: Annotated[
+        _Count,
+        Meta(
+            description="shortlist size: in two of every three sweeps score only so many candidate clusters "
+            "(0, or fewer clusters than 12.5 times as many: all)"
+        ),
+    ] = 16
+    seed: Annotated[int, Meta(ge=0, description="seed of the annealing")] = 0
+
+    @property
+    def schedule(self) -> Schedule:
+        """The sweeps of a level."""
+        candidates = shortlist_length(min(self.states, self.categories), self.candidates)
+        return Schedule(self.anneal, self.max_sweeps, self.tolerance, candidates=candidates)
+
+    def __post_init__(self) -> None:
+        """Raise a UsageError for a value that is not possible."""
+        for field in msgspec.structs.fields(ClusteringSettings):
+            value = getattr(self, field.name)
+            try:
+                msgspec.convert(value, field.type)
+            except msgspec.ValidationError as error:
+                options = get_args(get_args(field.type)[0])
+                possible = f"possible: {', '.join(options)}" if options else _lower_first(str(error))
+                raise UsageError(f"{field.name} is {value!r}; {possible}") from error
+
+    def replace(self, **knobs: Any) -> ClusteringSettings:
+        """Return these settings with other values."""
+        names = self.__struct_fields__
+        for name in knobs:
+            if name not in names:
+                raise UsageError(f"there is no option {name!r} of a clustering; there are {', '.join(names)}")
+        return ClusteringSettings(**(msgspec.structs.asdict(self) | knobs))
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+class Effort(msgspec.Struct, frozen=True):
+    """The sweeps of one effort, for word classes and for contexts."""
+
+    classes: Schedule
+    contexts: ClusteringSettings
+
+
+def _classes(anneal: int, max_sweeps: int, rounds: int = 0) -> Schedule:
+    return Schedule(anneal, max_sweeps, rounds=rounds, exchange=EXCHANGE_OF_CLASSES)
+
+
+EFFORTS = {
+    "paper": Effort(
+        Schedule(anneal=0, max_sweeps=50, tolerance=0.01, candidates=0),
+        ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, candidates=0, criterion="ml"),
+    ),
+    "fast": Effort(_classes(anneal=0, max_sweeps=2), ClusteringSettings(max_sweeps=3)),
+    "normal": Effort(_classes(anneal=20, max_sweeps=4), ClusteringSettings()),
+    "best": Effort(
+        _classes(anneal=100, max_sweeps=10, rounds=25),
+        ClusteringSettings(anneal=20, tolerance=0.000014, max_sweeps=12),
+    ),
+}
+"""The search efforts, for word classes and for contexts.
+
+Word classes are few and their sweeps cheap: they are annealed, sweep until nothing moves, and, given time,
+merge and split classes. Contexts are many: a level ends when a sweep over all clusters improves the criterion
+by less than `tolerance` of it. For a given time, annealing alone is better at first; rounds of merge-split
+are better once it has run for a while.
+
+"paper" is the algorithm of Ueberla and Gransden (1996), as far as they describe it: plain exchange from the
+initial clustering; every sweep goes over all clusters; a level ends when a sweep over words and contexts
+improves the criterion F by less than 1 % of it; contexts with fewer than 6 events do not move. Where the
+paper does not say it, this is the choice: F is that of maximum likelihood (`criterion` has leaving-one-out);
+elements are scored in batches of 64, a parameter of the kernels; initially the most frequent elements have a
+cluster each, and the first sweep, from the most frequent to the rarest, places the others; on a deeper level,
+states without contexts are given to its most frequent nodes; without a tree, contexts begin in the state of
+their nearest value, where rare ones stay.
+"""
+PRESETS = {name: effort.contexts for name, effort in EFFORTS.items()}

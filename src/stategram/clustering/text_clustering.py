@@ -1,0 +1,196 @@
+"""`cluster`: states of contexts and categories of words from a text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.clustering.checkpoint import Checkpoint
+from stategram.clustering.context_clustering import Clustering, cluster_tree
+from stategram.clustering.exchange import check_memory
+from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
+from stategram.clustering.settings import PRESETS
+from stategram.clustering.word_classes import WordClasses
+from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
+from stategram.errors import UsageError
+from stategram.progress import Progress, Stop, subprogress
+from stategram.storage import add_arrays, atomic_write
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
+
+# The fraction of the work that a search for numbers of clusters is.
+_SEARCH = 0.5
+
+
+def cluster(
+    corpus: Corpus | Iterable[str],
+    context: str | ContextDefinition = "w-2,w-1",
+    *,
+    states: int | str = "size",
+    categories: int | str = "size",
+    preset: str = "normal",
+    tree_order: str | None = None,
+    tags: TagMap | str | None = None,
+    classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+    stop: Stop | None = None,
+    **knobs: Any,
+) -> Clustering:
+    """Find states of contexts and categories of words that predict a text well.
+
+    Parameters
+    ----------
+    corpus
+        A corpus, or sentences.
+    context
+        What a context is: ``w-1``, ``w-2,w-1``, ``t-4,t-3,t-2,t-1``, ``g-2,w-1`` and so on.
+    states, categories
+        The numbers of clusters; ``"size"`` for a number that suits texts of that size, ``"0.5 size"`` for
+        half of it, ``"auto"`` for the one with which a part of the text best predicts the rest.
+    preset
+        The search effort: ``fast``, ``normal``, ``best``, or ``paper``, the algorithm of the paper.
+    tree_order
+        The values of the context in the order in which the tree refines by them; by default nearest first.
+    tags, classes
+        The tag and the class of each word, if the context has them: a `TagMap`, or what ``stategram tags``
+        takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
+    checkpoint
+        A folder to which the clustering is written every few minutes and at each level; numbers that were
+        chosen are kept in a file beside it.
+    resume
+        Whether to continue from the checkpoint; the result is that of an uninterrupted run.
+    seed
+        The seed of the annealing.
+    progress, stop
+        Called several times per second with the fraction of the work that is done and a message; and to ask
+        whether to end with the best clusters so far.
+    **knobs
+        Fields of `ClusteringSettings` that differ from the preset: ``tree``, ``criterion``, ``min_count``,
+        ``tolerance``, ``max_sweeps``, ``anneal``, ``candidates``.
+
+    Examples
+    --------
+    >>> from stategram import cluster
+    >>> text = ["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5
+    >>> found = cluster(text, "w-1", states=3, categories=3)
+    >>> cat, dog = (found.tree.vocabulary.id(word) for word in ("cat", "dog"))
+    >>> bool(found.categories[cat] == found.categories[dog])
+    True
+
+    """
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
+    if preset not in PRESETS:
+        raise UsageError(f"no preset {preset!r}: there are {', '.join(PRESETS)}")
+    settings = PRESETS[preset].replace(seed=seed, **knobs)
+    definition = _definition(context, tree_order, settings.tree)
+    if isinstance(tags, str):
+        tags = parse_tags(tags, corpus.vocabulary)
+    elif not isinstance(tags, TagMap | None):
+        raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
+    labels = None if classes is None else class_labels(classes, corpus.vocabulary)
+    keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
+    if resume and keeper is None:
+        raise UsageError("resume needs the folder of a checkpoint to continue from")
+    is_search = AUTO in (states, categories)
+    choose = partial(
+        choose_numbers,
+        corpus,
+        definition,
+        states,
+        categories,
+        tags=tags,
+        classes=labels,
+        settings=settings,
+        progress=subprogress(progress, 0.0, _SEARCH),
+        stop=stop,
+    )
+    if keeper is None or not is_search:
+        numbers = choose()
+    else:
+        values = (None if tags is None else tags.labels, labels)
+        search = _search_fingerprint(corpus, definition, settings, states, categories, values=values)
+        file = Path(f"{os.fspath(keeper.folder)}.numbers.json")
+        numbers = _kept_or_chosen(choose, file, search, resume, stop)
+    words = int(np.count_nonzero(corpus.word_counts))
+    settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
+    check_memory(settings.states, settings.categories)  # before the contexts are counted
+    found = cluster_tree(
+        build_tree(corpus, definition, tags=tags, classes=labels),
+        settings,
+        checkpoint=keeper,
+        resume=resume,
+        progress=subprogress(progress, _SEARCH if is_search else 0.0, 1.0),
+        stop=stop,
+    )
+    return replace(found, trials=numbers.trials)
+
+
+def _definition(
+    context: str | ContextDefinition, tree_order: str | None, has_tree: bool
+) -> ContextDefinition:
+    if tree_order is not None and (not has_tree or isinstance(context, ContextDefinition)):
+        without = "tree is False" if not has_tree else "the context has an order already"
+        raise UsageError(f"tree_order is {tree_order!r}, but {without}; leave it out")
+    return context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
+
+
+def _kept_or_chosen(
+    choose: Callable[[], ClusterNumbers], file: Path, search: str, resume: bool, stop: Stop | None
+) -> ClusterNumbers:
+    """Return the numbers that an interrupted run has chosen, by its file; else choose them, and write it."""
+    if resume:
+        try:
+            found = json.loads(file.read_bytes())
+            if found["search"] == search:
+                return msgspec.convert(found["numbers"], ClusterNumbers)
+        except (FileNotFoundError, ValueError, KeyError, TypeError):
+            pass  # it was not finished, or the file is damaged
+    numbers = choose()
+    if not (stop and stop()):
+        atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
+    return numbers
+
+
+def _search_fingerprint(
+    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any] | None]
+) -> str:
+    """Return what distinguishes a search for numbers of clusters; `values` are tags and classes."""
+    digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
+    arrays = (corpus.ids, corpus.sentence_starts, *values)
+    add_arrays(digest, (array for array in arrays if array is not None))
+    return digest.hexdigest()
+
+
+def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
+    """Return the class of each id; words without one share one, sentence boundaries are alone.
+
+    An array, with a number for each id, is taken as it is.
+    """
+    if isinstance(classes, WordClasses):
+        classes = classes.as_dict()
+    if not isinstance(classes, Mapping):
+        labels = np.asarray(classes)
+        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
+            raise UsageError(
+                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
+                "give WordClasses, or a dict of words and their classes"
+            )
+        return labels
+    numbers = dense_ids(classes.values())
+    n = len(numbers)
+    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
+    found[[BEGIN, END]] = n + 1, n + 2
+    return found

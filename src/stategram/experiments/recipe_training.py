@@ -1,0 +1,147 @@
+"""Training by a recipe: the parts one after the other, then their mixture."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+from stategram.errors import BadDataError, UsageError
+from stategram.experiments.recipe_part import Part, Trained
+from stategram.experiments.recipes import Recipe, read_recipe
+from stategram.experiments.training import Interruptible, Training, never_stop, titled
+from stategram.models import Mixture, load_model
+from stategram.progress import Progress, subprogress
+from stategram.storage import Store
+from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
+
+_log = logging.getLogger(__name__)
+
+
+def train_recipe(
+    corpus: Corpus | Iterable[str],
+    heldout: Corpus | Iterable[str],
+    recipe: Recipe | str | os.PathLike[str],
+    *,
+    tags: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    interruptible: Interruptible = never_stop,
+    progress: Progress | None = None,
+) -> Mixture:
+    """Train the models of a recipe on a text and mix them.
+
+    The same held-out text is used twice: clustered models learn from it the weights of their states, a few
+    dozen numbers each, and the mixture its weights. Its perplexity there is therefore slightly optimistic;
+    that of a test text is what counts.
+
+    Parameters
+    ----------
+    corpus
+        The text: a corpus, or sentences.
+    heldout
+        Further text, of the same kind, of which nothing is in `corpus`.
+    recipe
+        ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
+    tags
+        The tags of contexts that have some but do not say which: ``brill``, or a file.
+    checkpoint
+        A folder for finished parts and clusterings under way.
+    resume
+        Whether to continue from what is in it; the result is that of an uninterrupted run.
+    seed
+        Of all annealing.
+    interruptible
+        Opened around each clustering; the function it gives may end that clustering with the best so far.
+    progress
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    Mixture
+        Its ``metadata`` has all defaults and numbers, its ``training_info`` what each part is worth.
+
+    Examples
+    --------
+    >>> from stategram import corpus_from_sentences, train_recipe
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
+    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "fast").parts]
+    ['NgramModel', 'CategoryNgramModel', 'ClusteredModel']
+
+    """
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe)
+    if not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
+    if corpus.n_events == 0:
+        raise BadDataError("the text has no words; give sentences of words separated by white space")
+    training = Training(corpus, _heldout(heldout, corpus), seed=seed, interruptible=interruptible)
+    recipe = recipe.with_tags(tags).resolve(corpus)
+    opened: AbstractContextManager[Store | None] = nullcontext()
+    if checkpoint is not None:
+        parts = recipe.to_json() | {"name": None}
+        run = training.key(parts, *(Path(name) for _, name in recipe.files()))
+        opened = Store.open(checkpoint, run, kind="training", resume=resume)
+    with opened as training.store:
+        return train_resolved(recipe, training, progress)
+
+
+def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Mixture:
+    """Train the parts of a recipe that is resolved for the text, and mix them."""
+    models, total = [], len(recipe.part)
+    for number, part in enumerate(recipe.part, 1):
+        title, started = f"part {number} of {total}: {part.title}", time.monotonic()
+        _log.info("%s", title)
+        step = subprogress(progress, (number - 1) / (total + 1), number / (total + 1))
+        models.append(train_part(part, training, titled(step, title)).model)
+        _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
+    training.forget_contexts()
+    started = time.monotonic()
+    mixture = Mixture.fit(
+        models,
+        training.heldout,
+        buckets=recipe.mixture.buckets,
+        progress=titled(subprogress(progress, total / (total + 1), 1.0), "mixing"),
+    )
+    _log.info("mixing, %.1f s", time.monotonic() - started)
+    parts = [dict(model.metadata) for model in models]
+    return replace(mixture, metadata={**recipe.to_json(), "part": parts, "seed": training.seed})
+
+
+def train_part(
+    part: Part, training: Training, progress: Progress | None = None, *, keep: bool = True
+) -> Trained:
+    """Train a part and keep it in the store, or take it from there."""
+    store = training.store
+    if store is None or not keep:
+        return part.train(training, progress)
+    key = part.key(training)
+    if (kept := store.get("model", key, load_model)) is not None:
+        _log.info("kept")
+        return Trained(kept)
+    trained = part.train(training, progress)
+    # What was ended early is not kept: a resumed training gives the result of an uninterrupted one.
+    if not trained.ended_early:
+        trained.model.save(store.place("model", key))
+        store.remove("clustering", key)
+    return trained
+
+
+def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+    """Return the held-out text in the vocabulary of the text, if it is of any use."""
+    try:
+        heldout = as_corpus(corpus.vocabulary, given)
+    except BadDataError as error:
+        raise BadDataError(f"held-out text: {error}") from error
+    if contains_text(corpus, heldout):
+        raise UsageError(
+            "the held-out text is in the training text: all weight would go to the model that remembers it "
+            "best; give a text of which nothing is in the training text"
+        )
+    return heldout

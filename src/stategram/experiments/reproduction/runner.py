@@ -1,0 +1,311 @@
+"""The paper's four tables on any text, and what goes beyond them: the rows, one after the other."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from stategram.contexts import file_of_tags
+from stategram.counts import peak_memory
+from stategram.errors import StategramError, UsageError
+from stategram.experiments.reproduction.claims import judge_claims
+from stategram.experiments.reproduction.environment import machine, versions
+from stategram.experiments.reproduction.paper import PAPER, VOCABULARY_SIZE
+from stategram.experiments.reproduction.results import Reproduction, RowResult, SizeTrial
+from stategram.experiments.reproduction.row_runner import RowRunner
+from stategram.experiments.reproduction.rows import WORDS_TREE, rows_for
+from stategram.experiments.reproduction.sizes import sizes_for
+from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
+from stategram.experiments.training import LOW_COVERAGE, TagSource, Training, titled
+from stategram.progress import Progress, subprogress
+from stategram.resources import Resources
+from stategram.storage import Store, atomic_write, content_key, is_fresh, is_store
+from stategram.text import SPECIAL_WORDS
+from stategram.wording import duration, plural, printable
+
+_log = logging.getLogger(__name__)
+_TABLES = "tables.json"
+_WORK = "work"
+_TIMES = content_key("seconds and memory of all runs")
+
+
+def reproduce(
+    train: Source,
+    heldout: Source,
+    test: Source,
+    folder: str | os.PathLike[str],
+    *,
+    scale: str | float | None = None,
+    tags: str | None = None,
+    vocabulary_size: int | None = VOCABULARY_SIZE,
+    lowercase: bool = False,
+    digits: str | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Compute the four tables of Ueberla and Gransden (1996) for a text, and a fifth that goes beyond them.
+
+    Parameters
+    ----------
+    train, heldout, test
+        Names of files with one sentence per line, or corpora; nothing of one may be in another.
+    folder
+        Where the tables are written. An unfinished run in it with the same texts and options is continued.
+    scale
+        How many clusters: ``paper``, ``quick`` (by the size of the text), or a factor such as 0.1. By
+        default ``paper`` for more than 10 million words, else ``quick``.
+    tags
+        ``brill`` or a file of tags. By default ``brill`` if its lexicon is installed; else there is no
+        table 2.
+    vocabulary_size, lowercase, digits, encoding_errors
+        How files are read, as in `read_corpus`.
+    seed
+        Of all annealing.
+    progress
+        Called with the fraction done and a few words.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from stategram import corpus_from_sentences, reproduce
+    >>> train = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> heldout, test = (corpus_from_sentences([one]) for one in ("the cat ran", "a dog sat"))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     found = reproduce(train, heldout, test, f"{place}/out")
+    >>> found.complete, found.rows[0].key
+    (True, 'w-1 500,500')
+
+    """
+    check_folder(folder)
+    started = time.monotonic()
+    texts = read_texts(
+        train,
+        heldout,
+        test,
+        vocabulary_size=vocabulary_size,
+        lowercase=lowercase,
+        digits=digits,
+        encoding_errors=encoding_errors,
+    )
+    return reproduce_texts(
+        texts,
+        folder,
+        scale=scale,
+        tags=tags,
+        seed=seed,
+        progress=progress,
+        reading_seconds=time.monotonic() - started,
+    )
+
+
+def reproduce_texts(
+    texts: Texts,
+    folder: str | os.PathLike[str],
+    *,
+    scale: str | float | None = None,
+    tags: str | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    command: str = "stategram.reproduce",
+    reading_seconds: float = 0.0,
+) -> Reproduction:
+    """Do what `reproduce` does with texts that are read already."""
+    check_folder(folder)
+    train = texts.train
+    training = Training(train, texts.heldout, seed=seed)
+    source = _tags(tags, training)
+    if source is not None and (name := file_of_tags(source)):
+        texts = replace(texts, inputs=(*texts.inputs, input_file("tags", name)))
+    sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
+    _log.info("%s", sizes)
+    runner = RowRunner(texts, training, {row.key: row for row in rows_for(sizes, source)})
+    run = _Run(Path(folder), texts, training, runner, sizes.scale, source, command)
+    key = content_key(*map(runner.key, runner.rows.values()))
+    with Store.open(run.folder / _WORK, key, kind="reproduction") as training.store:
+        if (kept := run.finished_tables()) is not None:
+            _log.info("%s is finished: nothing is computed again", run.folder)
+            return kept
+        run.read_times(reading_seconds)
+        return run.run(progress)
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that cannot be written, or that holds something else, before anything is read."""
+    path = Path(folder)
+    if not os.fspath(folder).strip():
+        raise UsageError("the name of the output is empty; give a folder")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"the output {path} is a file; give the name of a folder")
+    others = [entry for entry in path.iterdir() if entry.name != _WORK] if path.exists() else []
+    if not is_store(path / _WORK) and (others or not is_fresh(path / _WORK)):
+        raise UsageError(f"{path} exists and is not a reproduction; choose another folder")
+    if not path.absolute().parent.is_dir():
+        raise StategramError(
+            f"cannot write {path}: there is no folder {path.absolute().parent}; make it first"
+        )
+
+
+def _tags(given: str | None, training: Training) -> str | None:
+    """Return the source of the tags; that of English if none is given, it is installed and fits the text."""
+    source = given or ("brill" if find_spec("textblob") is not None else None)
+    if source is None:
+        _log.info(
+            "no tags, so no table 2; to have it: "
+            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
+        )
+        return None
+    found = training.tags(TagSource(source))
+    if given is None and found.coverage < LOW_COVERAGE:
+        _log.info("so there is no table 2; to have it: --tags FILE, or --tags brill all the same")
+        return None
+    return source
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A reproduction under way: what was asked for, and the rows."""
+
+    folder: Path
+    texts: Texts
+    training: Training
+    runner: RowRunner
+    scale: str
+    tags: str | None
+    command: str
+
+    def run(self, progress: Progress | None) -> Reproduction:
+        """Compute the rows that are missing; ``tables.json`` has those that are done at any time."""
+        rows, finished = list(self.runner.rows.values()), self.runner.finished
+        missing = [row for row in rows if not self.runner.take(row)]
+        if finished:
+            _log.info("continuing: %d of %s are done already", len(finished), plural(len(rows), "row"))
+        for row in missing:
+            done, total = len(finished), len(rows)
+            step = subprogress(progress, done / total, (done + 1) / total)
+            result = self.runner.run(row, titled(step, f"row {done + 1} of {total}, {row.title}"))
+            _log.info(
+                "row %d of %d, %s: perplexity %s, %s",
+                done + 1,
+                total,
+                row.title,
+                f"{result.test.perplexity:,.1f}",
+                duration(result.seconds),
+            )
+            self._keep_times()
+            self._write(self._assemble())
+        found = self._assemble()
+        self._write(found)
+        self._clear()
+        return found
+
+    def finished_tables(self) -> Reproduction | None:
+        """Return the tables of a run that is finished, None if it is not."""
+        try:
+            data = (self.folder / _TABLES).read_bytes()
+            found = msgspec.json.decode(data, type=Reproduction)
+        except (OSError, msgspec.DecodeError):
+            return None
+        if not found.complete:
+            return None
+        self._clear()
+        return found
+
+    def read_times(self, reading_seconds: float) -> None:
+        """Add the times of earlier runs to those of this one."""
+        seconds = self.training.shared_seconds
+        seconds["reading"] = reading_seconds
+        for name, before in self._times()["seconds"].items():
+            seconds[name] = seconds.get(name, 0.0) + before
+
+    def _times(self) -> dict[str, Any]:
+        return self._store.get_json("times", _TIMES) or {"seconds": {}, "peak_bytes": 0}
+
+    def _keep_times(self) -> None:
+        peak = max(self._times()["peak_bytes"], peak_memory())
+        self._store.put_json("times", _TIMES, {"seconds": self.training.shared_seconds, "peak_bytes": peak})
+
+    @property
+    def _store(self) -> Store:
+        assert self.training.store is not None
+        return self.training.store
+
+    def _clear(self) -> None:
+        """Remove what only an unfinished run needs."""
+        for name in ("model", "clustering"):
+            self._store.remove_all(name)
+
+    def _write(self, found: Reproduction) -> None:
+        text = msgspec.json.format(msgspec.json.encode(found), indent=1)
+        atomic_write(self.folder / _TABLES, text + b"\n")
+
+    def _assemble(self) -> Reproduction:
+        """Put together the rows that are there; it is complete if all are."""
+        finished = [self.runner.finished[key] for key in self.runner.rows if key in self.runner.finished]
+        finished.sort(key=lambda one: (one.row.table, one.row.kind == "ngram"))
+        rows = with_comparisons([one.row for one in finished])
+        tags = None if self.tags is None else self.training.tags(TagSource(self.tags))
+        shared = self.training.shared_seconds
+        return Reproduction(
+            rows=rows,
+            claims=judge_claims(rows),
+            sizes=_sizes(rows),
+            galleries=tuple(one.gallery for one in finished if one.gallery is not None),
+            texts=self.texts.figures(),
+            inputs=self.texts.inputs,
+            vocabulary=len(self.texts.train.vocabulary) - len(SPECIAL_WORDS),
+            scale=self.scale,
+            tags=None if self.tags is None else printable(self.tags),
+            seed=self.training.seed,
+            threads=Resources.current().threads,
+            command=printable(self.command),
+            versions=versions(),
+            machine=machine(),
+            seconds=sum(row.seconds for row in rows) + sum(shared.values()),
+            peak_bytes=max(self._times()["peak_bytes"], peak_memory()),
+            shared_seconds=dict(shared),
+            complete=len(rows) == len(self.runner.rows),
+            tag_coverage=None if tags is None else tags.coverage,
+        )
+
+
+def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
+    """Add how each row differs from the one it is compared with, here and in the paper."""
+    ours = {row.key: row.test.perplexity for row in rows}
+    trials = [row for row in rows if _is_trial(row)]
+    best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
+    return tuple(_compared(row, ours, row is best) for row in rows)
+
+
+def _compared(row: RowResult, ours: Mapping[str, float], is_best: bool) -> RowResult:
+    change, paper, other = None, row.paper, row.compared_with
+    if other is not None and other in ours:
+        change = row.test.perplexity / ours[other] - 1
+    if paper is not None and other is not None and other in PAPER:
+        paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
+    best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
+    note = "; ".join(filter(None, [row.note, best]))
+    return msgspec.structs.replace(row, change=change, paper=paper, note=note)
+
+
+def _is_trial(row: RowResult) -> bool:
+    """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
+    return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
+
+
+def _sizes(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
+    """Return the held-out perplexities of different numbers of clusters."""
+    found = [
+        SizeTrial(key=WORDS_TREE, clusters=row.categories, perplexity=row.heldout_perplexity)
+        for row in rows
+        if row.categories is not None and _is_trial(row)
+    ]
+    return tuple(sorted(found, key=lambda trial: trial.clusters))

@@ -1,0 +1,83 @@
+"""The word classes and the context states of a model as files."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.formats.class_files import write_classes
+from stategram.models import ClusteredModel, Model
+from stategram.storage import Place, atomic_write
+from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
+
+# Bit paths need the bigrams of classes, which models do not keep.
+MODEL_CLASS_FORMATS = ("tsv", "srilm", "json")
+
+
+def write_model_classes(place: Place, model: Model, *, format: str = "tsv") -> tuple[int, int]:
+    """Write the categories of the words of a model as a class file; return the numbers of classes and words.
+
+    Classes are numbered by their counts, the most frequent first. ``<unk>`` is among them if it has a count.
+    """
+    labels, vocabulary = model.word_categories, model.vocabulary
+    if labels is None:
+        raise UsageError(f"{model!r} has no word classes")
+    counts = vocabulary.counts.astype(np.int64)
+    shown = np.ones(len(vocabulary), bool)
+    shown[[BEGIN, END]] = False
+    shown[UNKNOWN] = counts[UNKNOWN] > 0
+    ids = np.flatnonzero(shown)
+    words = vocabulary.words
+    numbers = _by_count(labels[ids].astype(np.int64), counts[ids])
+    write_classes(place, [words[id] for id in ids.tolist()], numbers, counts[ids], format=format)
+    return int(numbers.max(initial=-1)) + 1, len(ids)
+
+
+def _by_count(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers of classes by falling count, as `WordClasses` has them."""
+    classes, inverse = np.unique(labels, return_inverse=True)
+    totals = np.bincount(inverse, counts, len(classes))
+    rank = np.empty(len(classes), np.int64)
+    rank[np.argsort(-totals, kind="stable")] = np.arange(len(classes))
+    return rank[inverse]
+
+
+def write_states(place: Place, model: ClusteredModel) -> tuple[int, int]:
+    """Write the contexts of each state as a table; return the numbers of states and contexts.
+
+    The most frequent states and contexts come first. Contexts that were too rare to move on their own are not
+    kept in a model.
+    """
+    tree = model.tree
+    last = tree.levels[-1]
+    nodes = np.arange(len(last.values), dtype=np.uint32)
+    columns: list[NDArray[np.object_]] = []
+    for number in range(tree.depth - 1, -1, -1):
+        kind = tree.definition.values[number].kind
+        if kind == "t" and model.tag_names:
+            names = np.array(model.tag_names, object)
+        else:
+            names = _value_names(tree.maps[number], model.vocabulary, kind)
+        columns.append(names[tree.levels[number].values[nodes]])
+        if number > 0:
+            nodes = tree.levels[number - 1].parents[nodes]
+    values = [str(value) for value in reversed(tree.definition.values)]
+    totals = np.bincount(last.states, last.counts, model.n_states)
+    order = np.lexsort((-last.counts.astype(np.int64), last.states, -totals[last.states]))
+    columns = [last.states.astype(str).astype(object), last.counts.astype(str).astype(object), *columns]
+    rows = zip(*(column[order].tolist() for column in columns), strict=True)
+    lines = ["\t".join(("state", "events", *values)), *map("\t".join, rows)]
+    atomic_write(place, ("\n".join(lines) + "\n").encode())
+    return int(np.count_nonzero(totals)), len(order)
+
+
+def _value_names(values: NDArray[np.uint32], vocabulary: Vocabulary, kind: str) -> NDArray[np.object_]:
+    """Return a name for each value: the word, or ~ and the most frequent word with that tag or class."""
+    frequent = np.argsort(-vocabulary.counts.astype(np.int64), kind="stable")
+    found, first = np.unique(values[frequent], return_index=True)
+    names = np.full(int(values.max()) + 1, "", object)
+    words = vocabulary.words
+    prefix = "" if kind == "w" else "~"
+    names[found] = [prefix + words[id] for id in frequent[first].tolist()]
+    return names

@@ -1,0 +1,23 @@
+"""Representative classes, categories and states: what reports and pages show of clusters."""
+
+from stategram.inspection.cluster_examples import (
+    CategoryExample,
+    ClusterGallery,
+    ContextExample,
+    Data,
+    StateExample,
+    WordExample,
+)
+from stategram.inspection.gallery import gallery
+from stategram.inspection.representative import representative_classes
+
+__all__ = [
+    "CategoryExample",
+    "ClusterGallery",
+    "ContextExample",
+    "Data",
+    "StateExample",
+    "WordExample",
+    "gallery",
+    "representative_classes",
+]

@@ -1,0 +1,201 @@
+"""Finished steps on disk, found again by what they were made from.
+
+A store is a folder of one run, such as a training:
+
+    run.json      the run it belongs to
+    run.lock      held by the process at work
+    NAME-KEY      a finished step, or a resume point: a folder that `write_folder` wrote
+    NAME-KEY.json a small result
+
+NAME says what kind of step it is, KEY is the beginning of its `content_key`: the SHA-256 of its settings and
+inputs. Every entry appears atomically, so a run that was killed at any moment continues from what is there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.storage.atomic import atomic_write
+from stategram.storage.checksum import add_arrays, file_sha256
+from stategram.storage.folder import OtherVersionError, restore_replaced
+from stategram.storage.lock import lock
+from stategram.storage.temporary import is_temporary, remove_all, temporary_files
+
+_log = logging.getLogger(__name__)
+_RUN = "run.json"
+_LOCK = "run.lock"
+_KEY_DIGITS = 16
+T = TypeVar("T")
+
+
+def content_key(*inputs: object) -> str:
+    """Return the SHA-256 of settings and inputs.
+
+    Inputs are arrays, files (a `Path`), bytes, or anything that JSON can hold.
+
+    >>> content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
+    True
+    >>> content_key([1], [2]) == content_key([1, 2])
+    False
+    """
+    digest = hashlib.sha256()
+    for one in inputs:
+        if isinstance(one, np.ndarray):
+            digest.update(b"array" + one.dtype.str.encode())
+            add_arrays(digest, [one])
+        elif isinstance(one, Path):
+            digest.update(b"file" + bytes.fromhex(file_sha256(one)))
+        else:
+            kind, data = (b"bytes", one) if isinstance(one, bytes) else (b"json", _canonical(one))
+            digest.update(kind + len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True).encode()
+
+
+@dataclass(frozen=True)
+class Store:
+    """The finished steps of one run.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     with Store.open(f"{place}/run", content_key("settings"), kind="training") as store:
+    ...         store.put_json("numbers", content_key(1), [1, 2])
+    ...         store.get_json("numbers", content_key(1)), store.get_json("numbers", content_key(2))
+    ([1, 2], None)
+
+    """
+
+    path: Path
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, folder: str | os.PathLike[str], run: str, *, kind: str, resume: bool = True
+    ) -> Iterator[Store]:
+        """Create the store of a run, or continue with it, and hold it; `kind` is for messages.
+
+        UsageError if the folder belongs to another run, or to this one without `resume`; StategramError if
+        another process holds it.
+        """
+        path = Path(folder)
+        begun = path / _RUN
+        if not begun.exists():
+            check_store(path, kind)
+            try:
+                path.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise StategramError(f"cannot make the folder {path}: {error.strerror or error}") from error
+        with lock(path / _LOCK):
+            if begun.exists():
+                _check_run(begun, run, kind, resume)
+            _clear(path)
+            if not begun.exists():
+                atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
+            yield cls(path)
+
+    def place(self, name: str, key: str) -> Path:
+        """Return the folder of an entry, whether it is there or not."""
+        return self.path / f"{name}-{key[:_KEY_DIGITS]}"
+
+    def get(self, name: str, key: str, load: Callable[[Path], T]) -> T | None:
+        """Load an entry; None if there is none.
+
+        A damaged entry is removed, with a warning, to be computed again. One that another version of
+        stategram wrote is not damaged: OtherVersionError.
+        """
+        place = self.place(name, key)
+        if not place.exists():
+            return None
+        try:
+            return load(place)
+        except OtherVersionError:
+            raise
+        except BadDataError as error:
+            _log.warning("damaged, computed again: %s", error)
+            self.remove(name, key)
+            return None
+
+    def get_json(self, name: str, key: str) -> Any:
+        """Return a small result; None if there is none, or if it is damaged."""
+        try:
+            return json.loads(self._json(name, key).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as error:
+            _log.warning("damaged, computed again: %s: %s", self._json(name, key), error)
+            return None
+
+    def put_json(self, name: str, key: str, value: object) -> None:
+        """Keep a small result."""
+        atomic_write(self._json(name, key), json.dumps(value).encode() + b"\n")
+
+    def remove(self, name: str, key: str) -> None:
+        """Remove an entry, if it is there."""
+        shutil.rmtree(self.place(name, key), ignore_errors=True)
+
+    def remove_all(self, name: str) -> None:
+        """Remove all entries of a name."""
+        remove_all([entry for entry in self.path.iterdir() if entry.name.rpartition("-")[0] == name])
+
+    def _json(self, name: str, key: str) -> Path:
+        return self.place(name, key).with_suffix(".json")
+
+
+def is_store(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder is a store."""
+    return Path(folder, _RUN).is_file()
+
+
+def is_fresh(folder: str | os.PathLike[str]) -> bool:
+    """Whether a folder holds nothing but what a run leaves that was killed as soon as it began."""
+    path = Path(folder)
+    if not path.is_dir():
+        return not path.exists()
+    return set(path.iterdir()) <= {path / _LOCK, *temporary_files(path / _RUN)}
+
+
+def check_store(folder: str | os.PathLike[str], kind: str) -> None:
+    """UsageError if a folder holds something else."""
+    if not is_store(folder) and not is_fresh(folder):
+        raise UsageError(f"{folder} exists and is not a {kind}; choose another folder")
+
+
+def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
+    try:
+        found = json.loads(begun.read_bytes())["run"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadDataError(f"{begun}: damaged; remove the folder {begun.parent} to start over") from error
+    if not resume:
+        raise UsageError(
+            f"{begun.parent} holds a {kind} that has begun; resume it, or remove the folder to start over"
+        )
+    if found != run:
+        raise UsageError(
+            f"{begun.parent} belongs to another {kind}: with other texts, settings or seed; give the same "
+            "ones, or choose another folder"
+        )
+
+
+def _clear(path: Path) -> None:
+    """Remove the stale temporary files of killed runs, but restore what they were about to replace."""
+    for stale in path.glob("*.replaced"):
+        if is_temporary(stale):
+            restore_replaced(path / stale.name.rsplit(".", 2)[0])
+    remove_all([stale for stale in path.iterdir() if is_temporary(stale)])
