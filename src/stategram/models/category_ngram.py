@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
-from stategram.errors import BadDataError
-from stategram.models.category_words import Categories, category_ids, word_probabilities
+from stategram.errors import BadDataError, UsageError
+from stategram.models.discounts import word_probabilities
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Vocabulary,
+    corpus_from_sentences,
+    dense_ids,
+)
 from stategram.wording import plural
+
+Categories: TypeAlias = "Mapping[str, Hashable] | NDArray[np.integer[Any]] | Sequence[int]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +105,7 @@ class CategoryNgramModel(Model):
         vocabulary = corpus.vocabulary
         if isinstance(categories, WordClasses):
             categories = dict(zip(categories.words_, categories.labels_.tolist(), strict=True))
-        ids = category_ids(vocabulary, categories)
+        ids = _category_ids(vocabulary, categories)
         n_categories = int(ids.max()) + 1
         probs, discount = word_probabilities(corpus.word_counts, ids)
         ngram = NgramModel.train(
@@ -204,39 +215,25 @@ class CategoryNgramModel(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {"model": self.kind, "report": dict(self.training_info), "recipe": dict(self.metadata)},
-            {"words": {"symbols": self.categories, "word_probs": self.word_probs}},
-            parts=(self.ngram.to_files(),),
+            arrays={"words": {"symbols": self.categories, "word_probs": self.word_probs}},
+            parts=(self.ngram,),
         )
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CategoryNgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("words")
-        try:
-            (ngram,) = parts
-            categories, word_probs = arrays["symbols"], arrays["word_probs"]
-            if not isinstance(ngram, NgramModel):
-                raise TypeError("its categories have no n-gram model")
-            if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
-                raise ValueError("its categories are not those of its vocabulary")
-            if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
-                raise ValueError("a category is not in its n-gram model")
-            return cls(
-                vocabulary,
-                ngram,
-                categories,
-                word_probs,
-                training_info=dict(folder.manifest["report"]),
-                metadata=dict(folder.manifest["recipe"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(
-                f"{folder.path}: not a category n-gram model ({error}); write it again"
-            ) from error
+        (ngram,) = parts
+        categories, word_probs = arrays["symbols"], arrays["word_probs"]
+        if not isinstance(ngram, NgramModel):
+            raise TypeError("its categories have no n-gram model")
+        if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
+            raise ValueError("its categories are not those of its vocabulary")
+        if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
+            raise ValueError("a category is not in its n-gram model")
+        return cls(vocabulary, ngram, categories, word_probs, **common)
 
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:
@@ -252,3 +249,35 @@ class CategoryNgramModel(Model):
 def _category_vocabulary(size: int) -> Vocabulary:
     """Return the names of categories: that of ``<unk>`` is the first, the others are 1, 2, ..."""
     return Vocabulary.from_words(map(str, range(1, size - len(SPECIAL_WORDS) + 1)))
+
+
+def _category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:
+    """Return the category of each word, as the id of a vocabulary in which categories are the words.
+
+    Its special words: ``<unk>`` is the category of ``<unk>`` and of all words without one; ``<s>`` and
+    ``</s>`` are themselves. So no id is without a word, and no probability is lost.
+    """
+    labels = _labels(vocabulary, categories)
+    with_unknown = (labels == labels[UNKNOWN]) | (labels < 0)
+    with_unknown[[BEGIN, END]] = False
+    others = ~with_unknown
+    others[[BEGIN, END]] = False
+    ids = np.full(len(vocabulary), UNKNOWN, np.uint32)
+    ids[[BEGIN, END]] = BEGIN, END
+    ids[others] = len(SPECIAL_WORDS) + np.unique(labels[others], return_inverse=True)[1].reshape(-1)
+    return ids
+
+
+def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]:
+    if isinstance(categories, Mapping):
+        words = vocabulary.words
+        numbers = dense_ids(categories[word] for word in words if word in categories)
+        labels = (numbers[categories[word]] if word in categories else -1 for word in words)
+        return np.fromiter(labels, np.int64, len(words))
+    given = np.asarray(categories)
+    if given.shape != (len(vocabulary),) or not np.issubdtype(given.dtype, np.integer):
+        raise UsageError(
+            f"the categories are an array of {given.dtype} and of shape {given.shape}; "
+            f"give an integer for each of the {len(vocabulary)} words of the vocabulary"
+        )
+    return given.astype(np.int64)

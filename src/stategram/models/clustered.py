@@ -14,12 +14,19 @@ from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.errors import BadDataError, UsageError
-from stategram.models.category_words import word_probabilities
-from stategram.models.level_weights import default_level_weights, learn_level_weights
+from stategram.models.discounts import word_probabilities
 from stategram.models.model import Description, DescriptionTable, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
-from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree, state_tree
+from stategram.models.state_tree import (
+    N_COUNT_BUCKETS,
+    ContextStates,
+    StateLevel,
+    StateTree,
+    default_level_weights,
+    learn_level_weights,
+    state_tree,
+)
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
@@ -28,6 +35,7 @@ from stategram.wording import plural
 # high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same
 # for two million and for 40 million words.
 _DISCOUNTS = (0.7, 1.1, 1.5)
+_INCONSISTENT = "its arrays do not fit together"
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +277,10 @@ class ClusteredModel(Model):
 
     def check(self) -> None:
         """Check every part; BadDataError if the model is inconsistent."""
+        if not self._is_consistent():
+            raise BadDataError(f"invalid clustered model: {_INCONSISTENT}; write it again")
+
+    def _is_consistent(self) -> bool:
         n_states, n_categories = self.counts[-1].shape
         n_words = len(self.vocabulary)
         fine = (
@@ -289,9 +301,7 @@ class ClusteredModel(Model):
             fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
                 table[:, sums == 0].any() for table in self.counts
             )
-        fine = fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
-        if not fine:
-            raise BadDataError("not a clustered model: its arrays do not fit together; write it again")
+        return fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
 
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
@@ -315,46 +325,41 @@ class ClusteredModel(Model):
                 "counts": counts[rows, columns],
             }
         manifest = {
-            "model": self.kind,
             "context": str(self.tree.definition),
             "tree_order": self.tree.definition.tree_order,
             "states": self.n_states,
             "categories": self.n_categories,
-            "report": dict(self.training_info),
-            "recipe": dict(self.metadata),
         }
-        return ModelFiles(self.vocabulary, manifest, arrays)
+        return ModelFiles(manifest, arrays)
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> ClusteredModel:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> ClusteredModel:
         """Inverse of `to_files`."""
-        try:
-            manifest = folder.manifest
-            definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
-            words = folder.arrays("words")
-            maps, levels, tables = [], [], []
-            for number in range(1, len(definition.values) + 1):
-                arrays = folder.arrays(f"level{number}")
-                maps.append(arrays["map"])
-                levels.append(
-                    StateLevel(
-                        arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"]
-                    )
-                )
-                tables.append(_table(arrays, int(manifest["states"]), int(manifest["categories"])))
-            model = cls(
-                vocabulary,
-                StateTree(definition, tuple(maps), tuple(levels), int(manifest["states"]) - 1),
-                words["categories"],
-                words["word_probs"],
-                tuple(tables),
-                words["trust"],
-                training_info=dict(manifest["report"]),
-                metadata=dict(manifest["recipe"]),
+        manifest = folder.manifest
+        definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
+        n_states, n_categories = int(manifest["states"]), int(manifest["categories"])
+        maps, levels, tables = [], [], []
+        for number in range(1, len(definition.values) + 1):
+            arrays = folder.arrays(f"level{number}")
+            maps.append(arrays["map"])
+            levels.append(
+                StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"])
             )
-            model.check()
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BadDataError(f"{folder.path}: not a clustered model ({error}); write it again") from error
+            tables.append(_table(arrays, n_states, n_categories))
+        words = folder.arrays("words")
+        model = cls(
+            vocabulary,
+            StateTree(definition, tuple(maps), tuple(levels), n_states - 1),
+            words["categories"],
+            words["word_probs"],
+            tuple(tables),
+            words["trust"],
+            **common,
+        )
+        if not model._is_consistent():
+            raise ValueError(_INCONSISTENT)
         return model
 
     @cached_property

@@ -6,12 +6,12 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import Description, Model, Text, split_words
@@ -265,32 +265,18 @@ class Mixture(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {
-                "model": self.kind,
-                "gate": self.gate.to_json(),
-                "allow_unknown": self.allow_unknown,
-                "report": dict(self.training_info),
-                "recipe": dict(self.metadata),
-            },
+            {"gate": self.gate.to_json(), "allow_unknown": self.allow_unknown},
             {"weights": self.gate.arrays()},
-            parts=tuple(part.to_files() for part in self.parts),
+            self.parts,
         )
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> Mixture:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> Mixture:
         """Inverse of `to_files`."""
-        arrays, manifest = folder.arrays("weights"), folder.manifest
-        try:
-            return cls(
-                parts,
-                Gate.from_json(manifest["gate"], arrays),
-                bool(manifest["allow_unknown"]),
-                training_info=dict(manifest["report"]),
-                metadata=dict(manifest["recipe"]),
-            )
-        except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
-            raise BadDataError(f"{folder.path}: not a mixture ({error}); write it again") from error
+        gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
+        return cls(parts, gate, bool(folder.manifest["allow_unknown"]), **common)
 
     @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:

@@ -11,15 +11,16 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models.model_files import ModelFiles, write_model_files
+from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
 from stategram.resources import Resources
+from stategram.storage import Folder
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
@@ -72,6 +73,9 @@ class Model(ABC):
     """The models that it is made of, if it is a mixture."""
     training_info: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        MODEL_KINDS[cls.kind] = cls
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
@@ -136,7 +140,14 @@ class Model(ABC):
 
     @abstractmethod
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold; the class method `from_files` is its inverse."""
+        """Return what a model folder has to hold of this kind of model."""
+
+    @classmethod
+    @abstractmethod
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> Self:
+        """Inverse of `to_files`; `common` has `training_info` and `metadata`."""
 
     @abstractmethod
     def start(self, *, sentence_start: bool = True) -> State:
@@ -247,7 +258,7 @@ class Model(ABC):
             Further entries of the manifest.
 
         """
-        write_model_files(folder, self.to_files(), manifest or {})
+        write_model(folder, self, manifest or {})
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""

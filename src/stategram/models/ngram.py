@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.models.model import (
     Description,
     DescriptionTable,
@@ -25,9 +25,10 @@ from stategram.models.model import (
     split_words,
 )
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngram_training import check_options, train_trie
+from stategram.models.pruning import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
-from stategram.models.trie import NgramTrie
+from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts, estimate
+from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
@@ -115,7 +116,7 @@ class NgramModel(Model):
         'dog'
 
         """
-        min_counts = check_options(order, smoothing, min_counts, prune)
+        min_counts = _check_options(order, smoothing, min_counts, prune)
         if not isinstance(corpus, Corpus):
             corpus = corpus_from_sentences(corpus)
         if corpus.n_events == 0:
@@ -141,10 +142,20 @@ class NgramModel(Model):
         progress: Progress | None = None,
     ) -> NgramModel:
         """Train a model on n-gram counts, which are used up. The parameters are those of `train`."""
-        min_counts = check_options(counts.order, smoothing, min_counts, prune)
-        vocabulary = counts.vocabulary
-        trie, info = train_trie(counts, smoothing, min_counts, prune, progress=progress)
-        return cls(vocabulary, trie, smoothing, training_info=info)
+        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
+        estimates = estimate(counts, smoothing, min_counts, progress=subprogress(progress, 0.0, 0.7))
+        if prune > 0:
+            prune_estimates(estimates, prune)
+        info = {
+            **counts.report,
+            "min_counts": list(min_counts),
+            "prune": prune,
+            "discounts": estimates.discounts,
+            "notes": estimates.notes,
+        }
+        if progress:
+            progress(0.8, "assembling the model")
+        return cls(counts.vocabulary, assemble(estimates), smoothing, training_info=info)
 
     def __repr__(self) -> str:
         return f"NgramModel(order {self.order}, {_sizes(self.trie)} n-grams, {self.smoothing})"
@@ -333,40 +344,26 @@ class NgramModel(Model):
         try:
             self._reader.check(Resources.current().threads)
         except ValueError as error:
-            raise BadDataError(f"not an n-gram model: {error}; write it again") from error
+            raise BadDataError(f"invalid n-gram model: {error}; write it again") from error
 
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {
-                "model": self.kind,
-                "order": self.order,
-                "smoothing": self.smoothing,
-                "report": dict(self.training_info),
-                "recipe": dict(self.metadata),
-            },
+            {"order": self.order, "smoothing": self.smoothing},
             {"trie": {name: getattr(self.trie, name) for name in _TRIE_ARRAYS}},
         )
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> NgramModel:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> NgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
-        try:
-            model = cls(
-                vocabulary,
-                NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS)),
-                str(folder.manifest["smoothing"]),
-                folder.path,
-                training_info=dict(folder.manifest["report"]),
-                metadata=dict(folder.manifest.get("recipe", {})),
-            )
-            if len(model.vocabulary) != len(model.trie.numbers):
-                raise ValueError("its vocabulary is not that of its n-grams")
-            model._reader  # noqa: B018  that refuses arrays which do not fit together
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(f"{folder.path}: not an n-gram model ({error}); write it again") from error
+        trie = NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
+        if len(vocabulary) != len(trie.numbers):
+            raise ValueError("its vocabulary is not that of its n-grams")
+        model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
+        model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 
     @cached_property
@@ -396,3 +393,17 @@ class NgramModel(Model):
 
 def _sizes(trie: NgramTrie) -> str:
     return " + ".join(f"{size:,}" for size in trie.sizes)
+
+
+def _check_options(
+    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
+) -> Sequence[int]:
+    """Refuse inconsistent options before hours of work; return the minimum counts."""
+    if smoothing not in SMOOTHINGS:
+        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
+    if not 0 <= prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
+    if min_counts is None:
+        return default_min_counts(smoothing, order)
+    check_min_counts(min_counts, order)
+    return min_counts
