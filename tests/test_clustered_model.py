@@ -252,7 +252,7 @@ def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: 
     np.testing.assert_allclose(np.exp(found_parts.log_probs), mixed, rtol=1e-12)
     np.testing.assert_allclose([part.weight for part in found_parts.parts], weights.mean(axis=0))
     np.testing.assert_allclose(
-        [part.log_prob for part in found_parts.parts], [one.log_prob for one in scores]
+        [part.perplexity for part in found_parts.parts], [one.perplexity for one in scores]
     )
 
 

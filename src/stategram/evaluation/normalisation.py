@@ -50,8 +50,7 @@ def history_sums(
         elif i % 2 == 0:
             history = model.sample_history(random)
         else:
-            ids = random.integers(0, len(model.vocabulary), max(model.order - 1, 1))
-            history = tuple(map(model.vocabulary.word, ids.tolist()))
+            history = Model.sample_history(model, random)
         total = float(model.distribution(history, sentence_start=False).sum())
         sums.append(HistorySum(history, total))
         if progress:

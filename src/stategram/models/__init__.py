@@ -9,7 +9,7 @@ from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import Description, DescriptionTable, Model
 from stategram.models.model_files import load_model
 from stategram.models.ngram import NgramModel, damage_error
-from stategram.models.scores import PartScore, Scores, State, Step, WordScore
+from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
 
@@ -25,7 +25,7 @@ __all__ = [
     "Model",
     "NgramModel",
     "NgramTrie",
-    "PartScore",
+    "PartFigures",
     "Scores",
     "State",
     "Step",

@@ -40,8 +40,8 @@ class CategoryNgramModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     ngram
         The model of categories, whose words are their numbers.
     categories
@@ -49,8 +49,6 @@ class CategoryNgramModel(Model):
         themselves; ``<unk>`` there is the category of ``<unk>``.
     word_probs
         For each word, its probability in its category; 0 for ``<s>``.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -168,11 +166,9 @@ class CategoryNgramModel(Model):
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text, in one walk over it."""
-        self._check_features(features)
-        corpus = self._corpus(text)
-        node, category = self._first_state(state).value
+        corpus, first = self._to_score(text, features, state)
         scores = self.ngram.score_mapped(
-            corpus, self._numbers, [name for name in features if name != "category"], State(node)
+            corpus, self._numbers, [name for name in features if name != "category"], State(first.value[0])
         )
         log_probs = scores.log_probs
         log_probs += self._log_word_probs[corpus.ids]
@@ -181,10 +177,10 @@ class CategoryNgramModel(Model):
             last = np.empty(corpus.n_events, np.float32)
             last[1:] = self.categories.astype(np.float32)[corpus.ids[:-1]]
             last[corpus.sentence_starts[:-1]] = BEGIN
-            last[:1] = category
+            last[:1] = first.value[1]
             found["category"] = last
-        if corpus.n_events > 0:
-            category = BEGIN if corpus.ids[-1] == END else int(self.categories[corpus.ids[-1]])
+        before, words = self._open_sentence(corpus, first)
+        category = int(self.categories[words[-1]]) if len(words) else before.value[1]
         return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
 
     def advance(self, state: State, word: str) -> Step:

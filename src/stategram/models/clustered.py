@@ -44,8 +44,8 @@ class ClusteredModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     tree
         The states of contexts.
     categories
@@ -56,8 +56,6 @@ class ClusteredModel(Model):
         For each level of the tree, how often each category follows each state: a row for each state.
     level_weights
         For each level and each count bucket of a context, the weight of its state against the level above.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -130,9 +128,7 @@ class ClusteredModel(Model):
                 **({"tags": list(tree.tag_names)} if tree.tag_names else {}),
             },
         )
-        if heldout is None:
-            return model
-        return model._with_learned_weights(heldout)
+        return model if heldout is None else model._with_learned_weights(heldout)
 
     def __repr__(self) -> str:
         return (
@@ -195,31 +191,23 @@ class ClusteredModel(Model):
             ("Clustered", shape),
             ("Parameters", self.parameters),
         )
-        levels = self.training_info.get("levels", ())
+        columns = {
+            "Contexts": "nodes",
+            "Moved on their own": "movable",
+            "Sweeps": "sweeps",
+            "Criterion": "criterion",
+            "Training perplexity": "perplexity",
+        }
         rows = tuple(
             (
                 level["level"],
                 str(self.tree.definition.values[level["level"] - 1]),
-                level["nodes"],
-                level["movable"],
-                level["sweeps"],
-                level["criterion"],
-                level["perplexity"],
+                *(level[name] for name in columns.values()),
             )
-            for level in levels
+            for level in self.training_info.get("levels", ())
         )
-        columns = (
-            "Level",
-            "Refines by",
-            "Contexts",
-            "Moved on their own",
-            "Sweeps",
-            "Criterion",
-            "Training perplexity",
-        )
-        return Description(
-            facts, (DescriptionTable("Levels of the context tree", columns, rows),) if rows else ()
-        )
+        table = DescriptionTable("Levels of the context tree", ("Level", "Refines by", *columns), rows)
+        return Description(facts, (table,) if rows else ())
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
@@ -228,13 +216,12 @@ class ClusteredModel(Model):
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each context is looked up once."""
-        self._check_features(features)
-        corpus, history = self._corpus(text), self._first_state(state).value
+        corpus, first = self._to_score(text, features, state)
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         for begin, piece in corpus.pieces():
             here = slice(begin, begin + piece.n_events)
-            levels = self._find(piece, history if begin == 0 else self.start().value)
+            levels = self._find(piece, (first if begin == 0 else self.start()).value)
             categories = self.categories[piece.ids]
             probs = self._frequencies[categories]
             for weights, table, (states, buckets) in self._weighted(levels):
@@ -243,7 +230,10 @@ class ClusteredModel(Model):
                 log_probs[here] = np.log(probs * self.word_probs[piece.ids])
             for name, values in found.items():
                 values[here] = levels[-1][0] if name == "state" else levels[int(name[5:]) - 1][1]
-        return Scores(corpus, log_probs, State(self._history_at_end(corpus, history)), features=found)
+        before, words = self._open_sentence(corpus, first)
+        width = len(before.value)
+        after = State((*before.value, *words[-width:].tolist())[-width:])
+        return Scores(corpus, log_probs, after, features=found)
 
     def _find(self, corpus: Corpus, history: tuple[int, ...]) -> list[ContextStates]:
         """Look up the contexts of a text whose first sentence goes on from a history."""
@@ -254,16 +244,6 @@ class ClusteredModel(Model):
         starts[0] = 0
         found = self.tree.find(Corpus(ids, starts, self.vocabulary))
         return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
-
-    def _history_at_end(self, corpus: Corpus, history: tuple[int, ...]) -> tuple[int, ...]:
-        start: tuple[int, ...] = self.start().value
-        if corpus.n_events == 0:
-            return history
-        if corpus.ids[-1] == END:
-            return start
-        before = history if corpus.n_sentences == 1 else start
-        last = corpus.sentence(corpus.n_sentences - 1)[-len(history) :].tolist()
-        return (*before, *last)[-len(history) :]
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
@@ -400,8 +380,7 @@ class ClusteredModel(Model):
 
     def _with_learned_weights(self, heldout: Corpus) -> ClusteredModel:
         """Learn the interpolation weights of the levels on a text in the vocabulary."""
-        categories = self.categories[heldout.ids]
-        found = self.tree.find(heldout)
+        categories, found = self.categories[heldout.ids], self.tree.find(heldout)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
         buckets = [of_level for _, of_level in found]
         weights = learn_level_weights(self.level_weights, self._frequencies[categories], own, buckets)

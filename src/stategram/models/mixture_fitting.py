@@ -189,12 +189,14 @@ def _choose(
     halves = [(first, second), (second, first)]
     weights = [_global_weights(train, settings)[0] for train, _ in halves]
     for kind in kinds:
-        folds = [
-            _Fold.create(train, test, learn_buckets(kind, train.features), initial)
-            for (train, test), initial in zip(halves, weights, strict=True)
-        ]
+        folds = []
+        for (train, test), initial in zip(halves, weights, strict=True):
+            buckets = learn_buckets(kind, train.features)
+            problem = _GateProblem.create(train, buckets)
+            start = problem.initial_factors(initial)
+            folds.append(_Fold(problem, _GateProblem.create(test, buckets), start))
         if kind == "none":
-            totals[kind, 0.0] = sum(fold.log_likelihood() for fold in folds)
+            totals[kind, 0.0] = sum(fold.test.log_likelihood(fold.factors) for fold in folds)
             continue
         for strengths in (_WEAKER, _STRONGER):
             best = totals.get((kind, _WEAKER[0]), -np.inf)
@@ -224,19 +226,9 @@ class _Fold:
     test: _GateProblem
     factors: NDArray[np.float64]
 
-    @classmethod
-    def create(
-        cls, train: HeldOut, test: HeldOut, buckets: tuple[Buckets, ...], weights: NDArray[np.float64]
-    ) -> _Fold:
-        problem = _GateProblem.create(train, buckets)
-        return cls(problem, _GateProblem.create(test, buckets), problem.initial_factors(weights))
-
     def learn(self, strength: float, settings: FitSettings) -> float:
         """Learn, from where another strength has led to; return the log-likelihood of the other half."""
         self.factors, _ = self.train.learn(self.factors, strength, settings)
-        return self.log_likelihood()
-
-    def log_likelihood(self) -> float:
         return self.test.log_likelihood(self.factors)
 
 

@@ -268,20 +268,30 @@ class Model(ABC):
             text = corpus_from_sentences(text, vocabulary=self.vocabulary)
         return text.in_vocabulary(self.vocabulary)
 
-    def _first_state(self, state: State | None) -> State:
-        """Return the state in which a text starts."""
+    def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
+        """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
         if state is not None and not isinstance(state, State):
             raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
-        return self.start() if state is None else state
-
-    def _one_event(self, id: int) -> Corpus:
-        return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
-
-    def _check_features(self, features: Collection[str]) -> None:
         for name in features:
             if name not in self.feature_names:
                 known = ", ".join(self.feature_names) or "none"
                 raise UsageError(f"no feature {name!r} of histories: {self!r} has {known}")
+        return self._corpus(text), self.start() if state is None else state
+
+    def _open_sentence(self, corpus: Corpus, first: State) -> tuple[State, NDArray[np.uint32]]:
+        """Return the words of the sentence with which a text ends before its ``</s>``, and the state before.
+
+        `first` is the state in which the text starts.
+        """
+        if corpus.n_events == 0:
+            return first, corpus.ids
+        if corpus.ids[-1] == END:
+            return self.start(), corpus.ids[:0]
+        before = first if corpus.n_sentences == 1 else self.start()
+        return before, corpus.sentence(corpus.n_sentences - 1)
+
+    def _one_event(self, id: int) -> Corpus:
+        return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
 
 
 def split_words(history: str | Sequence[str]) -> list[str]:

@@ -53,16 +53,14 @@ class NgramModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     trie
         Its n-grams.
     smoothing
         The name of the way in which its probabilities were estimated.
     folder
         Where it was opened, None if it was not: the name in errors.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -158,7 +156,8 @@ class NgramModel(Model):
         return cls(counts.vocabulary, assemble(estimates), smoothing, training_info=info)
 
     def __repr__(self) -> str:
-        return f"NgramModel(order {self.order}, {_sizes(self.trie)} n-grams, {self.smoothing})"
+        sizes = " + ".join(f"{size:,}" for size in self.trie.sizes)
+        return f"NgramModel(order {self.order}, {sizes} n-grams, {self.smoothing})"
 
     @property
     def title(self) -> str:
@@ -232,9 +231,8 @@ class NgramModel(Model):
         (array([2, 3, 1, 1], dtype=uint8), array([1., 2., 2., 0.], dtype=float32))
 
         """
-        self._check_features(features)
-        first = self._first_state(state)
-        return self.score_mapped(self._corpus(text), self.trie.numbers, features, first)
+        corpus, first = self._to_score(text, features, state)
+        return self.score_mapped(corpus, self.trie.numbers, features, first)
 
     def score_mapped(
         self,
@@ -257,10 +255,14 @@ class NgramModel(Model):
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
         log_probs *= _LN_10  # of log10
+        # No more words than these matter; with fewer of them, so does the state before them.
+        before, words = self._open_sentence(corpus, first)
+        last = words[max(0, len(words) - self.order + 1) :]
+        node = before.value if len(last) == len(words) else 0
         return Scores(
             corpus,
             log_probs,
-            self._state_at_end(corpus, numbers, first),
+            State(self._node_after(node, numbers[last].tolist())),
             orders,
             {name: self._node_feature(name, nodes) for name in features},
         )
@@ -272,19 +274,6 @@ class NgramModel(Model):
         for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
             lengths += nodes >= begin
         return lengths
-
-    def _state_at_end(self, corpus: Corpus, numbers: NDArray[np.uint32], first: State) -> State:
-        if corpus.n_events == 0:
-            return first
-        if corpus.ids[-1] == END:
-            return self.start()
-        # No more words than these matter; with fewer of them, so does the state before them.
-        sentence = corpus.sentence(corpus.n_sentences - 1)
-        last = sentence[max(0, len(sentence) - self.order + 1) :]
-        before = first if corpus.n_sentences == 1 else self.start()
-        return State(
-            self._node_after(before.value if len(last) == len(sentence) else 0, numbers[last].tolist())
-        )
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
@@ -389,10 +378,6 @@ class NgramModel(Model):
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
         return node
-
-
-def _sizes(trie: NgramTrie) -> str:
-    return " + ".join(f"{size:,}" for size in trie.sizes)
 
 
 def _check_options(

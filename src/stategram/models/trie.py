@@ -37,31 +37,20 @@ _NONE = np.empty(0, np.uint32)
 
 @dataclass(frozen=True, eq=False)
 class NgramTrie:
-    """The arrays of a back-off model. All logarithms are to the base of 10, as in ARPA files.
-
-    Parameters
-    ----------
-    numbers
-        The trie's number of each word of the vocabulary: a permutation of its ids.
-    begins
-        `order` + 2 node numbers: n-grams of k words are the nodes ``begins[k] .. begins[k + 1] - 1``;
-        ``begins[0]`` is 0, ``begins[1]`` is 1, the last is the number of all nodes.
-    words
-        For each node, the trie's number of its last word; 0 for the root.
-    nodes
-        For each node of fewer than `order` words four values of 32 bits: log10 probability and log10 back-off
-        weight (both bits of a float32), first child, link. One more row closes the array: its first child is
-        the number of all nodes. The children of node i are ``nodes[i, 2] .. nodes[i + 1, 2] - 1``.
-    leaves
-        For each node of `order` words two values: log10 probability (bits of a float32), link.
-
-    """
+    """The arrays of a back-off model. All logarithms are to the base of 10, as in ARPA files."""
 
     numbers: NDArray[np.uint32]
+    """The trie's number of each word of the vocabulary: a permutation of its ids."""
     begins: NDArray[np.int64]
+    """`order` + 2 node numbers, where n-grams of each length begin; the last is the number of all nodes."""
     words: NDArray[np.uint32]
+    """For each node, the trie's number of its last word; 0 for the root."""
     nodes: NDArray[np.uint32]
+    """For each node of fewer than `order` words four values of 32 bits: log10 probability and log10 back-off
+    weight (both bits of a float32), first child, link. One more row closes the array: its first child is the
+    number of all nodes. The children of node i are ``nodes[i, 2] .. nodes[i + 1, 2] - 1``."""
     leaves: NDArray[np.uint32]
+    """For each node of `order` words two values: log10 probability (bits of a float32), link."""
 
     @property
     def order(self) -> int:
