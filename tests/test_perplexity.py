@@ -161,6 +161,11 @@ def test_a_new_kind_of_model_does_all_that_others_do(tmp_path: Path) -> None:
     mixture.save(tmp_path / "model")
     assert load_model(tmp_path / "model").perplexity("a b") == mixture.perplexity("a b")
 
+    class Derived(Uniform):
+        """No kind of its own."""
+
+    assert type(load_model(tmp_path / "model").parts[0]) is Uniform
+
 
 def test_any_model_can_be_evaluated() -> None:
     figures = evaluate(Uniform(Vocabulary.from_words(["a", "b"])), corpus_from_sentences(["a b c"]))

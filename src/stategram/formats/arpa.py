@@ -32,8 +32,9 @@ import os
 from pathlib import Path
 
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
+from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
+from stategram.models import NgramModel, NgramTrie, damage_error
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name

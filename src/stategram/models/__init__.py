@@ -1,6 +1,5 @@
 """Models of p(w | history), all with the same methods."""
 
-from stategram.counts import trie_numbers
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
@@ -36,5 +35,4 @@ __all__ = [
     "fit_weights",
     "interpolate",
     "load_model",
-    "trie_numbers",
 ]

@@ -106,8 +106,10 @@ class CategoryNgramModel(Model):
         ids = _category_ids(vocabulary, categories)
         n_categories = int(ids.max()) + 1
         probs, discount = word_probabilities(corpus.word_counts, ids)
+        # The category of <unk> has its name; those of other words are 1, 2, ...
+        names = Vocabulary.from_words(map(str, range(1, n_categories - len(SPECIAL_WORDS) + 1)))
         ngram = NgramModel.train(
-            Corpus(ids[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
+            Corpus(ids[corpus.ids], corpus.sentence_starts, names),
             order,
             smoothing=smoothing,
             progress=progress,
@@ -240,11 +242,6 @@ class CategoryNgramModel(Model):
         with np.errstate(divide="ignore"):
             logs: NDArray[np.float64] = np.log(self.word_probs)
         return logs
-
-
-def _category_vocabulary(size: int) -> Vocabulary:
-    """Return the names of categories: that of ``<unk>`` is the first, the others are 1, 2, ..."""
-    return Vocabulary.from_words(map(str, range(1, size - len(SPECIAL_WORDS) + 1)))
 
 
 def _category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:

@@ -75,7 +75,8 @@ class Model(ABC):
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     def __init_subclass__(cls) -> None:
-        MODEL_KINDS[cls.kind] = cls
+        if "kind" in vars(cls):  # a class derived from a kind of model is no kind of its own
+            MODEL_KINDS[cls.kind] = cls
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
