@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,25 +104,29 @@ def cluster(
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
     is_search = AUTO in (states, categories)
-    choose = partial(
-        choose_numbers,
-        corpus,
-        definition,
-        states,
-        categories,
-        tags=tags,
-        classes=labels,
-        settings=settings,
-        progress=subprogress(progress, 0.0, _SEARCH),
-        stop=stop,
-    )
-    if keeper is None or not is_search:
-        numbers = choose()
-    else:
-        values = (None if tags is None else tags.labels, labels)
-        search = _search_fingerprint(corpus, definition, settings, states, categories, values=values)
-        file = Path(f"{os.fspath(keeper.folder)}.numbers.json")
-        numbers = _kept_or_chosen(choose, file, search, resume, stop)
+    file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.folder)}.numbers.json")
+    search, numbers = "", None
+    if file is not None:
+        options = [definition.tree_order, *map(repr, (settings, states, categories))]
+        digest = hashlib.sha256(json.dumps(options).encode())
+        values = (corpus.ids, corpus.sentence_starts, None if tags is None else tags.labels, labels)
+        add_arrays(digest, (array for array in values if array is not None))
+        search = digest.hexdigest()
+        numbers = _kept_numbers(file, search) if resume else None
+    if numbers is None:
+        numbers = choose_numbers(
+            corpus,
+            definition,
+            states,
+            categories,
+            tags=tags,
+            classes=labels,
+            settings=settings,
+            progress=subprogress(progress, 0.0, _SEARCH),
+            stop=stop,
+        )
+        if file is not None and not (stop and stop()):
+            atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
     words = int(np.count_nonzero(corpus.word_counts))
     settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
@@ -147,31 +150,13 @@ def _definition(
     return context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
 
 
-def _kept_or_chosen(
-    choose: Callable[[], ClusterNumbers], file: Path, search: str, resume: bool, stop: Stop | None
-) -> ClusterNumbers:
-    """Return the numbers that an interrupted run has chosen, by its file; else choose them, and write it."""
-    if resume:
-        try:
-            found = json.loads(file.read_bytes())
-            if found["search"] == search:
-                return msgspec.convert(found["numbers"], ClusterNumbers)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
-            pass  # it was not finished, or the file is damaged
-    numbers = choose()
-    if not (stop and stop()):
-        atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
-    return numbers
-
-
-def _search_fingerprint(
-    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any] | None]
-) -> str:
-    """Return what distinguishes a search for numbers of clusters; `values` are tags and classes."""
-    digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
-    arrays = (corpus.ids, corpus.sentence_starts, *values)
-    add_arrays(digest, (array for array in arrays if array is not None))
-    return digest.hexdigest()
+def _kept_numbers(file: Path, search: str) -> ClusterNumbers | None:
+    """Return the numbers that an interrupted run has chosen; None if it did not, or the file is damaged."""
+    try:
+        found = json.loads(file.read_bytes())
+        return msgspec.convert(found["numbers"], ClusterNumbers) if found["search"] == search else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
 
 
 def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
