@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -18,7 +17,6 @@ from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
 from stategram.counts import CompressedCounts
-from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
 from stategram.resources import Resources
 
@@ -71,7 +69,7 @@ def cluster_tree(
     tree: ContextTree,
     settings: ClusteringSettings,
     *,
-    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    checkpoint: Checkpoint | None = None,
     resume: bool = False,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -80,12 +78,9 @@ def cluster_tree(
     levels, monitor = ContextLevels(tree, settings), Monitor(progress, stop)
     start = save = None
     if checkpoint is not None:
-        keeper = checkpoint if isinstance(checkpoint, Checkpoint) else Checkpoint(checkpoint)
         mark = fingerprint(tree, settings)
-        start = keeper.restore(mark, tree, settings) if resume else None
-        save = partial(keeper.save, mark)
-    elif resume:
-        raise UsageError("resume needs the folder of a checkpoint to continue from")
+        start = checkpoint.restore(mark, tree, settings) if resume else None
+        save = partial(checkpoint.save, mark)
     end, _ = TreeClustering(levels, settings.schedule, monitor, settings.seed, save).run(start)
     states = list(end.above)
     if not settings.tree:
