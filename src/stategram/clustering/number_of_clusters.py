@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -112,18 +112,20 @@ def choose_numbers(
 
     trial = count()
 
-    def both(number: int) -> list[int]:
-        return [number if wanted == AUTO else int(wanted) for wanted in (states, categories)]
+    def both(number: int) -> ClusterNumbers:
+        return ClusterNumbers(
+            number if states == AUTO else int(states), number if categories == AUTO else int(categories)
+        )
 
     def perplexity(number: int) -> float:
-        n_states, n_categories = both(number)
-        tried = settings.replace(states=n_states, categories=n_categories, max_sweeps=2, anneal=0)
+        numbers = both(number)
+        tried = settings.replace(states=numbers.states, categories=numbers.categories, max_sweeps=2, anneal=0)
         left = _LEFT_AFTER_A_TRIAL ** next(trial)
         step = subprogress(progress, 1 - left, 1 - left * _LEFT_AFTER_A_TRIAL)
         return _perplexity(cluster_tree(tree, tried, progress=step, stop=stop), aside, nodes, levels)
 
     tried = try_numbers(number_for(corpus.n_events), perplexity)
-    return ClusterNumbers(*both(smallest_nearly_best(tried)), tuple(sorted(tried.items())))
+    return replace(both(smallest_nearly_best(tried)), trials=tuple(sorted(tried.items())))
 
 
 def try_numbers(start: float, perplexity: Callable[[int], float]) -> dict[int, float]:

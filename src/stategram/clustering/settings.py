@@ -15,8 +15,6 @@ from stategram.errors import UsageError
 
 _Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 _Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
-Criterion = Literal["ml", "leave-one-out"]
-CLUSTERING_CRITERIA: tuple[str, ...] = get_args(Criterion)
 
 
 class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +26,9 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         bool,
         Meta(description="whether groups of contexts move first, single ones later; else single ones only"),
     ] = True
-    criterion: Annotated[Criterion, Meta(description="maximum likelihood, or leaving-one-out")] = "ml"
+    criterion: Annotated[
+        Literal["ml", "leave-one-out"], Meta(description="maximum likelihood, or leaving-one-out")
+    ] = "ml"
     min_count: Annotated[
         _Positive, Meta(description="contexts with fewer events do not move on their own")
     ] = 6

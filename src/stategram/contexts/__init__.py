@@ -1,7 +1,7 @@
 """What a context is: its definition, the tags of words, the tree of all contexts of a text."""
 
 from stategram.contexts.brill import tags_from_brill
-from stategram.contexts.definition import VALUE_KINDS, ContextDefinition, ContextValue
+from stategram.contexts.definition import ContextDefinition, ContextValue
 from stategram.contexts.tag_files import (
     check_tags,
     file_of_tags,
@@ -9,12 +9,10 @@ from stategram.contexts.tag_files import (
     tags_from_conllu,
     tags_from_file,
 )
-from stategram.contexts.tags import TAG_SOURCES, TagCounts, TagMap
+from stategram.contexts.tags import TagCounts, TagMap
 from stategram.contexts.tree import ContextTree, build_tree
 
 __all__ = [
-    "TAG_SOURCES",
-    "VALUE_KINDS",
     "ContextDefinition",
     "ContextTree",
     "ContextValue",
