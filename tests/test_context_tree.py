@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import naive.contexts as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from stategram import Corpus, UsageError, corpus_from_sentences
-from stategram.contexts import ContextDefinition, ContextTree, build_tree
+from stategram.contexts import ContextDefinition, ContextTree, ValueMap, build_tree, context_values
 from stategram.counts import RANGE_SIZE
 from stategram.resources import use_resources
 from texts import Text, endless_corpus, long_text, make_corpus, texts
@@ -94,14 +94,16 @@ def test_an_executor_changes_nothing(context: str) -> None:
     assert bytes_of(parts) == bytes_of(tree_of(corpus, context))
 
 
-def test_numbers_of_classes_may_have_gaps_and_tags_keep_their_names() -> None:
+def test_values_of_words_are_given_by_kind() -> None:
     corpus = make_corpus(*long_text(500))
     definition = ContextDefinition.parse("g-3,t-2,w-1")
     tags, classes = tags_of(corpus), classes_of(corpus)
-    found = build_tree(corpus, definition, tags=tags, classes=10 * classes)
+    values = {"t": ValueMap(tags.labels, tags.tags), "g": ValueMap(10 * classes)}
+    found = build_tree(corpus, definition, values)
     assert bytes_of(found) == bytes_of(build_tree(corpus, definition, tags=tags, classes=classes))
+    assert found.value_names == {"t": tags.tags, "g": ()}
     assert found.tag_names == tags.tags
-    assert build_tree(corpus, ContextDefinition.parse("w-1"), tags=tags).tag_names == ()
+    assert context_values() == {}
 
 
 @given(texts(), texts(), st.sampled_from(DEFINITIONS), st.sampled_from([1, 2, 3]))

@@ -1,7 +1,7 @@
 """What a context is: its definition, the tags of words, the tree of all contexts of a text."""
 
 from stategram.contexts.brill import tags_from_brill
-from stategram.contexts.definition import ContextDefinition, ContextValue
+from stategram.contexts.definition import VALUE_KINDS, ContextDefinition, ContextValue
 from stategram.contexts.tag_files import (
     check_tags,
     file_of_tags,
@@ -10,16 +10,19 @@ from stategram.contexts.tag_files import (
     tags_from_file,
 )
 from stategram.contexts.tags import TagCounts, TagMap
-from stategram.contexts.tree import ContextTree, build_tree
+from stategram.contexts.tree import ContextTree, ValueMap, build_tree, context_values
 
 __all__ = [
+    "VALUE_KINDS",
     "ContextDefinition",
     "ContextTree",
     "ContextValue",
     "TagCounts",
     "TagMap",
+    "ValueMap",
     "build_tree",
     "check_tags",
+    "context_values",
     "file_of_tags",
     "parse_tags",
     "tags_from_brill",

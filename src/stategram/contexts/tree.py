@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,28 @@ from stategram.counts import (
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class ValueMap:
+    """The value of each word for one kind of context values, such as tags.
+
+    Parameters
+    ----------
+    labels
+        The number of the value of each word, by its id.
+    names
+        The name of each value, by its number; empty if they have none.
+
+    """
+
+    labels: NDArray[np.integer[Any]]
+    names: tuple[str, ...] = ()
+
+    def dense_labels(self) -> NDArray[np.uint32]:
+        """Return labels without gaps, as level 1 of a tree has a node for every value up to the largest."""
+        labels = self.labels if self.names else np.unique(self.labels, return_inverse=True)[1].reshape(-1)
+        return labels.astype(np.uint32, copy=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +90,8 @@ class ContextTree:
         How often each word follows each context: one row per leaf. See `events_of` for the other levels.
     word_counts
         The events of each word.
-    tag_names
-        The name of each tag; empty if contexts have none.
+    value_names
+        For each kind of values but words, the names of the values; empty where they have none.
 
     Examples
     --------
@@ -85,7 +108,7 @@ class ContextTree:
     levels: tuple[ContextLevel, ...]
     events: CompressedCounts
     word_counts: NDArray[np.int64]
-    tag_names: tuple[str, ...] = ()
+    value_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def depth(self) -> int:
@@ -96,6 +119,11 @@ class ContextTree:
     def n_events(self) -> int:
         """The number of events."""
         return int(self.word_counts.sum())
+
+    @property
+    def tag_names(self) -> tuple[str, ...]:
+        """The name of each tag; empty if contexts have none."""
+        return self.value_names.get("t", ())
 
     def parents(self, level: int) -> NDArray[np.uint32]:
         """Return the parent of each node of a level, 2 or more, in the level above."""
@@ -115,13 +143,14 @@ class ContextTree:
         """
         if level == self.depth:
             return self.events
+        leaves = np.arange(len(self.levels[-1]), dtype=np.uint32)
         first = self.levels[level - 1].first_child
         for below in self.levels[level:-1]:
             first = below.first_child[first]
         return CompressedCounts(
             *_core.sum_rows(
                 *self.events,
-                np.arange(len(self.levels[-1]), dtype=np.uint32),
+                leaves,
                 first.astype(np.int64),
                 len(self.vocabulary),
                 Resources.current().threads,
@@ -149,6 +178,7 @@ class ContextTree:
 def build_tree(
     corpus: Corpus,
     definition: ContextDefinition,
+    values: Mapping[str, ValueMap] | None = None,
     *,
     tags: TagMap | None = None,
     classes: NDArray[np.integer[Any]] | None = None,
@@ -162,9 +192,10 @@ def build_tree(
         The text.
     definition
         What a context is.
+    values
+        The values of words, for each kind of values in the definition but ``w``.
     tags, classes
-        The values ``t`` and ``g`` of words, if the definition has them: their tags, and the category of each
-        word, by its id.
+        The same for tags ``t``, and for categories ``g``: the category of each word, by its id.
     range_size
         The number of events that are counted at a time. The tree does not depend on it.
 
@@ -172,7 +203,8 @@ def build_tree(
     if corpus.n_events == 0:
         raise UsageError("the text has no events; give a text with words")
     require_countable(corpus)
-    maps = _maps(definition, len(corpus.vocabulary), tags, classes)
+    given = {**(values or {}), **context_values(tags=tags, classes=classes)}
+    maps = _maps(definition, len(corpus.vocabulary), given)
     *levels, leaves, words = _count(corpus, definition, maps, range_size)
     return ContextTree(
         definition,
@@ -181,29 +213,36 @@ def build_tree(
         (*(ContextLevel(*level) for level in levels), ContextLevel(*leaves[:2], np.empty(0, np.uint32))),
         CompressedCounts(leaves[2].astype(np.int64), *words[:2]),
         corpus.word_counts,
-        tags.tags if tags is not None and definition.needs_tags else (),
+        {kind: given[kind].names for kind in definition.kinds if kind in given},
     )
 
 
+def context_values(
+    *, tags: TagMap | None = None, classes: NDArray[np.integer[Any]] | None = None
+) -> dict[str, ValueMap]:
+    """Return tags and classes, where there are any, as values of contexts."""
+    values = {}
+    if tags is not None:
+        values["t"] = ValueMap(tags.labels, tags.tags)
+    if classes is not None:
+        values["g"] = ValueMap(classes)
+    return values
+
+
 def _maps(
-    definition: ContextDefinition,
-    n_words: int,
-    tags: TagMap | None,
-    classes: NDArray[np.integer[Any]] | None,
+    definition: ContextDefinition, n_words: int, values: Mapping[str, ValueMap]
 ) -> tuple[NDArray[np.uint32], ...]:
-    """Return the value of each word for each level; numbers of classes are made dense."""
-    given = {"w": np.arange(n_words), "t": None if tags is None else tags.labels, "g": classes}
-    maps: dict[str, NDArray[np.uint32]] = {}
+    labels = {"w": np.arange(n_words, dtype=np.uint32)}
     for kind in definition.kinds:
-        what, labels = VALUE_KINDS[kind], given[kind]
-        if labels is None:
+        if kind in labels:
+            continue
+        if kind not in values:
+            what = VALUE_KINDS[kind]
             raise UsageError(f"the context {definition} has {what.plural}; {what.advice}")
-        if len(labels) != n_words:
-            raise UsageError(f"the {what.plural} are not those of the words of the text")
-        # Level 1 of a tree has a node for every value up to the largest.
-        dense = np.unique(labels, return_inverse=True)[1].reshape(-1) if kind == "g" else labels
-        maps[kind] = dense.astype(np.uint32, copy=False)
-    return tuple(maps[value.kind] for value in definition.values)
+        if len(values[kind].labels) != n_words:
+            raise UsageError(f"the {VALUE_KINDS[kind].plural} are not those of the words of the text")
+        labels[kind] = values[kind].dense_labels()
+    return tuple(labels[value.kind] for value in definition.values)
 
 
 _Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
