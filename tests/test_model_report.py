@@ -58,6 +58,9 @@ def test_a_mixture_of_mixtures(corpus: Corpus) -> None:
     ids = structure_of(page).ids
     assert {"model-1", "model-2", "model-3", "parts", "weights", "test"} <= set(ids)
     assert "Mixture of 2 models: clustered model of w-1" in page
+    on_test = page.partition("Parts on the test text")[2].partition("</table>")[0]
+    titles = re.findall(r'<th scope="row" class="">([^<]*)<', on_test)
+    assert titles == ["2-gram model, kneser-ney", "mixture of 2 models"]
 
 
 def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:

@@ -14,7 +14,7 @@ from context_problems import classes_of, tags_of
 from naive.exchange import Pairs, two_sided_criterion
 from planted import N_PLANTED, WORDS_A_CLASS, planted_text
 from stategram.clustering import PRESETS, Clustering, ClusteringSettings, cluster
-from stategram.contexts import ContextTree
+from stategram.contexts import ContextTree, context_values
 from stategram.resources import use_resources
 from texts import Text, make_corpus, texts
 
@@ -323,3 +323,11 @@ def test_the_planted_classes_are_found(context: str, criterion: str) -> None:
         ]
         assert all(len(one) == 1 for one in names)
         assert len(set.union(*names)) == N_PLANTED
+
+
+def test_values_by_kind_are_the_same_as_tags_and_classes() -> None:
+    tags, classes = tags_of(text()), classes_of(text())
+    options: dict[str, Any] = {"states": 6, "categories": 6, "seed": 1}
+    named = cluster(text(), "g-2,t-1", tags=tags, classes=classes, **options)
+    by_kind = cluster(text(), "g-2,t-1", values=context_values(tags=tags, classes=classes), **options)
+    assert bytes_of(by_kind) == bytes_of(named)

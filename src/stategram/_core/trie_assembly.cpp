@@ -40,17 +40,19 @@ void link_level(In<std::uint32_t> suffixes, In<std::uint32_t> lower_first_child,
     nb::gil_scoped_release release;
     check_suffixes(suffix, begin, end, lower_links.size());
     ThreadPool pool(threads);
-    for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
+    const std::uint32_t* const lower_link = lower_links.data();
+    std::uint32_t* const link = links.data();
+    const std::size_t size = suffixes.size();
+    // By value: what is captured by reference would be read anew for each n-gram.
+    for_slices(pool, begin, end, [=](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             if (i + 16 < last) prefetch(first_child + suffix[i + 16]);
             const std::size_t s = suffix[i];
             const std::uint32_t child = first_child[s], child_end = first_child[s + 1];
-            require(std::max(child, child_end) <= suffixes.size(),
+            require(std::max(child, child_end) <= size,
                     "the levels do not fit together: the children of a node are not there");
-            // Whether it is itself can not be guessed, so there is no branch on it.
-            const bool itself = (rank.of(child) != rank.of(child_end)) & lower_rank.kept(s);
-            const std::uint32_t own = lower_begin + lower_rank.of(s), link = lower_links.data()[s];
-            links.data()[i] = itself ? own : link;
+            const bool has_children = rank.of(child) != rank.of(child_end);
+            link[i] = has_children && lower_rank.kept(s) ? lower_begin + lower_rank.of(s) : lower_link[s];
         }
     });
 }

@@ -4,24 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from stategram.errors import StategramError
-
-
-def check_shared_options(options: dict[str, Any]) -> None:
-    """Raise a usage error for shared options that contradict each other."""
-    for wrong, message in (
-        (
-            options.get("vocab") and options.get("vocab_file"),
-            "--vocab and --vocab-file both choose the words; give one of them",
-        ),
-    ):
-        if wrong:
-            raise click.UsageError(message)
 
 
 def check_inputs(names: Sequence[str]) -> None:

@@ -90,7 +90,6 @@ class _Options:
 
 
 @click.command(
-    short_help="Find word classes in a text.",
     epilog="""\b
 Examples:
   stategram classes text.txt -k 500 > classes.tsv

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
+
+from stategram.progress import Progress
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -18,9 +20,6 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_IF_VERBOSE = 2.0
 # Below the title of a step, which begins with its number: "[1/3] reading".
 _INDENT = " " * 6
-
-Report = Callable[[float, str], None]
-"""A `Progress` that returns nothing."""
 
 
 class Console:
@@ -48,10 +47,8 @@ class Console:
         if self.verbose:
             self.info(message)
 
-    say = info
-
     @contextmanager
-    def step(self, title: str) -> Iterator[Report]:
+    def step(self, title: str) -> Iterator[Progress]:
         """Announce the next step; return what reports its progress."""
         self._step += 1
         of_all = "" if self.steps is None else f"/{self.steps}"
@@ -79,9 +76,10 @@ class Console:
             logger.removeHandler(handler)
 
     @contextmanager
-    def _bar(self, name: str) -> Iterator[Report]:
+    def _bar(self, name: str) -> Iterator[Progress]:
         from rich.console import Console as RichConsole
-        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
 
         terminal = RichConsole(stderr=True)
         columns = (
@@ -89,7 +87,7 @@ class Console:
             BarColumn(bar_width=16),
             TextColumn("{task.fields[message]}", markup=False),
         )
-        with Progress(*columns, console=terminal) as bar:
+        with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
             self._terminal = terminal
             try:
@@ -98,7 +96,7 @@ class Console:
                 self._terminal = None
             bar.update(task, completed=1.0)
 
-    def _lines(self) -> Report:
+    def _lines(self) -> Progress:
         seconds = _SECONDS_IF_VERBOSE if self.verbose else _SECONDS_BETWEEN_LINES
         last = time.monotonic()
 

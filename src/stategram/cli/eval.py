@@ -16,7 +16,6 @@ from stategram.wording import plural
 
 
 @click.command(
-    short_help="Measure the perplexity of a model on a text.",
     epilog="""\b
 Examples:
   stategram eval model test.txt

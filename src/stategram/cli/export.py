@@ -24,7 +24,6 @@ _M = TypeVar("_M", bound=Model)
 
 
 @click.command(
-    short_help="Write a model, or its word classes, for other tools.",
     epilog="""\b
 Examples:
   stategram export model --arpa model.arpa

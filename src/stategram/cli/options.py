@@ -1,14 +1,13 @@
 """Options that several commands share.
 
-A decorator adds the options of one group. The command gets them as one record, or as what they stand for, if
-its signature has the parameter: ``text: TextOptions``, ``reading: ReadingOptions``, ``console: Console``.
+A decorator adds the options of one group. The command gets them as one parameter: ``text: TextOptions``,
+``reading: ReadingOptions`` or ``console: Console``.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, cast
 
@@ -33,11 +32,6 @@ class TextOptions:
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
             raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
-
-    @classmethod
-    def from_values(cls, options: Mapping[str, Any]) -> TextOptions:
-        """Take the fields from the values of all options of a command."""
-        return cls(**{field.name: options[field.name] for field in fields(cls)})
 
 
 @dataclass(frozen=True)
@@ -180,14 +174,8 @@ def _add(command: F, *options: Callable[[Any], Any]) -> F:
     return command
 
 
-def _has(command: Callable[..., Any], parameter: str) -> bool:
-    return parameter in inspect.signature(command).parameters
-
-
 def _as_record(command: F, parameter: str, record: type[Any]) -> F:
     """Pass the options that are fields of a record as one parameter."""
-    if not _has(command, parameter):
-        return command
 
     @functools.wraps(command)
     def with_record(**options: Any) -> Any:
@@ -199,7 +187,6 @@ def _as_record(command: F, parameter: str, record: type[Any]) -> F:
 
 def _in_console(command: F) -> F:
     """Run a command within its resources, and show what the library logs meanwhile."""
-    has_console = _has(command, "console")
 
     @functools.wraps(command)
     def in_console(*, quiet: bool, verbose: bool = False, **options: Any) -> Any:
@@ -207,8 +194,7 @@ def _in_console(command: F) -> F:
             raise click.UsageError("--quiet and --verbose contradict each other; give one of them")
         console = Console(quiet=quiet, verbose=verbose)
         resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
-        options |= {"console": console} if has_console else {"quiet": quiet, "verbose": verbose}
         with use_resources(**resources), console.log_messages():
-            return command(**options)
+            return command(console=console, **options)
 
     return cast("F", in_console)

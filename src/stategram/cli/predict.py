@@ -35,7 +35,6 @@ class _Prediction:
 
 
 @click.command(
-    short_help="Print the most likely next words.",
     epilog="""\b
 Examples:
   stategram predict model "the united"

@@ -19,7 +19,6 @@ _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
 
 @click.command(
-    short_help="Write a report on a model: one HTML file.",
     epilog="""\b
 Examples:
   stategram report model

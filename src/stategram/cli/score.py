@@ -23,7 +23,6 @@ _SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
 
 
 @click.command(
-    short_help="Print the surprisal of each word of a text.",
     epilog="""\b
 Examples:
   stategram score model text.txt > surprisal.tsv

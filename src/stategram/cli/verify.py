@@ -18,7 +18,6 @@ _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
 
 @click.command(
-    short_help="Verify the checksums and the consistency of a model.",
     epilog="""\b
 Examples:
   stategram verify model

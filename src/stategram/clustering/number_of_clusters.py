@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.settings import ClusteringSettings
-from stategram.contexts import ContextDefinition, TagMap, build_tree
+from stategram.contexts import ContextDefinition, ValueMap, build_tree
 from stategram.counts import cluster_counts
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
@@ -84,8 +83,7 @@ def choose_numbers(
     states: int | str,
     categories: int | str,
     *,
-    tags: TagMap | None,
-    classes: NDArray[np.integer[Any]] | None,
+    values: Mapping[str, ValueMap],
     settings: ClusteringSettings,
     progress: Progress | None = None,
     stop: Stop | None = None,
@@ -107,7 +105,7 @@ def choose_numbers(
             f"a text of {plural(corpus.n_sentences, 'sentence')} is too short to choose numbers of clusters; "
             "give them"
         )
-    tree = build_tree(kept, definition, tags=tags, classes=classes)
+    tree = build_tree(kept, definition, values)
     nodes, levels = tree.find(aside)
 
     trial = count()

@@ -20,7 +20,15 @@ from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS
 from stategram.clustering.word_classes import WordClasses
-from stategram.contexts import ContextDefinition, TagMap, build_tree, parse_tags
+from stategram.contexts import (
+    VALUE_KINDS,
+    ContextDefinition,
+    TagMap,
+    ValueMap,
+    build_tree,
+    context_values,
+    parse_tags,
+)
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import add_arrays, atomic_write
@@ -40,6 +48,7 @@ def cluster(
     tree_order: str | None = None,
     tags: TagMap | str | None = None,
     classes: WordClasses | NDArray[np.integer[Any]] | Mapping[str, object] | None = None,
+    values: Mapping[str, ValueMap] | None = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     resume: bool = False,
     seed: int = 0,
@@ -65,6 +74,8 @@ def cluster(
     tags, classes
         The tag and the class of each word, if the context has them: a `TagMap`, or what ``stategram tags``
         takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
+    values
+        The same for any kind of context values, as in `build_tree`.
     checkpoint
         A folder to which the clustering is written every few minutes and at each level; numbers that were
         chosen are kept in a file beside it.
@@ -99,7 +110,8 @@ def cluster(
         tags = parse_tags(tags, corpus.vocabulary)
     elif not isinstance(tags, TagMap | None):
         raise UsageError(f"tags are a {type(tags).__name__}; give a TagMap, 'brill' or the name of a file")
-    labels = None if classes is None else class_labels(classes, corpus.vocabulary)
+    labels_of_classes = None if classes is None else class_labels(classes, corpus.vocabulary)
+    values = {**(values or {}), **context_values(tags=tags, classes=labels_of_classes)}
     keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
@@ -109,8 +121,8 @@ def cluster(
     if file is not None:
         options = [definition.tree_order, *map(repr, (settings, states, categories))]
         digest = hashlib.sha256(json.dumps(options).encode())
-        values = (corpus.ids, corpus.sentence_starts, None if tags is None else tags.labels, labels)
-        add_arrays(digest, (array for array in values if array is not None))
+        labels = [values[kind].labels for kind in VALUE_KINDS if kind in values]
+        add_arrays(digest, (corpus.ids, corpus.sentence_starts, *labels))
         search = digest.hexdigest()
         numbers = _kept_numbers(file, search) if resume else None
     if numbers is None:
@@ -119,8 +131,7 @@ def cluster(
             definition,
             states,
             categories,
-            tags=tags,
-            classes=labels,
+            values=values,
             settings=settings,
             progress=subprogress(progress, 0.0, _SEARCH),
             stop=stop,
@@ -131,7 +142,7 @@ def cluster(
     settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
     found = cluster_tree(
-        build_tree(corpus, definition, tags=tags, classes=labels),
+        build_tree(corpus, definition, values),
         settings,
         checkpoint=keeper,
         resume=resume,

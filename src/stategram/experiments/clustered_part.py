@@ -252,14 +252,12 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         key = self.key(training) if store is not None else ""
         if store is not None and (kept := store.get_json("numbers", key)) is not None:
             return msgspec.convert(kept, ClusterNumbers)
-        tag_map, labels = training.context_values(tags, classes)
         found = choose_numbers(
             training.corpus,
             self.definition,
             self.states,
             self.categories,
-            tags=tag_map,
-            classes=labels,
+            values=training.context_values(tags, classes),
             settings=self._clustering_settings(),
             progress=progress,
             stop=stop,

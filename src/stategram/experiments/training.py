@@ -12,14 +12,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses, class_labels
-from stategram.contexts import ContextDefinition, ContextTree, TagMap, build_tree, parse_tags
+from stategram.contexts import (
+    ContextDefinition,
+    ContextTree,
+    TagMap,
+    ValueMap,
+    build_tree,
+    context_values,
+    parse_tags,
+)
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
 from stategram.storage import Store, content_key, open_folder, write_folder
-from stategram.text import Corpus
+from stategram.text import Corpus, dense_ids
 
 _log = logging.getLogger(__name__)
 # Where tags fit a text, the words that they lack are rare ones.
@@ -133,18 +140,18 @@ class Training:
             self.forget_contexts()
             values = self.context_values(tags, classes, progress)
             with self._shared(f"contexts {definition}", f"counting the contexts {definition}"):
-                tree = build_tree(self.corpus, definition, tags=values[0], classes=values[1])
+                tree = build_tree(self.corpus, definition, values)
             self._contexts = name, tree
         return self._contexts[1]
 
     def context_values(
         self, tags: TagSource | None, classes: ClassSource | None, progress: Progress | None = None
-    ) -> tuple[TagMap | None, NDArray[np.integer] | None]:
+    ) -> dict[str, ValueMap]:
         """Return the tags and the class labels of contexts that have some."""
         labels = None
         if classes is not None:
             labels = class_labels(self.classes(classes, progress).by_word, self.corpus.vocabulary)
-        return None if tags is None else self.tags(tags), labels
+        return context_values(tags=None if tags is None else self.tags(tags), classes=labels)
 
     def forget_contexts(self) -> None:
         """Free the memory of the contexts counted last."""
@@ -193,12 +200,9 @@ def coverage_line(tags: TagMap) -> str:
 
 def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:
     """Return classes numbered by the first word of each: the same, learned or read again."""
-    numbers: dict[object, int] = {}
-    return {
-        word: numbers.setdefault(classes[word], len(numbers))
-        for word in corpus.vocabulary.words
-        if word in classes
-    }
+    words = [word for word in corpus.vocabulary.words if word in classes]
+    numbers = dense_ids(classes[word] for word in words)
+    return {word: numbers[classes[word]] for word in words}
 
 
 def _save_classes(place: Path, classes: dict[str, int], corpus: Corpus) -> None:

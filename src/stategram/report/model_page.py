@@ -81,7 +81,7 @@ def model_html(
         heldout=mixture.training_info["perplexity"] if mixture else None,
         cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
         test=test,
-        test_tables=list(_test_tables(test)) if test else [],
+        test_tables=list(_test_tables(model, test)) if test else [],
         mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
         parts=[_part(title, part) for title, part in _leaf_models(model)],
@@ -90,7 +90,7 @@ def model_html(
     )
 
 
-def _test_tables(test: PerplexityFigures) -> Iterator[Table]:
+def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
     if test.orders:
         yield table(
             "By length of the longest known n-gram",
@@ -114,7 +114,10 @@ def _test_tables(test: PerplexityFigures) -> Iterator[Table]:
         yield table(
             "Parts on the test text",
             (Column("Part"), Column("Alone", "number"), Column("Average weight", "number")),
-            [(part.name, perplexity(part.perplexity), percent(part.weight)) for part in test.parts],
+            [
+                (title, perplexity(part.perplexity), percent(part.weight))
+                for title, part in zip(model.part_titles, test.parts, strict=True)
+            ],
         )
 
 
