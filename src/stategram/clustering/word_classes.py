@@ -318,7 +318,7 @@ class WordClasses:
         found = exchange.words.labels()[words].astype(np.int64)
         self.labels_ = _by_size(np.append(found, np.array([*unseen.values()], np.int64)), self.counts_)
         k = int(self.labels_.max()) + 1
-        of_id = np.full(len(names), k)
+        of_id = np.full(len(names), k, np.int64)
         of_id[words] = self.labels_[: len(words)]
         self.class_bigrams_ = cluster_bigrams(bigrams, of_id, k + 1)
         if exchange.contexts is not None:
