@@ -13,8 +13,8 @@ from stategram.clustering.number_of_clusters import (
     is_size,
 )
 from stategram.clustering.settings import EFFORTS, PRESETS, ClusteringSettings
-from stategram.clustering.text_clustering import class_labels, cluster
-from stategram.clustering.word_classes import CRITERIA, WordClasses
+from stategram.clustering.text_clustering import cluster
+from stategram.clustering.word_classes import CRITERIA, WordClasses, class_labels
 
 __all__ = [
     "AUTO",

@@ -19,7 +19,7 @@ from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS
-from stategram.clustering.word_classes import WordClasses
+from stategram.clustering.word_classes import WordClasses, class_labels
 from stategram.contexts import (
     VALUE_KINDS,
     ContextDefinition,
@@ -32,7 +32,7 @@ from stategram.contexts import (
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import add_arrays, atomic_write
-from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
+from stategram.text import Corpus, corpus_from_sentences
 
 # The fraction of the work that a search for numbers of clusters is.
 _SEARCH = 0.5
@@ -168,25 +168,3 @@ def _kept_numbers(file: Path, search: str) -> ClusterNumbers | None:
         return msgspec.convert(found["numbers"], ClusterNumbers) if found["search"] == search else None
     except (FileNotFoundError, ValueError, KeyError, TypeError):
         return None
-
-
-def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
-    """Return the class of each id; words without one share one, sentence boundaries are alone.
-
-    An array, with a number for each id, is taken as it is.
-    """
-    if isinstance(classes, WordClasses):
-        classes = classes.as_dict()
-    if not isinstance(classes, Mapping):
-        labels = np.asarray(classes)
-        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
-            raise UsageError(
-                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
-                "give WordClasses, or a dict of words and their classes"
-            )
-        return labels
-    numbers = dense_ids(classes.values())
-    n = len(numbers)
-    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
-    found[[BEGIN, END]] = n + 1, n + 2
-    return found

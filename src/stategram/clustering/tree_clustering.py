@@ -29,44 +29,6 @@ Labels = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class ResumePoint:
-    """Where a clustering is: the next sweep is entry `sweep` of the schedule of `level`."""
-
-    level: int
-    sweep: int = 0
-    reached: float | None = None
-    """The criterion when convergence was last tested on the level."""
-    above: tuple[Labels, ...] = ()
-    """The states of the levels that are finished."""
-    states: Labels | None = None
-    """The states of the level; None where it begins."""
-    categories: Labels | None = None
-    results: tuple[LevelResult, ...] = ()
-    history: tuple[SweepRecord, ...] = ()
-
-
-class Levels(Protocol):
-    """What is clustered: the levels of a context tree, or word classes as a single level."""
-
-    @property
-    def numbers(self) -> Sequence[int]:
-        """The levels, from the root to the leaves."""
-
-    @property
-    def work(self) -> Sequence[float]:
-        """For each level, about what a sweep takes."""
-
-    def exchange(self, point: ResumePoint) -> Exchange:
-        """Return the exchange of a level, begun where the levels above ended, or where it was interrupted."""
-
-    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of every node of a level, also of those that do not move."""
-
-    def n_nodes(self, level: int) -> int:
-        """Return the number of nodes of a level that occur."""
-
-
-@dataclass(frozen=True)
 class TreeClustering:
     """The algorithm.
 
@@ -164,6 +126,44 @@ class TreeClustering:
             exchange.perplexity,
             self.monitor.seconds() - begun,
         )
+
+
+@dataclass(frozen=True)
+class ResumePoint:
+    """Where a clustering is: the next sweep is entry `sweep` of the schedule of `level`."""
+
+    level: int
+    sweep: int = 0
+    reached: float | None = None
+    """The criterion when convergence was last tested on the level."""
+    above: tuple[Labels, ...] = ()
+    """The states of the levels that are finished."""
+    states: Labels | None = None
+    """The states of the level; None where it begins."""
+    categories: Labels | None = None
+    results: tuple[LevelResult, ...] = ()
+    history: tuple[SweepRecord, ...] = ()
+
+
+class Levels(Protocol):
+    """What is clustered: the levels of a context tree, or word classes as a single level."""
+
+    @property
+    def numbers(self) -> Sequence[int]:
+        """The levels, from the root to the leaves."""
+
+    @property
+    def work(self) -> Sequence[float]:
+        """For each level, about what a sweep takes."""
+
+    def exchange(self, point: ResumePoint) -> Exchange:
+        """Return the exchange of a level, begun where the levels above ended, or where it was interrupted."""
+
+    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
+        """Return the state of every node of a level, also of those that do not move."""
+
+    def n_nodes(self, level: int) -> int:
+        """Return the number of nodes of a level that occur."""
 
 
 def sweep_seed(seed: int, number: int) -> int:

@@ -22,7 +22,7 @@ from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
-from stategram.text import Corpus, corpus_from_sentences, dense_ids
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -328,6 +328,28 @@ class WordClasses:
             self.states_ = _by_size(states.astype(np.int64), self.context_counts_)
         for cached in ("classes_", "hierarchy_", "_label_of"):  # those of an earlier fit
             self.__dict__.pop(cached, None)
+
+
+def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
+    """Return the class of each id; words without one share one, sentence boundaries are alone.
+
+    An array, with a number for each id, is taken as it is.
+    """
+    if isinstance(classes, WordClasses):
+        classes = classes.as_dict()
+    if not isinstance(classes, Mapping):
+        labels = np.asarray(classes)
+        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
+            raise UsageError(
+                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
+                "give WordClasses, or a dict of words and their classes"
+            )
+        return labels
+    numbers = dense_ids(classes.values())
+    n = len(numbers)
+    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
+    found[[BEGIN, END]] = n + 1, n + 2
+    return found
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -44,8 +44,8 @@ class ContextLevel:
     counts: NDArray[np.uint32]
     """The events after the contexts of each node."""
     first_child: NDArray[np.uint32]
-    """The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next level;
-    empty for the leaves."""
+    """The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
+    level; empty for the leaves."""
 
     def __len__(self) -> int:
         return len(self.values)
