@@ -198,8 +198,7 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
     # Only states with many followers have a row for all classes.
     dense = np.diff(bigrams.successors.offsets) * _core.SPARSE_FACTOR >= classes.n_all
     check_memory(int(dense.sum()), classes.n_all, bytes_per_cell=_BYTES_PER_CELL)
-    kernel = _two_sided_kernel(bigrams.successors, bigrams.predecessors, fixed, classes, False, 0)
-    return Exchange(kernel, _word_side(kernel, classes, bigrams.predecessors, len(identity)))
+    return _two_sided(bigrams.successors, bigrams.predecessors, fixed, classes, states_move=False)
 
 
 def two_sided_exchange(
@@ -216,24 +215,19 @@ def two_sided_exchange(
     transpose.
     """
     check_memory(states.n_all, categories.n_all)
-    kernel = _two_sided_kernel(by_context, by_word, states, categories, True, shortlist)
-    work = _rows(by_context, categories.n)
-    contexts = Side(states.order, _row_sums(by_context), work, kernel.sweep_contexts, kernel.states)
-    words = _word_side(kernel, categories, by_word, states.n)
-    exchange = Exchange(kernel, words, contexts, leave_one_out)
-    exchange.recompute_criterion()
-    return exchange
+    return _two_sided(by_context, by_word, states, categories, shortlist, leave_one_out)
 
 
-def _two_sided_kernel(
+def _two_sided(
     by_context: CompressedCounts,
     by_word: CompressedCounts,
     states: Clusters,
     categories: Clusters,
-    states_move: bool,
-    shortlist: int,
-) -> _core.TwoSidedExchange:
-    return _core.TwoSidedExchange(
+    shortlist: int = 0,
+    leave_one_out: bool = False,
+    states_move: bool = True,
+) -> Exchange:
+    kernel = _core.TwoSidedExchange(
         *by_context,
         *by_word,
         states.labels,
@@ -246,13 +240,15 @@ def _two_sided_kernel(
         Resources.current().threads,
         shortlist,
     )
-
-
-def _word_side(
-    kernel: _core.TwoSidedExchange, categories: Clusters, by_word: CompressedCounts, n_states: int
-) -> Side:
-    work = _rows(by_word, n_states)
-    return Side(categories.order, _row_sums(by_word), work, kernel.sweep_words, kernel.categories)
+    work = _rows(by_word, states.n)
+    words = Side(categories.order, _row_sums(by_word), work, kernel.sweep_words, kernel.categories)
+    contexts = None
+    if states_move:
+        work = _rows(by_context, categories.n)
+        contexts = Side(states.order, _row_sums(by_context), work, kernel.sweep_contexts, kernel.states)
+    exchange = Exchange(kernel, words, contexts, leave_one_out)
+    exchange.recompute_criterion()
+    return exchange
 
 
 def check_memory(rows: int, columns: int, *, bytes_per_cell: int = _BYTES_OF_ALL_TABLES) -> None:
