@@ -57,8 +57,13 @@ class Resources:
         return _current.get() or cls(threads=_processors())
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Return ``function(item)`` for each item, in order, computed by the executor if there is one."""
-        return map(function, items) if self.executor is None else self.executor.map(function, items)
+        """Return ``function(item)`` for each item, in order, computed by the executor if there is one.
+
+        With a memory limit they are computed one after the other: an executor would hold several at once.
+        """
+        if self.executor is None or self.memory is not None:
+            return map(function, items)
+        return self.executor.map(function, items)
 
 
 _current: ContextVar[Resources | None] = ContextVar("stategram_resources", default=None)
