@@ -46,6 +46,7 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from stategram.storage import content_key
     >>> with tempfile.TemporaryDirectory() as place:
     ...     with Store.open(f"{place}/run", content_key("settings"), kind="training") as store:
     ...         store.put_json("numbers", content_key(1), [1, 2])
