@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # More than any machine can use, and fewer than systems refuse to start.
 _MAX_THREADS = 512
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_LONGEST_SHOWN = 40
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -122,8 +121,7 @@ def parse_size(size: str | int) -> int:
     """
     found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
     if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
-        given = str(size)
-        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
+        shown = str(size) if len(str(size)) <= 40 else str(size)[:40] + "..."
         raise UsageError(f"{shown!r} is not a size of memory; write it as 2G or 512M")
     return number
 

@@ -84,48 +84,13 @@ def text_options(command: F) -> F:
 
 def model_options(command: F) -> F:
     """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
-    return _add(
-        _as_record(command, "reading", ReadingOptions), no_verify_option, word_options, _ENCODING_ERRORS
-    )
+    command = _as_record(command, "reading", ReadingOptions)
+    return _add(command, no_verify_option, *_WORDS, _ENCODING_ERRORS)
 
 
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
-    return _add(_as_record(command, "reading", ReadingOptions), word_options, no_verify_option)
-
-
-def word_options(command: F) -> F:
-    """Add what is done with the words that a model is given."""
-    return _add(
-        command,
-        click.option(
-            "--lowercase/--no-lowercase",
-            default=None,
-            help="Lowercase all words, or keep their case.  [default: as in training]",
-        ),
-        click.option(
-            "--digits",
-            metavar="WORD",
-            help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
-        ),
-    )
-
-
-def no_verify_option(command: F) -> F:
-    """Add the way to open a large model at once."""
-    return click.option(
-        "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
-    )(command)
-
-
-def guess_option(command: F) -> F:
-    """Add whether tags of words that a tag file lacks are guessed."""
-    return click.option(
-        "--no-guess",
-        is_flag=True,
-        help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
-        "the same last three letters, if at least three agree.",
-    )(command)
+    return _add(_as_record(command, "reading", ReadingOptions), *_WORDS, no_verify_option)
 
 
 def common_options(command: F) -> F:
@@ -134,12 +99,7 @@ def common_options(command: F) -> F:
         _in_console(command),
         _THREADS,
         click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Random seed.",
+            "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed."
         ),
         _QUIET,
         _VERBOSE,
@@ -171,6 +131,27 @@ def memory_options(command: F) -> F:
     )
 
 
+no_verify_option = click.option(
+    "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
+)
+guess_option = click.option(
+    "--no-guess",
+    is_flag=True,
+    help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
+    "the same last three letters, if at least three agree.",
+)
+_WORDS = (
+    click.option(
+        "--lowercase/--no-lowercase",
+        default=None,
+        help="Lowercase all words, or keep their case.  [default: as in training]",
+    ),
+    click.option(
+        "--digits",
+        metavar="WORD",
+        help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
+    ),
+)
 _ENCODING_ERRORS = click.option(
     "--encoding-errors",
     type=click.Choice(["strict", "replace"]),

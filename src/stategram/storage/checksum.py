@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,18 +12,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.progress import Progress
+from stategram.progress import Progress, report_bytes
 
 
-def file_sha256(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Return the SHA-256 of a file; `progress` is called with the number of bytes of each block."""
-    digest = hashlib.sha256()
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
-        while block := file.read(1 << 22):
-            digest.update(block)
-            if progress:
-                progress(len(block))
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_sha256(paths: Sequence[Path], progress: Progress | None = None) -> Iterator[str]:
+    """Yield the SHA-256 of each of several files."""
+    total, done = sum(path.stat().st_size for path in paths), 0
+    for path in paths:
+        digest = hashlib.sha256()
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+                done += len(block)
+                report_bytes(progress, done, total)
+        yield digest.hexdigest()
 
 
 def add_arrays(digest: Any, arrays: Iterable[NDArray[Any]]) -> None:
@@ -80,13 +88,6 @@ def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = Non
     """Return name, size and SHA-256 of files, given as (use, name); ``-`` and pipes have only a name."""
     uses = list(uses)
     sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
-    total, done = sum(sizes.values()), 0
-
-    def count(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        if progress is not None:
-            progress(min(done / total, 1.0), "checksums of the inputs")
-
-    digests = {name: file_sha256(Path(name), count) for name in sizes}
+    show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
+    digests = dict(zip(sizes, files_sha256([*map(Path, sizes)], show), strict=True))
     return [InputFile(use, name, sizes.get(name), digests.get(name)) for use, name in uses]

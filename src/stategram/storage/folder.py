@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram.errors import BadDataError, StategramError
-from stategram.progress import Progress, report_bytes
+from stategram.progress import Progress
 from stategram.storage.arrays import map_arrays, save_arrays
 from stategram.storage.atomic import temporary_files, temporary_name
-from stategram.storage.checksum import file_sha256
+from stategram.storage.checksum import files_sha256
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -238,23 +238,13 @@ def open_folder(
         if Path(name).name != name or not (path / name).is_file():
             raise BadDataError(f"{path / name}: missing; write the folder again")
     if verify:
-        _verify(path, files, progress)
+        paths = [path / name for name in files]
+        for file, expected, found in zip(paths, files.values(), files_sha256(paths, progress), strict=True):
+            if found != expected:
+                raise BadDataError(
+                    f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again"
+                )
     return Folder(path, manifest, files)
-
-
-def _verify(path: Path, files: Mapping[str, str], progress: Progress | None) -> None:
-    total = sum((path / name).stat().st_size for name in files)
-    done = 0
-
-    def count(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        report_bytes(progress, done, total)
-
-    for name, expected in files.items():
-        file = path / name
-        if file_sha256(file, count) != expected:
-            raise BadDataError(f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again")
 
 
 def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:
