@@ -1,4 +1,4 @@
-"""Options that several commands share.
+"""Options of several commands.
 
 A decorator adds the options of one group. The command gets them as one parameter: ``text: TextOptions``,
 ``reading: ReadingOptions`` or ``console: Console``.
