@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
-from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import TextOptions, common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
@@ -226,7 +225,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
     with (
-        finish_on_interrupt(console.info, "classes") as stop,
+        console.finish_on_interrupt("classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as progress,
     ):
         estimator.fit(corpus, progress=progress, stop=stop)

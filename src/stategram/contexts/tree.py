@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.contexts.definition import VALUE_KINDS, ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import (
-    RANGE_SIZE,
-    CompressedCounts,
-    Range,
-    map_ranges,
-    ranges_of,
-    require_countable,
-)
+from stategram.counts import RANGE_SIZE, CompressedCounts, Range, ranges_of, require_countable
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
@@ -238,6 +231,7 @@ def _count(
     # Approximately the events of each first value: none follows the words at the end of sentences.
     positions = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
     positions[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
+    resources = Resources.current()
     count = partial(
         _count_range,
         corpus.ids,
@@ -245,9 +239,9 @@ def _count(
         list(maps),
         distances,
         n_values,
-        Resources.current().threads,
+        resources.threads,
     )
-    parts = list(map_ranges(count, ranges_of(positions, range_size)))
+    parts = list(resources.map(count, ranges_of(positions, range_size)))
     levels = []
     for depth in range(len(maps) + 1):
         values = np.concatenate([part[depth][0] for part in parts])
