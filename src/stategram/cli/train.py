@@ -10,8 +10,14 @@ import click
 from stategram.cli.checks import once
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, ContextOptions, context_options
-from stategram.cli.grouped_help import GroupedCommand
-from stategram.cli.options import TextOptions, common_options, guess_option, memory_options, text_options
+from stategram.cli.options import (
+    GroupedCommand,
+    TextOptions,
+    common_options,
+    guess_option,
+    memory_options,
+    text_options,
+)
 from stategram.cli.reading import read_text
 from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
 from stategram.cli.train_recipe import text_settings, train_by_recipe

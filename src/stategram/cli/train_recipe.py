@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -10,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from stategram.cli.console import Console
-from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import TextOptions
 from stategram.cli.reading import read_heldout, read_text
 from stategram.experiments import Recipe, never_stop, train_recipe
@@ -48,9 +46,7 @@ def train_by_recipe(
             checkpoint=checkpoint,
             resume=resume,
             seed=seed,
-            interruptible=functools.partial(finish_on_interrupt, console.info)
-            if save_on_interrupt
-            else never_stop,
+            interruptible=console.finish_on_interrupt if save_on_interrupt else never_stop,
             progress=progress,
         )
     console.info(_as_table(mixture))
