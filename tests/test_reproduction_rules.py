@@ -10,10 +10,8 @@ from stategram import UsageError
 from stategram.evaluation import PerplexityFigures
 from stategram.experiments import ClusteredPart
 from stategram.experiments.reproduction import PAPER, RowResult
-from stategram.experiments.reproduction.claims import judge_claims
-from stategram.experiments.reproduction.rows import rows_for
-from stategram.experiments.reproduction.runner import with_comparisons
-from stategram.experiments.reproduction.sizes import sizes_for
+from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
+from stategram.experiments.reproduction.rows import rows_for, sizes_for
 
 TAGS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 
