@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeAlias
@@ -152,17 +152,17 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             return part
         return msgspec.structs.replace(part, settings=PRESETS[part.preset].replace(**given))
 
-    def check(self) -> None:
+    def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse values that are inconsistent, and contexts that cannot be read."""
-        with about_key("context"):
+        with about_key(name("context")):
             definition = ContextDefinition.parse(self.context)
-        with about_key("tree_order"):
+        with about_key(name("tree_order")):
             if self.tree_order is not None and not self.tree:
-                raise UsageError("tree = false has no tree to order; leave the key out")
+                raise UsageError("there is no tree to order; leave it out")
             ContextDefinition.parse(self.context, self.tree_order)
         for needed, key in ((definition.needs_tags, "tags"), (definition.needs_classes, "context_classes")):
             if getattr(self, key) is not None and not needed:
-                raise UsageError(f"{key}: the context {self.context} has none; leave the key out")
+                raise UsageError(f"{name(key)}: the context {self.context} has none; leave it out")
 
     def files(self) -> list[tuple[str, str]]:
         """Return the class file and the file of tags, if it needs them."""

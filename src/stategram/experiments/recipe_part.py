@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,8 +59,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         """Return the part with these values of its keys."""
         return cls(**values)
 
-    def check(self) -> None:
-        """Refuse values that are inconsistent: UsageError, beginning with the key."""
+    def check(self, name: Callable[[str], str] = str) -> None:
+        """Refuse values that are inconsistent: UsageError, beginning with the key, as `name` writes it."""
 
     def files(self) -> list[tuple[str, str]]:
         """Return the files that it needs: their use, and their name."""
