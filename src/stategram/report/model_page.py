@@ -12,10 +12,9 @@ from stategram.evaluation import PerplexityFigures
 from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, Mixture, Model
 from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.report.input_files import input_files_table
 from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
 from stategram.report.page import render
-from stategram.report.tables import Cell, Column, Table, table
+from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import InputFile
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
