@@ -28,15 +28,17 @@ from stategram.clustering import (
 )
 from stategram.contexts import ContextDefinition, ContextTree, check_tags, file_of_tags
 from stategram.errors import UsageError
-from stategram.experiments.recipe_keys import RecipeKey, choice, keys_of
 from stategram.experiments.recipe_part import (
     SIZES,
     Classes,
     Count,
     Part,
+    RecipeKey,
     Trained,
     about_key,
+    choice,
     class_file,
+    keys_of,
     number_of_classes,
 )
 from stategram.experiments.training import ClassSource, TagSource, Training
@@ -189,7 +191,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             states=states,
             categories=number_of_classes(self.categories, corpus),
             context_classes=classes,
-            settings=self.settings or PRESETS[self.preset],
+            settings=(self.settings or PRESETS[self.preset]).replace(tree=self.tree),
         )
 
     def with_efforts(self, efforts: Mapping[int, str]) -> ClusteredPart:
@@ -251,13 +253,14 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         key = self.key(training) if store is not None else ""
         if store is not None and (kept := store.get_json("numbers", key)) is not None:
             return msgspec.convert(kept, ClusterNumbers)
+        assert self.settings is not None  # of a part that is resolved
         found = choose_numbers(
             training.corpus,
             self.definition,
             self.states,
             self.categories,
             values=training.context_values(tags, classes),
-            settings=self._clustering_settings(),
+            settings=self.settings,
             progress=progress,
             stop=stop,
         )
@@ -265,15 +268,13 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             store.put_json("numbers", key, msgspec.to_builtins(found))
         return found
 
-    def _clustering_settings(self) -> ClusteringSettings:
-        return (self.settings or PRESETS[self.preset]).replace(tree=self.tree)
-
     def _settings_for(self, tree: ContextTree, numbers: ClusterNumbers, seed: int) -> ClusteringSettings:
         """Return the settings with numbers that suit the contexts."""
+        assert self.settings is not None
         most, why = _max_states(tree)
         if numbers.states > most:
             _log.warning("only %s of %s states are possible: %s", f"{most:,}", f"{numbers.states:,}", why)
-        return self._clustering_settings().replace(
+        return self.settings.replace(
             states=min(numbers.states, most),
             categories=min(numbers.categories, int(np.count_nonzero(tree.word_counts))),
             seed=seed,

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from stategram.clustering import EFFORTS
-from stategram.experiments.recipe_keys import choice
 from stategram.experiments.recipe_part import (
     SIZES,
     Classes,
@@ -18,6 +17,7 @@ from stategram.experiments.recipe_part import (
     Part,
     Trained,
     about_key,
+    choice,
     class_file,
     number_of_classes,
 )

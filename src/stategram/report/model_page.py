@@ -57,17 +57,8 @@ def model_html(
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
-    Parameters
-    ----------
-    model, name
-        The model and its name.
-    manifest
-        The manifest of its folder.
-    test
-        Its figures on a test text.
-    files
-        Files read for the report besides a model folder: an ARPA file, test texts.
-
+    `manifest` is that of its folder, `test` its figures on a test text; `files` were read for the report
+    besides a model folder: an ARPA file, test texts.
     """
     manifest = manifest or {}
     mixture = model if isinstance(model, Mixture) and model.training_info else None

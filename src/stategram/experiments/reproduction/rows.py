@@ -54,14 +54,9 @@ class Sizes:
 def sizes_for(scale: str | float | None, words: int, events: int) -> Sizes:
     """Choose the numbers of clusters for a text.
 
-    Parameters
-    ----------
-    scale
-        ``paper``: those of the paper. ``quick``: 0.35 of the square root of the events in place of 2000, but
-        no more than that, and the others in proportion. A number: so many times those of the paper. None:
-        ``paper`` for more than 10 million words, else ``quick``.
-    words, events
-        Of the training text.
+    `scale` is ``paper``: the numbers of the paper; ``quick``: 0.35 of the square root of the events in place
+    of 2000, but no more than that, and the others in proportion; or a number: so many times the paper's.
+    By default it is ``paper`` for more than 10 million words, else ``quick``.
 
     Examples
     --------
