@@ -67,19 +67,8 @@ def never_stop() -> Iterator[Stop]:
 class Training:
     """A training under way; whatever several parts need is made once.
 
-    Parameters
-    ----------
-    corpus, heldout
-        The text, and the text on which weights are learned, in the same vocabulary.
-    store
-        Where finished steps are kept.
-    seed
-        Of all random choices.
-    interruptible
-        How a clustering is ended early.
-    shared_seconds
-        How long what parts share took, by name.
-
+    Weights are learned on `heldout`, which is in the vocabulary of `corpus`. `store` keeps finished steps,
+    `shared_seconds` has how long what parts share took, by name.
     """
 
     corpus: Corpus

@@ -1,4 +1,4 @@
-"""The paper's claims, held against the rows that were found.
+"""What follows from the rows: how they compare with each other, and whether the paper's claims hold.
 
 Each claim measures perplexities by the keys of rows; the paper's own and those found here are measured alike.
 """
@@ -9,11 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
+
 from stategram.experiments.reproduction.paper import PAPER
-from stategram.experiments.reproduction.results import Claim, RowResult
+from stategram.experiments.reproduction.results import Claim, RowResult, SizeTrial
+from stategram.experiments.reproduction.rows import WORDS_TREE
 
 _YES, _PARTLY, _NO = "yes", "partly", "no"
-_WORDS_FLAT, _WORDS_TREE, _CLASSES_TREE = "w-2,w-1 flat", "w-2,w-1 tree", "g-2,g-1 tree"
+_WORDS_FLAT, _CLASSES_TREE = "w-2,w-1 flat", "g-2,g-1 tree"
 _TRIGRAM = "back-off 3"
 _WINDOWS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 _Perplexities = Mapping[str, float]
@@ -34,6 +37,40 @@ class _Rule:
     judge: Callable[[tuple[float, ...], tuple[float, ...]], str]
     """Takes the gains found and those of the paper."""
     rule: str
+
+
+def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
+    """Add how each row differs from the one it is compared with, here and in the paper."""
+    ours = {row.key: row.test.perplexity for row in rows}
+    trials = [row for row in rows if _is_trial(row)]
+    best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
+    return tuple(_compared(row, ours, row is best) for row in rows)
+
+
+def _compared(row: RowResult, ours: Mapping[str, float], is_best: bool) -> RowResult:
+    change, paper, other = None, row.paper, row.compared_with
+    if other is not None and other in ours:
+        change = row.test.perplexity / ours[other] - 1
+    if paper is not None and other is not None and other in PAPER:
+        paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
+    best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
+    note = "; ".join(filter(None, [row.note, best]))
+    return msgspec.structs.replace(row, change=change, paper=paper, note=note)
+
+
+def _is_trial(row: RowResult) -> bool:
+    """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
+    return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
+
+
+def size_trials(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
+    """Return the held-out perplexities of different numbers of clusters."""
+    found = [
+        SizeTrial(key=WORDS_TREE, clusters=row.categories, perplexity=row.heldout_perplexity)
+        for row in rows
+        if row.categories is not None and _is_trial(row)
+    ]
+    return tuple(sorted(found, key=lambda trial: trial.clusters))
 
 
 def judge_claims(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
@@ -59,8 +96,8 @@ def judge_claims(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
 
 
 def _tree_beats_flat(of: _Perplexities) -> _Measured:
-    gain = _gain(of, _WORDS_FLAT, _WORDS_TREE)
-    return _Measured(f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[_WORDS_TREE]:,.1f}", (gain,))
+    gain = _gain(of, _WORDS_FLAT, WORDS_TREE)
+    return _Measured(f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[WORDS_TREE]:,.1f}", (gain,))
 
 
 def _gain_grows(of: _Perplexities) -> _Measured:
@@ -80,8 +117,8 @@ def _flat_stops(of: _Perplexities) -> _Measured:
 
 
 def _classes_come_close(of: _Perplexities) -> _Measured:
-    above = -_gain(of, _WORDS_TREE, _CLASSES_TREE)
-    sentence = f"{of[_CLASSES_TREE]:,.1f} with classes, {of[_WORDS_TREE]:,.1f} with words ({above:+.1%})"
+    above = -_gain(of, WORDS_TREE, _CLASSES_TREE)
+    sentence = f"{of[_CLASSES_TREE]:,.1f} with classes, {of[WORDS_TREE]:,.1f} with words ({above:+.1%})"
     return _Measured(sentence, (above,))
 
 
