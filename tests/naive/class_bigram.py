@@ -63,6 +63,7 @@ def figures(train: list[list[str]], classes: dict[str, int], test: list[list[str
         return sum(pair[1] == g for pair in two) / len(two)  # type: ignore[index]
 
     criterion = (x_log_x(two) - 2 * x_log_x(one)) / t
+    criterion_predictive = (x_log_x(predictive) - x_log_x(word) - x_log_x(one)) / t
     scored = []
     skipped = 0
     for v, w in events(test):
@@ -76,6 +77,7 @@ def figures(train: list[list[str]], classes: dict[str, int], test: list[list[str
     models: dict[str, Callable[[str, str], float]] = {
         "perplexity_ad": lambda v, w: interpolated(two, label(v), label(w), one[label(w)] / t),
         "perplexity_kn": lambda v, w: interpolated(two, label(v), label(w), continuation(label(w))),
+        "predictive_unigram": lambda v, w: interpolated(predictive, v, label(w), one[label(w)] / t),
         "predictive_chain": lambda v, w: interpolated(
             predictive, v, label(w), interpolated(over_types, label(v), label(w), one[label(w)] / t)
         ),
@@ -93,8 +95,10 @@ def figures(train: list[list[str]], classes: dict[str, int], test: list[list[str
         "test_events": len(scored),
         "unknown": len(scored) - len(known),
         "skipped": skipped,
+        "discount": discount(two),
         "ami": criterion + log2(t),
         "train_perplexity": 2 ** -(criterion + x_log_x(word) / t),
+        "predictive_train_perplexity": 2 ** -(criterion_predictive + x_log_x(word) / t),
         **{name: perplexity(p, scored) for name, p in models.items()},
-        "known_perplexity_ad": perplexity(models["perplexity_ad"], known),
+        **{f"known_{name}": perplexity(p, known) for name, p in models.items()},
     }

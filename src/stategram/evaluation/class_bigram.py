@@ -1,4 +1,4 @@
-"""The quality of word classes: mutual information, and the perplexity of class bigram models."""
+"""What word classes are worth: the perplexity of the class bigram models built on them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ClassBigramFigures:
-    """The result of :func:`class_bigram_perplexity`; all logarithms to base 2.
+    """What :func:`class_bigram_perplexity` finds; all logarithms to base 2.
 
     ``perplexity_ad`` and ``perplexity_kn`` are those of p(g|g') p(w|g) on the test text, its bigrams backed
-    by relative frequencies or by Kneser-Ney continuation counts. ``predictive_chain`` is that of
-    p(g|w') p(w|g), backed by a class bigram over types. ``known_perplexity_ad`` leaves out the events whose
-    word is ``<unk>``; they are still contexts. ``skipped`` words are in none.
+    by relative frequencies or by Kneser-Ney continuation counts. ``predictive_...`` are those of
+    p(g|w') p(w|g), backed by relative frequencies (``unigram``) or by a class bigram over types (``chain``).
+    ``known_...`` leave out the events whose word is ``<unk>``; they are still contexts. ``skipped`` words are
+    in none.
     """
 
     classes: int
@@ -29,16 +30,22 @@ class ClassBigramFigures:
     test_events: int
     unknown: int
     skipped: int
+    discount: float
     ami: float
     train_perplexity: float
+    predictive_train_perplexity: float
     perplexity_ad: float
-    known_perplexity_ad: float
     perplexity_kn: float
+    predictive_unigram: float
     predictive_chain: float
+    known_perplexity_ad: float
+    known_perplexity_kn: float
+    known_predictive_unigram: float
+    known_predictive_chain: float
 
 
 def average_mutual_information(counts: ArrayLike) -> float:
-    """Return the mutual information, in bits, of the row and the column of an event counted in a table.
+    """Give the mutual information, in bits, of the row and the column of an event counted in a table.
 
     Examples
     --------
@@ -74,7 +81,7 @@ def class_bigram_perplexity(
         Offsets, columns and counts of the training text's word bigrams in compressed rows, sentence
         beginnings and ends as the one symbol ``boundary``.
     labels
-        The class of each word id, -1 for a word without one. That of the boundary is ignored: it has a class
+        The class of each word id, -1 for a word without one. The boundary's is not looked at: it has a class
         of its own. Words without a class join that of ``unknown``, or share a further class.
     test_ids
         The test text, each sentence closed by ``boundary``.
@@ -123,21 +130,30 @@ def class_bigram_perplexity(
     label, k = _dense_labels(given, word_count, boundary, unknown)
     class_count = _sums(label[columns], counts, k)
 
-    pairs = _Bigrams.create(label[rows] * k + label[columns], counts, k, k)
-    word_pairs = _Bigrams.create(rows * k + label[columns], counts, types, k)
+    pairs = _Bigrams.of(label[rows] * k + label[columns], counts, k, k)
+    word_pairs = _Bigrams.of(rows * k + label[columns], counts, types, k)
     # Each (w', g) seen counts once: Kneser-Ney's lower order for the predictive model.
-    type_pairs = _Bigrams.create(
+    type_pairs = _Bigrams.of(
         label[word_pairs.keys // k] * k + word_pairs.keys % k, np.ones_like(word_pairs.keys), k, k
     )
     criterion = _x_log_x(pairs.counts) - 2 * _x_log_x(class_count)
+    predictive = _x_log_x(word_pairs.counts) - _x_log_x(word_count) - _x_log_x(class_count)
+    words = _x_log_x(word_count)
 
     previous, current, skipped = _test_events(test, word_count, boundary, unknown)
     before, after = label[previous], label[current]
     in_class = np.log2(word_count[current] / class_count[after])
     relative = class_count[after] / events
     continuation = pairs.predecessors[after] / len(pairs.keys)
-    over_types = type_pairs.probability(before, after, relative)
-    log_probs = np.log2(pairs.probability(before, after, relative)) + in_class
+    logs = {
+        "perplexity_ad": np.log2(pairs.probability(before, after, relative)) + in_class,
+        "perplexity_kn": np.log2(pairs.probability(before, after, continuation)) + in_class,
+        "predictive_unigram": np.log2(word_pairs.probability(previous, after, relative)) + in_class,
+        "predictive_chain": np.log2(
+            word_pairs.probability(previous, after, type_pairs.probability(before, after, relative))
+        )
+        + in_class,
+    }
     known = current != unknown
     return ClassBigramFigures(
         classes=k - 1,
@@ -145,12 +161,12 @@ def class_bigram_perplexity(
         test_events=len(current),
         unknown=int((~known).sum()),
         skipped=skipped,
+        discount=pairs.discount,
         ami=criterion / events + float(np.log2(events)),
-        train_perplexity=2.0 ** -((criterion + _x_log_x(word_count)) / events),
-        perplexity_ad=_perplexity(log_probs),
-        known_perplexity_ad=_perplexity(log_probs[known]),
-        perplexity_kn=_perplexity(np.log2(pairs.probability(before, after, continuation)) + in_class),
-        predictive_chain=_perplexity(np.log2(word_pairs.probability(previous, after, over_types)) + in_class),
+        train_perplexity=2.0 ** -((criterion + words) / events),
+        predictive_train_perplexity=2.0 ** -((predictive + words) / events),
+        **{name: _perplexity(log) for name, log in logs.items()},
+        **{f"known_{name}": _perplexity(log[known]) for name, log in logs.items()},
     )
 
 
@@ -167,13 +183,13 @@ class _Bigrams:
     k: int
 
     @classmethod
-    def create(cls, keys: Ints, counts: Ints, contexts: int, k: int) -> _Bigrams:
+    def of(cls, keys: Ints, counts: Ints, contexts: int, k: int) -> _Bigrams:
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         keys, counts = keys[first], np.add.reduceat(counts[order], first)
         once, twice = int((counts == 1).sum()), int((counts == 2).sum())
-        # Without counts of one or two there is no estimate; these keep the model proper.
+        # Without counts of one or of two the estimate says nothing; these keep the model proper.
         discount = 0.1 if once == 0 else 0.5 if twice == 0 else once / (once + 2 * twice)
         return cls(
             keys=keys,
@@ -186,7 +202,7 @@ class _Bigrams:
         )
 
     def probability(self, context: Ints, after: Ints, lower: Floats) -> Floats:
-        """Return p(after | context), interpolated with the lower order's probability of the same events."""
+        """Give p(after | context), interpolated with the lower order's probability of the same events."""
         wanted = context * self.k + after
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         count = np.where(self.keys[place] == wanted, self.counts[place], 0)
