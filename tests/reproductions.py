@@ -6,7 +6,7 @@ import math
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import PartFigures, PerplexityFigures
-from stategram.experiments.reproduction.claims import judge_claims
+from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
 from stategram.experiments.reproduction.paper import PAPER
 from stategram.experiments.reproduction.results import (
     FORMAT,
@@ -16,7 +16,6 @@ from stategram.experiments.reproduction.results import (
     SizeTrial,
     TextFigures,
 )
-from stategram.experiments.reproduction.runner import with_comparisons
 from stategram.inspection import (
     CategoryExample,
     ClusterGallery,

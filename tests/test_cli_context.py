@@ -57,9 +57,12 @@ def test_a_mixture_of_two(
         (["--flat"], "--flat is for clustered contexts"),
         (["--context-min-count", "2"], "--context-min-count is for clustered contexts"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
-        (["--context", "w-1", "--states", "none"], "not a number of at least 1, size, 0.5 size or auto"),
-        (["--context", "g-1", "--context-classes", "0"], "at least 1, or a class file"),
-        (["--context", "w-1", "--states", "\u00b2"], "not a number of at least 1, size, 0.5 size or auto"),
+        (
+            ["--context", "w-1", "--states", "none"],
+            "'--states': states is 'none'; possible: a number",
+        ),
+        (["--context", "g-1", "--context-classes", "0"], "context_classes is 0; possible: a number"),
+        (["--context", "w-1", "--states", "\u00b2"], "states is '\u00b2'; possible: a number"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
         (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
         (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),
@@ -69,9 +72,12 @@ def test_a_mixture_of_two(
         (["--context", ""], "the context '' is empty; expected for instance"),
         (["--context", "w-1", "--context", "g-2,g-1"], "--context is given 2 times; for several clustered"),
         (["--context", "w-1", "--heldout", "x"], "--heldout is given 2 times; give one file"),
-        (["--context", "w-1", "--context-classes", "c.tsv"], "--context w-1 is a class g; leave --context-"),
-        (["--context", "w-2,w-1", "--flat", "--tree-order", "w-2,w-1"], "leave --tree-order out"),
-        (["--context", "w-1", "--tags", "brill"], "no value of --context w-1 is a tag; leave --tags out"),
+        (
+            ["--context", "w-1", "--context-classes", "c.tsv"],
+            "--context-classes: the context w-1 has none; leave it",
+        ),
+        (["--context", "w-2,w-1", "--flat", "--tree-order", "w-2,w-1"], "--tree-order: there is no tree"),
+        (["--context", "w-1", "--tags", "brill"], "--tags: the context w-1 has none; leave it out"),
     ],
 )
 def test_what_makes_no_sense(

@@ -10,7 +10,7 @@ import pytest
 
 from command_line import TRAIN, run
 from stategram import CategoryNgramModel, Mixture, NgramModel
-from stategram.cli.train_recipe import _as_table
+from stategram.cli.train import _as_table
 
 CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 

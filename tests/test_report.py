@@ -20,10 +20,9 @@ from stategram.inspection import ClusterGallery
 from stategram.report import check_report_extra, report_html, tables_markdown, write_report
 from stategram.report.charts import Chart
 from stategram.report.line_charts import panel_svg
-from stategram.report.paper_tables import paper_table
+from stategram.report.paper_tables import headline, paper_table
 from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
 from stategram.report.tables import Cell, Column, Table, table_markdown
-from stategram.report.verdict import headline
 
 
 @pytest.fixture(autouse=True)

@@ -32,7 +32,7 @@ from stategram import (
 from stategram.contexts import ContextDefinition
 from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.experiments.reproduction import PAPER, RowResult
-from stategram.experiments.reproduction.measures import bands_of, context_counts
+from stategram.experiments.reproduction.row_results import bands_of, context_counts
 from stategram.models import fit_weights, interpolate, mixture_fitting
 from stategram.resources import use_resources
 from stategram.storage import lock

@@ -10,10 +10,8 @@ from stategram import UsageError
 from stategram.evaluation import PerplexityFigures
 from stategram.experiments import ClusteredPart
 from stategram.experiments.reproduction import PAPER, RowResult
-from stategram.experiments.reproduction.claims import judge_claims
-from stategram.experiments.reproduction.rows import rows_for
-from stategram.experiments.reproduction.runner import with_comparisons
-from stategram.experiments.reproduction.sizes import sizes_for
+from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
+from stategram.experiments.reproduction.rows import rows_for, sizes_for
 
 TAGS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 
@@ -83,9 +81,9 @@ def test_the_rows_are_those_of_the_paper() -> None:
         assert row.asked == (part.states, part.categories)
         assert part.context_classes == (1000 if key.startswith("g") else None)
         assert part.tags == ("brill" if key.startswith("t") else None)
-    assert [row.recipe for row in rows.values() if row.recipe] == ["best"]
+    assert [row.recipe.name for row in rows.values() if row.recipe] == ["best"]
     quick = rows_for(sizes_for("quick", 0, 10_000), "brill")
-    assert [row.recipe for row in quick if row.recipe] == ["fast"]
+    assert [row.recipe.name for row in quick if row.recipe] == ["fast"]
 
 
 def test_rows_come_after_what_they_need_and_contexts_once() -> None:

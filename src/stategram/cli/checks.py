@@ -58,3 +58,8 @@ def was_given(name: str) -> bool:
     """Return whether an option is on the command line; otherwise its value is the default."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE
+
+
+def option_name(parameter: str) -> str:
+    """Return the name of an option on the command line."""
+    return "--" + parameter.replace("_", "-")

@@ -5,100 +5,44 @@ The options of the clustering itself are made from the fields of its settings.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import click
 from msgspec import inspect
 
-from stategram.cli.checks import once
-from stategram.clustering import AUTO, PRESETS, is_size
-from stategram.contexts import ContextDefinition
+from stategram.cli.checks import once, option_name
+from stategram.clustering import PRESETS
+from stategram.errors import BadDataError
 from stategram.experiments import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
 
-_MAX_DIGITS = 9
+F = TypeVar("F", bound=Callable[..., Any])
 # The n-gram model has --min-count.
 _OPTION_OF = {"min_count": "context_min_count"}
-F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, kw_only=True)
-class ContextOptions:
-    """What is clustered, and how."""
-
-    context: str | None
-    states: int | str
-    categories: int | str
-    tree_order: str | None
-    flat: bool
-    preset: str
-    context_classes: str | None
-    settings: Mapping[str, object]
-    """What was given of the settings of the clustering; the rest is that of the preset."""
-
-    def recipe(self, ngram: NgramPart, tags: str | None, no_guess: bool) -> Recipe:
-        """Return the recipe that the options spell out: the n-gram model, and the clustered one."""
-        assert self.context is not None
-        definition = ContextDefinition.parse(self.context)
-        for wrong, message in (
-            (
-                definition.needs_tags and tags is None,
-                f"--context {self.context} has tags t: give --tags brill (English), or a file of words and "
-                "tags",
-            ),
-            (
-                no_guess and not definition.needs_tags,
-                f"no value of --context {self.context} is a tag t; leave --no-guess out",
-            ),
-            (
-                self.context_classes is not None and not definition.needs_classes,
-                f"no value of --context {self.context} is a class g; leave --context-classes out",
-            ),
-            (self.flat and self.tree_order is not None, "--flat has no tree; leave --tree-order out"),
-        ):
-            if wrong:
-                raise click.UsageError(message)
-        part = ClusteredPart.from_keys(
-            {
-                "context": self.context,
-                "tree_order": self.tree_order,
-                "tree": not self.flat,
-                "states": self.states,
-                "categories": self.categories,
-                "preset": self.preset,
-                "guess_tags": not no_guess,
-                "context_classes": _number_of_classes(self.context_classes),
-                **self.settings,
-            }
+def context_recipe(
+    context: str, ngram: NgramPart, options: Mapping[str, Any], tags: str | None, no_guess: bool
+) -> Recipe:
+    """Return the recipe of --context: the n-gram model, and the clustered one that `options` spell out."""
+    given = {key: options[_OPTION_OF.get(key, key)] for key in (*_KEYS, *CLUSTERING_KEYS)}
+    given |= {"context": context, "tree": not options["flat"], "tags": tags, "guess_tags": not no_guess}
+    part = ClusteredPart.from_keys({key: value for key, value in given.items() if value is not None})
+    part.check(option_name)
+    if part.lacks_tags:
+        raise click.UsageError(
+            f"--context {context} has tags t: give --tags brill (English), or a file of words and tags"
         )
-        return Recipe(name=self.context, part=[ngram, part])
+    if no_guess and tags is None:
+        raise click.UsageError(f"no value of --context {context} is a tag t; leave --no-guess out")
+    return Recipe(name=context, part=[ngram, part])
 
 
 def context_options(command: F) -> F:
-    """Add what is clustered, and how: ``clustering: ContextOptions``."""
-
-    @functools.wraps(command)
-    def with_record(**options: Any) -> Any:
-        given = {key: options.pop(_parameter(key)) for key in CLUSTERING_KEYS}
-        values = {field.name: options.pop(field.name) for field in fields(ContextOptions)[:-1]}
-        settings = {key: value for key, value in given.items() if value is not None}
-        return command(**options, clustering=ContextOptions(**values, settings=settings))
-
-    found: Any = with_record
+    """Add what is clustered, and how: the parameter ``context``, and those in `CONTEXT_OPTIONS`."""
     for option in reversed((*_OPTIONS, *map(_setting_option, CLUSTERING_KEYS.values()))):
-        found = option(found)
-    return cast("F", found)
-
-
-def option_name(parameter: str) -> str:
-    """Return the name of an option on the command line."""
-    return "--" + parameter.replace("_", "-")
-
-
-def _parameter(key: str) -> str:
-    return _OPTION_OF.get(key, key)
+        command = option(command)
+    return command
 
 
 def _setting_option(key: RecipeKey) -> Callable[[F], F]:
@@ -114,20 +58,23 @@ def _setting_option(key: RecipeKey) -> Callable[[F], F]:
     elif isinstance(info, inspect.FloatType):
         kind = click.FloatRange(min=info.ge, max=info.lt, max_open=True)
     return click.option(
-        option_name(_parameter(key.name)),
+        option_name(_OPTION_OF.get(key.name, key.name)),
         type=kind,
         metavar=None if isinstance(kind, click.Choice) else "N",
         help=f"{key.meaning[0].upper()}{key.meaning[1:]}.  [default: that of --preset]",
     )
 
 
-def _clusters(ctx: click.Context, param: click.Parameter, value: str) -> int | str:
-    """Take a number of clusters, or how it is found."""
-    if value == AUTO or is_size(value):
-        return value
-    if not value.isdecimal() or not int(value[:_MAX_DIGITS]) >= 1 or len(value) > _MAX_DIGITS:
-        raise click.BadParameter(f"{value!r} is not a number of at least 1, size, 0.5 size or auto")
-    return int(value)
+def _value(ctx: click.Context, param: click.Parameter, value: str | None) -> object:
+    """Take a value as it is in a recipe file, where digits are a number."""
+    if value is None:
+        return None
+    assert param.name is not None
+    try:
+        key = ClusteredPart.keys()[param.name]
+        return key.convert(int(value[:10]) if value.isdecimal() else value, "")
+    except BadDataError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 _OPTIONS = (
@@ -140,15 +87,13 @@ _OPTIONS = (
     ),
     click.option(
         "--states",
-        callback=_clusters,
-        default="size",
+        callback=_value,
         metavar="N",
         help="States of contexts: a number, size (of the text), 0.5 size, auto.  [default: size]",
     ),
     click.option(
         "--categories",
-        callback=_clusters,
-        default="size",
+        callback=_value,
         metavar="N",
         help="Categories of words: a number, size (of the text), 0.5 size, auto.  [default: size]",
     ),
@@ -161,6 +106,7 @@ _OPTIONS = (
     click.option("--flat", is_flag=True, help="Single contexts from the start, no tree."),
     click.option(
         "--context-classes",
+        callback=_value,
         metavar="N|FILE",
         help="Number of word classes for g, or a class file.  [default: by the size of the text]",
     ),
@@ -173,18 +119,6 @@ _OPTIONS = (
     ),
 )
 
-CONTEXT_OPTIONS = (
-    *(field.name for field in fields(ContextOptions)[1:-1]),
-    *map(_parameter, CLUSTERING_KEYS),
-)
+_KEYS = ("states", "categories", "tree_order", "context_classes", "preset")
+CONTEXT_OPTIONS = ("flat", *_KEYS, *(_OPTION_OF.get(key, key) for key in CLUSTERING_KEYS))
 """The parameters of options that have a place beside --context only."""
-
-
-def _number_of_classes(classes: str | None) -> int | str | None:
-    if classes is None or not classes.isdecimal():
-        return classes
-    if len(classes) > _MAX_DIGITS or int(classes) < 1:
-        raise click.UsageError(
-            f"--context-classes {classes[:20]}: expected a number of at least 1, or a class file"
-        )
-    return int(classes)

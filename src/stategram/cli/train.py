@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from stategram.cli.checks import once
 from stategram.cli.console import Console
-from stategram.cli.context_options import CONTEXT_OPTIONS, ContextOptions, context_options
+from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
@@ -18,11 +21,10 @@ from stategram.cli.options import (
     memory_options,
     text_options,
 )
-from stategram.cli.reading import read_text
+from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
-from stategram.cli.train_recipe import text_settings, train_by_recipe
-from stategram.experiments import NgramPart
-from stategram.models import SMOOTHINGS, NgramModel
+from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
+from stategram.models import SMOOTHINGS, ClusteredModel, Mixture, Model, NgramModel
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
 from stategram.wording import plural
@@ -127,7 +129,7 @@ def train(
     min_count: str | None,
     prune: float,
     recipe: str | None,
-    clustering: ContextOptions,
+    context: str | None,
     heldout: str | None,
     tags: str | None,
     no_guess: bool,
@@ -137,6 +139,7 @@ def train(
     seed: int,
     text: TextOptions,
     console: Console,
+    **clustering: Any,
 ) -> None:
     """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
@@ -149,48 +152,39 @@ def train(
     """
     min_counts = min_counts_of(min_count, order)
     ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
-    found = chosen_recipe(recipe, ngram, clustering, heldout, tags, no_guess)
+    found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
     inputs = [("training", name) for name in texts]
     inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
     inputs += [("held-out", heldout)] if heldout else []
     inputs += found.files() if found is not None else []
     check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
     _note_stale(Path(output).absolute(), console)
-    if found is not None and heldout is not None:
-        train_by_recipe(
+    model: Model
+    manifest: dict[str, Any]
+    if found is None or heldout is None:
+        console.steps = 3
+        model, figures = _train_ngram(texts, ngram, text, console)
+        manifest = {"figures": figures}
+        inputs = [(use, name) for use, name in inputs if use == "training"]
+    else:
+        console.steps = 4
+        model, figures = _train_by_recipe(
             texts,
             heldout,
             found,
-            output,
-            text=text,
-            inputs=inputs,
-            checkpoint=checkpoint,
-            resume=resume,
-            save_on_interrupt=on_interrupt == "save",
-            seed=seed,
-            console=console,
+            text,
+            checkpoint,
+            resume,
+            seed,
+            console.finish_on_interrupt if on_interrupt == "save" else never_stop,
+            console,
         )
-        return
-    console.steps = 3
-    model = _train(texts, ngram, text, console)
-    with console.step(f"writing {output}") as progress:
-        files = input_files(
-            [(use, name) for use, name in inputs if use == "training"], subprogress(progress, 0.0, 0.5)
-        )
-        settings = {
-            "order": model.order,
-            "smoothing": model.smoothing,
-            "min_counts": list(model.training_info["min_counts"]),
-            "prune": prune,
-        }
-        model = replace(model, metadata=settings | text_settings(text))
-        figures = {
-            **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
-            "ngrams": list(model.trie.sizes),
-            "parameters": model.parameters,
-        }
-        manifest = {"inputs": list(map(asdict, files)), "figures": figures}
-        model.save(Path(output).absolute(), manifest=manifest)
+        manifest = {"figures": figures, "seed": seed}
+    _write(model, output, inputs, manifest, text, console)
+    if checkpoint and any(map(_ended_early, model.parts)):
+        console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
+    elif checkpoint:
+        console.info(f"      {checkpoint} is no longer needed")
     console.info(f"      try: stategram eval {output} test.txt")
 
 
@@ -205,7 +199,10 @@ def _note_stale(output: Path, console: Console) -> None:
             console.info(f"note: {stale} is of a run that was killed; if no other writes it now, remove it")
 
 
-def _train(texts: tuple[str, ...], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
+def _train_ngram(
+    texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console
+) -> tuple[NgramModel, dict[str, Any]]:
+    """Read the text, train; return the model, and its figures for the manifest."""
     waiting = [read_text(texts, text, console)]
     with console.step(f"counting and estimating ({part.smoothing})") as progress:
         model = NgramModel.train(
@@ -224,4 +221,116 @@ def _train(texts: tuple[str, ...], part: NgramPart, text: TextOptions, console: 
     for length, discounts in enumerate(model.training_info["discounts"], 1):
         shown = " ".join(f"{discount:.4f}" for discount in discounts)
         console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
-    return model
+    settings = {
+        "order": model.order,
+        "smoothing": model.smoothing,
+        "min_counts": list(model.training_info["min_counts"]),
+        "prune": part.prune,
+    }
+    figures = {
+        **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
+        "ngrams": list(model.trie.sizes),
+        "parameters": model.parameters,
+    }
+    return replace(model, metadata=settings), figures
+
+
+def _train_by_recipe(
+    texts: Sequence[str],
+    heldout_name: str,
+    recipe: Recipe,
+    text: TextOptions,
+    checkpoint: str | None,
+    resume: bool,
+    seed: int,
+    interruptible: Interruptible,
+    console: Console,
+) -> tuple[Mixture, dict[str, Any]]:
+    """Read the texts, train, show what the parts are worth; return the model, and its figures."""
+    corpus = read_text(texts, text, console)
+    heldout = read_heldout(heldout_name, corpus, text, console)
+    with (
+        _saying_how_to_continue(checkpoint),
+        console.step(f"training by the recipe {recipe.name}") as progress,
+    ):
+        mixture = train_recipe(
+            corpus,
+            heldout,
+            recipe,
+            checkpoint=checkpoint,
+            resume=resume,
+            seed=seed,
+            interruptible=interruptible,
+            progress=progress,
+        )
+    console.info(_as_table(mixture))
+    figures = {
+        "events": corpus.n_events,
+        "sentences": corpus.n_sentences,
+        "unknown": corpus.n_unknown,
+        "heldout_perplexity": mixture.training_info["perplexity"],
+        "parameters": mixture.parameters,
+    }
+    return mixture, figures
+
+
+def _write(
+    model: Model,
+    output: str,
+    inputs: Sequence[tuple[str, str]],
+    manifest: Mapping[str, Any],
+    text: TextOptions,
+    console: Console,
+) -> None:
+    text_settings = {
+        "vocabulary_size": text.vocab,
+        "vocabulary_file": text.vocab_file,
+        "lowercase": text.lowercase,
+        "digits": text.digits,
+        "encoding_errors": text.encoding_errors,
+    }
+    with console.step(f"writing {output}") as progress:
+        files = input_files(inputs, subprogress(progress, 0.0, 0.5))
+        model = replace(model, metadata={**model.metadata, **text_settings})
+        model.save(Path(output).absolute(), manifest={"inputs": list(map(asdict, files)), **manifest})
+
+
+@contextmanager
+def _saying_how_to_continue(checkpoint: str | None) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        if checkpoint is None:
+            raise
+        raise KeyboardInterrupt(f"progress saved in {checkpoint}; rerun with --resume to continue") from end
+
+
+def _as_table(mixture: Mixture) -> str:
+    """Return what each part is worth on the held-out text."""
+    found = mixture.training_info
+    lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
+    for part, model in zip(found["parts"], mixture.parts, strict=True):
+        name = part["name"] + (" (ended early)" if _ended_early(model) else "")
+        without = "-"
+        if len(mixture.parts) > 1:
+            lost = part["without"]
+            without = "infinite" if lost is None else f"{lost - found['perplexity']:+,.2f}"
+        lines.append(f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {name}")
+    lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
+    chosen = found["buckets"]["kind"]
+    tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
+    if tried:
+        both = any(isinstance(part, ClusteredModel) for part in mixture.parts)
+        lines.append(
+            f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half"
+            + (" (slightly optimistic: state weights were fitted on both halves)" if both else "")
+        )
+    return "\n".join(lines)
+
+
+def _ended_early(model: Model) -> bool:
+    return bool(model.metadata.get("ended_early"))
+
+
+def _number(perplexity: float | None) -> str:
+    return f"{perplexity:11,.2f}" if perplexity is not None else f"{'infinite':>11}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from stategram.cli.checks import check_inputs, is_same_file, was_given
-from stategram.cli.context_options import CONTEXT_OPTIONS, ContextOptions, option_name
+from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
+from stategram.cli.context_options import CONTEXT_OPTIONS, context_recipe
 from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
 from stategram.experiments import RECIPES, NgramPart, Recipe, read_recipe
@@ -20,8 +21,6 @@ from stategram.storage import check_store, holds_only_our_files, is_store
 
 _MAX_DIGITS = 9
 _LONGEST_SHOWN = 40
-
-
 # What one kind of training has and the other lacks.
 _WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "no_guess")
 _WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
@@ -29,26 +28,27 @@ _WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "see
 
 def chosen_recipe(
     recipe: str | None,
+    context: str | None,
     ngram: NgramPart,
-    clustering: ContextOptions,
+    clustering: Mapping[str, Any],
     heldout: str | None,
     tags: str | None,
     no_guess: bool,
 ) -> Recipe | None:
     """Return the recipe of --recipe or --context, None if neither is given."""
-    _check_together(recipe, clustering.context, heldout)
+    _check_together(recipe, context, heldout)
     if not math.isfinite(ngram.prune):
         raise click.UsageError("--prune must be a number, such as 1e-8")
-    if recipe is None and clustering.context is None:
+    if context is not None:
+        return context_recipe(context, ngram, clustering, tags, no_guess)
+    if recipe is None:
         return None
-    found = read_recipe(recipe) if recipe is not None else clustering.recipe(ngram, tags, no_guess)
     try:
-        found = found.with_tags(tags)
+        found = read_recipe(recipe).with_tags(tags)
     except UsageError as error:
         raise UsageError(f"{error} (--tags)") from error
     if tags and not any(getattr(part, "tags", None) for part in found.part):
-        where = f"recipe {found.name}" if recipe is not None else f"--context {found.name}"
-        raise click.UsageError(f"no value of {where} is a tag; leave --tags out")
+        raise click.UsageError(f"no value of recipe {found.name} is a tag; leave --tags out")
     return found
 
 

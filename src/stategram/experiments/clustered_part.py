@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeAlias
@@ -29,15 +29,17 @@ from stategram.clustering import (
 )
 from stategram.contexts import ContextDefinition, ContextTree, check_tags, file_of_tags
 from stategram.errors import UsageError
-from stategram.experiments.recipe_keys import RecipeKey, choice, keys_of
 from stategram.experiments.recipe_part import (
     SIZES,
     Classes,
     Count,
     Part,
+    RecipeKey,
     Trained,
     about_key,
+    choice,
     class_file,
+    keys_of,
     number_of_classes,
 )
 from stategram.experiments.training import ClassSource, TagSource, Training
@@ -153,17 +155,17 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             return part
         return msgspec.structs.replace(part, settings=PRESETS[part.preset].replace(**given))
 
-    def check(self) -> None:
+    def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse values that are inconsistent, and contexts that cannot be read."""
-        with about_key("context"):
+        with about_key(name("context")):
             definition = ContextDefinition.parse(self.context)
-        with about_key("tree_order"):
+        with about_key(name("tree_order")):
             if self.tree_order is not None and not self.tree:
-                raise UsageError("tree = false has no tree to order; leave the key out")
+                raise UsageError("there is no tree to order; leave it out")
             ContextDefinition.parse(self.context, self.tree_order)
         for needed, key in ((definition.needs_tags, "tags"), (definition.needs_classes, "context_classes")):
             if getattr(self, key) is not None and not needed:
-                raise UsageError(f"{key}: the context {self.context} has none; leave the key out")
+                raise UsageError(f"{name(key)}: the context {self.context} has none; leave it out")
 
     def files(self) -> list[tuple[str, str]]:
         """Return the class file and the file of tags, if it needs them."""
@@ -190,7 +192,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             states=states,
             categories=number_of_classes(self.categories, corpus),
             context_classes=classes,
-            settings=self.settings or PRESETS[self.preset],
+            settings=(self.settings or PRESETS[self.preset]).replace(tree=self.tree),
         )
 
     def with_efforts(self, efforts: Mapping[int, str]) -> ClusteredPart:
@@ -252,13 +254,14 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         key = self.key(training) if store is not None else ""
         if store is not None and (kept := store.get_json("numbers", key)) is not None:
             return msgspec.convert(kept, ClusterNumbers)
+        assert self.settings is not None  # of a part that is resolved
         found = choose_numbers(
             training.corpus,
             self.definition,
             self.states,
             self.categories,
             values=training.context_values(tags, classes),
-            settings=self._clustering_settings(),
+            settings=self.settings,
             progress=progress,
             stop=stop,
         )
@@ -266,15 +269,13 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             store.put_json("numbers", key, msgspec.to_builtins(found))
         return found
 
-    def _clustering_settings(self) -> ClusteringSettings:
-        return (self.settings or PRESETS[self.preset]).replace(tree=self.tree)
-
     def _settings_for(self, tree: ContextTree, numbers: ClusterNumbers, seed: int) -> ClusteringSettings:
         """Return the settings with numbers that suit the contexts."""
+        assert self.settings is not None
         most, why = _max_states(tree)
         if numbers.states > most:
             _log.warning("only %s of %s states are possible: %s", f"{most:,}", f"{numbers.states:,}", why)
-        return self._clustering_settings().replace(
+        return self.settings.replace(
             states=min(numbers.states, most),
             categories=min(numbers.categories, int(np.count_nonzero(tree.word_counts))),
             seed=seed,

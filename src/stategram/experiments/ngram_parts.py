@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, TypeAlias
 
@@ -9,7 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from stategram.clustering import EFFORTS
-from stategram.experiments.recipe_keys import choice
 from stategram.experiments.recipe_part import (
     SIZES,
     Classes,
@@ -17,6 +17,7 @@ from stategram.experiments.recipe_part import (
     Part,
     Trained,
     about_key,
+    choice,
     class_file,
     number_of_classes,
 )
@@ -60,10 +61,10 @@ class NgramPart(Part, frozen=True, tag="ngram"):
         """What it is, in a few words."""
         return f"{self.order}-gram model ({self.smoothing})"
 
-    def check(self) -> None:
+    def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse values that are inconsistent."""
         if self.min_counts is not None:
-            with about_key("min_counts"):
+            with about_key(name("min_counts")):
                 check_min_counts(self.min_counts, self.order)
 
     def resolve(self, corpus: Corpus) -> NgramPart:

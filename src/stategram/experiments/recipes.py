@@ -16,8 +16,7 @@ from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
-from stategram.experiments.recipe_keys import RecipeKey, check_keys, choice, keys_of, shown
-from stategram.experiments.recipe_part import Part
+from stategram.experiments.recipe_part import Part, RecipeKey, check_keys, choice, keys_of, shown
 from stategram.models import GATE_KINDS
 from stategram.text import Corpus
 

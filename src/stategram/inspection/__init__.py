@@ -1,14 +1,14 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
-from stategram.inspection.cluster_examples import (
+from stategram.inspection.gallery import (
     CategoryExample,
     ClusterGallery,
     ContextExample,
     Data,
     StateExample,
     WordExample,
+    gallery,
 )
-from stategram.inspection.gallery import gallery
 from stategram.inspection.representative import representative_classes
 
 __all__ = [

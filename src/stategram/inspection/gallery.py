@@ -1,19 +1,13 @@
-"""Which states and categories of a clustered model to show, and what is in them."""
+"""Representative states and categories of a clustered model as plain data, for reports and pages."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.inspection.cluster_examples import (
-    CategoryExample,
-    ClusterGallery,
-    ContextExample,
-    StateExample,
-    WordExample,
-)
 from stategram.inspection.representative import effective_number, information
 from stategram.models import ClusteredModel
 
@@ -26,17 +20,55 @@ _TOO_RARE = 0.01
 _ENOUGH_WORDS, _ENOUGH_CONTEXTS, _ENOUGH_NEXT = 8.0, 4.0, 4.0
 
 
+class Data(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A record that is only ever replaced."""
+
+
+class WordExample(Data, frozen=True):
+    """A word, and its probability in its category or after a state."""
+
+    word: str
+    probability: float
+
+
+class ContextExample(Data, frozen=True):
+    """A context, such as ``of the``, and how often it was seen."""
+
+    context: str
+    count: int
+
+
+class StateExample(Data, frozen=True):
+    """A state: its numbers of contexts and events, its most frequent contexts, the words that follow."""
+
+    number: int
+    contexts: int
+    events: int
+    examples: tuple[ContextExample, ...]
+    next_words: tuple[WordExample, ...]
+
+
+class CategoryExample(Data, frozen=True):
+    """A category: its numbers of words and events, and its most likely words."""
+
+    number: int
+    words: int
+    events: int
+    examples: tuple[WordExample, ...]
+
+
+class ClusterGallery(Data, frozen=True):
+    """Representative clusters of a model; ``key`` is its name."""
+
+    key: str
+    categories: tuple[CategoryExample, ...]
+    states: tuple[StateExample, ...]
+
+
 def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> ClusterGallery:
     """Choose representative clusters: distinctive, and of several members that are about as frequent.
 
-    Parameters
-    ----------
-    model
-        The model.
-    key
-        The name under which the clusters are shown.
-    clusters
-        The maximal number of states, and of categories.
+    `key` is the name under which they are shown, `clusters` how many states and categories at most.
 
     Examples
     --------

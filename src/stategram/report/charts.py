@@ -37,21 +37,10 @@ class Bar(NamedTuple):
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure of a page.
+    """A figure of a page: bars, or panels of lines.
 
-    Parameters
-    ----------
-    key
-        Its id in the page.
-    title, text
-        What it shows, and how to read it.
-    legend
-        What each colour stands for.
-    bars, panels
-        What is drawn: either bars, or panels of lines.
-    data
-        The drawn values, if they cannot be read off the chart itself.
-
+    `key` is its id in the page, `text` how to read it; `data` are the drawn values, if they cannot be read
+    off the chart itself.
     """
 
     key: str

@@ -12,10 +12,9 @@ from stategram.evaluation import PerplexityFigures
 from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, Mixture, Model
 from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.report.input_files import input_files_table
 from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
 from stategram.report.page import render
-from stategram.report.tables import Cell, Column, Table, table
+from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import InputFile
 from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
@@ -58,17 +57,8 @@ def model_html(
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
-    Parameters
-    ----------
-    model, name
-        The model and its name.
-    manifest
-        The manifest of its folder.
-    test
-        Its figures on a test text.
-    files
-        Files read for the report besides a model folder: an ARPA file, test texts.
-
+    `manifest` is that of its folder, `test` its figures on a test text; `files` were read for the report
+    besides a model folder: an ARPA file, test texts.
     """
     manifest = manifest or {}
     mixture = model if isinstance(model, Mixture) and model.training_info else None

@@ -9,8 +9,8 @@ from stategram.experiments.reproduction import CountBand, Reproduction, RowResul
 from stategram.report.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.report.line_charts import Panel, Point
 from stategram.report.numbers import count, count_range, criterion, perplexity
+from stategram.report.paper_tables import PAPER_TABLES, is_tree
 from stategram.report.tables import Column, table
-from stategram.report.verdict import PAPER_TABLES, is_tree
 from stategram.wording import plural
 
 _COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture"}

@@ -6,10 +6,17 @@ import os
 from pathlib import Path
 
 from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
-from stategram.report.input_files import input_files_table
 from stategram.report.numbers import DASH, count
 from stategram.report.page import render
-from stategram.report.paper_tables import COMPARABLE, MEASURES, claims_table, paper_tables, tables_markdown
+from stategram.report.paper_tables import (
+    COMPARABLE,
+    MEASURES,
+    claims_table,
+    headline,
+    incomplete,
+    paper_tables,
+    tables_markdown,
+)
 from stategram.report.reproduction_charts import (
     bands_chart,
     perplexity_chart,
@@ -17,8 +24,7 @@ from stategram.report.reproduction_charts import (
     sweeps_chart,
     weights_chart,
 )
-from stategram.report.tables import Cell, Column, Table, table
-from stategram.report.verdict import headline, incomplete
+from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import atomic_write
 from stategram.wording import duration
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stategram.report.numbers import DASH
+from stategram.storage import InputFile
+from stategram.wording import size
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
@@ -69,6 +71,23 @@ def table(
         tuple(columns[i] for i in kept),
         tuple(tuple(row[i] for i in kept) for row in cells),
         tuple(notes),
+    )
+
+
+def input_files_table(files: Iterable[InputFile]) -> Table:
+    """Return name, use, size and SHA-256 of files."""
+    return table(
+        "Input files",
+        (Column("File"), Column("Use"), Column("Size", "number"), Column("SHA-256", "code")),
+        [
+            (
+                file.name,
+                file.use or DASH,
+                DASH if file.bytes is None else size(file.bytes),
+                file.sha256 or DASH,
+            )
+            for file in files
+        ],
     )
 
 

@@ -11,8 +11,8 @@ from stategram.experiments.reproduction.results import (
     SizeTrial,
     TextFigures,
 )
+from stategram.experiments.reproduction.rows import check_scale
 from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
-from stategram.experiments.reproduction.sizes import check_scale
 from stategram.experiments.reproduction.texts import Texts, input_file, read_texts, texts_of_sentences
 
 __all__ = [

@@ -1,17 +1,24 @@
-"""The rows of all tables, as data: what is trained for each, before any work is done."""
+"""The rows of all tables, as data: what is trained for each, and with how many clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
-from stategram.clustering import PRESETS, ClusteringSettings
+from stategram.clustering import PRESETS, by_size
+from stategram.errors import UsageError
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import NgramPart
 from stategram.experiments.recipe_part import Part
+from stategram.experiments.recipes import RECIPES, Recipe
 from stategram.experiments.reproduction.paper import OTHER_CRITERION, OTHER_CRITERION_TITLE
-from stategram.experiments.reproduction.sizes import LARGE, SMALL, Sizes
+from stategram.text import Corpus
 
+LARGE, SMALL, CLASSES = 2000, 500, 1000
+"""The paper's numbers: of states and of categories, for its smaller model, of classes in contexts."""
+_PAPER_WORDS = 10_000_000
+_LARGEST_SCALE = 10.0
 WORDS_TREE = "w-2,w-1 tree"
 _BACK_OFF = "back-off 3"
 _BEST_NGRAM = "kneser-ney 5"
@@ -19,9 +26,84 @@ _TAGS = ("t-1", "t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 _GROUPS = "g-2,g-1"
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """The numbers of clusters that stand for the paper's 2000, 500 and 1000.
+
+    `scale` is how they were chosen: ``paper``, ``quick`` or a factor.
+    """
+
+    scale: str
+    large: int
+    small: int
+    classes: int
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether what takes longest is replaced by something shorter."""
+        return self.scale == "quick" or self.large < LARGE
+
+    def __str__(self) -> str:
+        if (self.large, self.small, self.classes) == (LARGE, SMALL, CLASSES):
+            return f"scale {self.scale}: {LARGE} and {SMALL} clusters and {CLASSES} classes, as in the paper"
+        return (
+            f"scale {self.scale}: {self.large:,} and {self.small:,} clusters and {self.classes:,} classes, "
+            f"where the paper has {LARGE}, {SMALL} and {CLASSES}"
+        )
+
+
+def sizes_for(scale: str | float | None, words: int, events: int) -> Sizes:
+    """Choose the numbers of clusters for a text.
+
+    `scale` is ``paper``: the numbers of the paper; ``quick``: 0.35 of the square root of the events in place
+    of 2000, but no more than that, and the others in proportion; or a number: so many times the paper's.
+    By default it is ``paper`` for more than 10 million words, else ``quick``.
+
+    Examples
+    --------
+    >>> sizes_for(None, 38_000_000, 40_000_000)
+    Sizes(scale='paper', large=2000, small=500, classes=1000)
+    >>> sizes_for(None, 2_000_000, 2_100_000)
+    Sizes(scale='quick', large=500, small=125, classes=250)
+    >>> sizes_for("0.1", 2_000_000, 2_100_000)
+    Sizes(scale='0.1', large=200, small=50, classes=100)
+
+    """
+    if scale is None:
+        scale = "paper" if words > _PAPER_WORDS else "quick"
+    name = scale if isinstance(scale, str) else f"{scale:g}"
+    if name == "paper":
+        factor = 1.0
+    elif name == "quick":
+        factor = min(1.0, by_size("size", events) / LARGE)
+    else:
+        factor = _factor(name)
+    large, small, classes = (max(2, round(factor * one)) for one in (LARGE, SMALL, CLASSES))
+    return Sizes(name, large, small, classes)
+
+
+def check_scale(scale: str) -> None:
+    """Refuse what is no scale, before anything is read."""
+    if scale not in ("paper", "quick"):
+        _factor(scale)
+
+
+def _factor(name: str) -> float:
+    try:
+        factor = float(name)
+    except ValueError:
+        factor = 0.0
+    if not 0 < factor <= _LARGEST_SCALE:
+        raise UsageError(
+            f"the scale is {name!r}; give paper, quick, or a number up to {_LARGEST_SCALE:g} such as 0.1, "
+            "by which the paper's numbers of clusters are multiplied"
+        )
+    return factor
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A row: one model (`part`), an interpolation of two other rows (`mixture`), or a built-in `recipe`.
+    """A row: one model (`part`), an interpolation of two other rows (`mixture`), or a `recipe`.
 
     `key`, `table`, `title`, `compared_with` and `asked` are as in `RowResult`.
     """
@@ -31,9 +113,15 @@ class Row:
     title: str
     part: Part | None = None
     mixture: tuple[str, str] | None = None
-    recipe: str | None = None
+    recipe: Recipe | None = None
     compared_with: str | None = None
     asked: tuple[int, int] | None = None
+
+    def resolve(self, corpus: Corpus) -> Row:
+        """Fill in what follows from the text."""
+        part = self.part.resolve(corpus).with_efforts({}) if self.part is not None else None
+        recipe = self.recipe.resolve(corpus) if self.recipe is not None else None
+        return replace(self, part=part, recipe=recipe)
 
 
 def rows_for(sizes: Sizes, tags: str | None) -> list[Row]:
@@ -44,7 +132,6 @@ def rows_for(sizes: Sizes, tags: str | None) -> list[Row]:
 
     Examples
     --------
-    >>> from stategram.experiments.reproduction.sizes import sizes_for
     >>> [row.key for row in rows_for(sizes_for("paper", 0, 0), "brill") if row.table == 3]
     ['g-2,g-1 flat', 'g-2,g-1 tree']
 
@@ -55,12 +142,12 @@ def rows_for(sizes: Sizes, tags: str | None) -> list[Row]:
             rows += _flat_and_tree(2, context, sizes, tags=tags)
     rows += _flat_and_tree(3, _GROUPS, sizes, context_classes=sizes.classes)
     rows += _mixtures({row.key for row in rows})
-    recipe = "fast" if sizes.is_quick else "best"
+    recipe = RECIPES["fast" if sizes.is_quick else "best"]
     rows.append(
         Row(
-            key=f"recipe {recipe}",
+            key=f"recipe {recipe.name}",
             table=5,
-            title=f"recipe {recipe} of stategram train",
+            title=f"recipe {recipe.name} of stategram train",
             recipe=recipe,
             compared_with=_BEST_NGRAM,
         )
@@ -80,82 +167,72 @@ def _ngrams() -> Iterator[Row]:
 def _words(sizes: Sizes) -> Iterator[Row]:
     """Yield contexts of words, as in the paper and beyond it."""
     for asked, number, title in ((SMALL, sizes.small, ", few clusters"), (LARGE, sizes.large, "")):
-        yield Row(
-            key=f"w-1 {asked},{asked}",
-            table=1,
-            title=f"clustered w-1{title}",
-            part=ClusteredPart(context="w-1", states=number, categories=number, preset="paper"),
-            asked=(asked, asked),
-        )
+        key = f"w-1 {asked},{asked}"
+        yield _clustered(key, 1, f"clustered w-1{title}", number, asked=(asked, asked), context="w-1")
     yield from _flat_and_tree(1, "w-2,w-1", sizes)
-    for how in ("flat", "tree"):
-        yield _variant(
-            sizes,
-            OTHER_CRITERION,
-            OTHER_CRITERION_TITLE,
-            how=how,
-            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
-            compared_with=f"w-2,w-1 {'flat' if how == 'flat' else f'flat {OTHER_CRITERION}'}",
-        )
-    yield _variant(sizes, "normal", "preset normal", preset="normal")
-    if sizes.is_quick:
-        yield _variant(sizes, "best", "preset best (annealed)", preset="best")
-    yield _variant(sizes, "x0.25", "a quarter of the clusters", factor=0.25)
-    yield _variant(sizes, "x0.5", "half of the clusters", factor=0.5)
-    yield _variant(sizes, "x2", "twice the clusters", factor=2.0)
-
-
-def _flat_and_tree(
-    table: int, context: str, sizes: Sizes, *, tags: str | None = None, context_classes: int | None = None
-) -> Iterator[Row]:
-    single = "," not in context  # a tree of one level is flat
-    for how in ("tree",) if single else ("flat", "tree"):
-        yield Row(
-            key=context if single else f"{context} {how}",
-            table=table,
-            title=f"clustered {context}" + ("" if single else f", {how}"),
-            part=ClusteredPart(
-                context=context,
-                tree=how == "tree",
-                states=sizes.large,
-                categories=sizes.large,
-                preset="paper",
-                tags=tags,
-                context_classes=context_classes,
-            ),
-            compared_with=f"{context} flat" if how == "tree" and not single else None,
-            asked=(LARGE, LARGE),
-        )
-
-
-def _variant(
-    sizes: Sizes,
-    name: str,
-    title: str,
-    *,
-    how: str = "tree",
-    factor: float = 1.0,
-    preset: str = "paper",
-    settings: ClusteringSettings | None = None,
-    compared_with: str = WORDS_TREE,
-) -> Row:
-    """Return a row of table 5 that differs from a row of table 1 in one thing."""
-    number = max(2, round(factor * sizes.large))
-    return Row(
-        key=f"w-2,w-1 {how} {name}",
-        table=5,
-        title=f"w-2,w-1 {how}, {title}",
-        part=ClusteredPart(
-            context="w-2,w-1",
+    # Table 5 varies the rows above in one thing each.
+    for how, against in (("flat", "w-2,w-1 flat"), ("tree", f"w-2,w-1 flat {OTHER_CRITERION}")):
+        yield _clustered(
+            f"w-2,w-1 {how} {OTHER_CRITERION}",
+            5,
+            f"w-2,w-1 {how}, {OTHER_CRITERION_TITLE}",
+            sizes.large,
             tree=how == "tree",
-            states=number,
-            categories=number,
-            preset=preset,
-            settings=settings,
-        ),
-        compared_with=compared_with,
-        asked=(LARGE, LARGE) if factor == 1 else None,
-    )
+            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
+            compared_with=against,
+        )
+    for preset, title in (("normal", "preset normal"), ("best", "preset best (annealed)")):
+        if preset == "normal" or sizes.is_quick:
+            yield _clustered(
+                f"{WORDS_TREE} {preset}",
+                5,
+                f"w-2,w-1 tree, {title}",
+                sizes.large,
+                preset=preset,
+                compared_with=WORDS_TREE,
+            )
+    for factor, title in ((0.25, "a quarter of the"), (0.5, "half of the"), (2.0, "twice the")):
+        yield _clustered(
+            f"{WORDS_TREE} x{factor:g}",
+            5,
+            f"w-2,w-1 tree, {title} clusters",
+            max(2, round(factor * sizes.large)),
+            asked=None,
+            compared_with=WORDS_TREE,
+        )
+
+
+def _flat_and_tree(table: int, context: str, sizes: Sizes, **keys: Any) -> Iterator[Row]:
+    if "," not in context:  # a tree of one level is flat
+        yield _clustered(context, table, f"clustered {context}", sizes.large, context=context, **keys)
+        return
+    for how, against in (("flat", None), ("tree", f"{context} flat")):
+        yield _clustered(
+            f"{context} {how}",
+            table,
+            f"clustered {context}, {how}",
+            sizes.large,
+            context=context,
+            tree=how == "tree",
+            compared_with=against,
+            **keys,
+        )
+
+
+def _clustered(
+    key: str,
+    table: int,
+    title: str,
+    clusters: int,
+    *,
+    asked: tuple[int, int] | None = (LARGE, LARGE),
+    compared_with: str | None = None,
+    preset: str = "paper",
+    **keys: Any,
+) -> Row:
+    """Return the row of a clustered model; `keys` are further ones of its part."""
+    part = ClusteredPart(states=clusters, categories=clusters, preset=preset, **keys)
+    return Row(key=key, table=table, title=title, part=part, asked=asked, compared_with=compared_with)
 
 
 def _mixtures(keys: set[str]) -> Iterator[Row]:

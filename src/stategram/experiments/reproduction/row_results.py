@@ -1,0 +1,229 @@
+"""A row as it is trained, measured and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.contexts import ContextTree
+from stategram.errors import BadDataError, StategramError
+from stategram.evaluation import PartFigures, PerplexityFigures, evaluate
+from stategram.experiments.clustered_part import ClusteredPart
+from stategram.experiments.recipe_part import Part
+from stategram.experiments.recipe_training import train_part, train_resolved
+from stategram.experiments.recipes import Recipe
+from stategram.experiments.reproduction.paper import PAPER
+from stategram.experiments.reproduction.results import CountBand, RowResult
+from stategram.experiments.reproduction.rows import Row
+from stategram.experiments.training import Training
+from stategram.inspection import ClusterGallery, gallery
+from stategram.models import ClusteredModel, fit_weights, interpolate
+from stategram.progress import Progress
+from stategram.storage import open_folder, write_folder
+from stategram.text import UNKNOWN, Corpus
+
+_KIND = "row of a reproduction"
+_BANDS = ((0, 0), (1, 1), (2, 5), (6, 20), (21, 100), (101, 1000), (1001, None))
+_LogProbs = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRow:
+    """A row as it is kept; if mixtures are made of it, with log probabilities and representative clusters.
+
+    `log_probs` are natural logarithms, one for each event of the texts ``heldout`` and ``test``.
+    """
+
+    row: RowResult
+    log_probs: dict[str, _LogProbs] = field(default_factory=dict)
+    gallery: ClusterGallery | None = None
+
+    def save(self, place: Path) -> None:
+        """Write it to a folder."""
+        write_folder(
+            place,
+            kind=_KIND,
+            arrays={"log_probs": self.log_probs} if self.log_probs else {},
+            manifest={"row": msgspec.to_builtins(self.row), "gallery": msgspec.to_builtins(self.gallery)},
+        )
+
+    @classmethod
+    def load(cls, place: Path) -> FinishedRow:
+        """Open it; log probabilities stay on the disk until they are used."""
+        folder = open_folder(place, kind=_KIND)
+        try:
+            row = msgspec.convert(folder.manifest["row"], RowResult)
+            shown = msgspec.convert(folder.manifest["gallery"], ClusterGallery | None)
+        except (KeyError, msgspec.ValidationError) as error:
+            raise BadDataError(f"{place}: not a {_KIND} ({error})") from error
+        return cls(row, folder.arrays("log_probs") if folder.has("log_probs.safetensors") else {}, shown)
+
+
+def model_row(
+    row: Row,
+    part: Part,
+    training: Training,
+    test: Corpus,
+    progress: Progress | None,
+    *,
+    keep_model: bool,
+    keep_log_probs: bool,
+) -> FinishedRow:
+    """Train and measure a row that is one model."""
+    trained = train_part(part, training, progress, keep=keep_model)
+    model, found = trained.model, trained.clustering
+    log_probs = {"heldout": model.log_probs(training.heldout), "test": model.log_probs(test)}
+    result = _result(
+        row,
+        "ngram" if found is None else "clustered",
+        test=figures_of(log_probs["test"], test),
+        heldout_perplexity=_perplexity(log_probs["heldout"]),
+        parameters=model.parameters,
+    )
+    if found is not None:
+        settings = found.settings
+        result = msgspec.structs.replace(
+            result,
+            context=str(found.tree.definition),
+            tree=settings.tree,
+            states=settings.states,
+            categories=settings.categories,
+            sweeps=found.history,
+            by_count=bands_of(log_probs["test"], context_counts(found.tree, test)),
+            note=_note(part, settings.states, settings.categories),
+        )
+    if not keep_log_probs:
+        return FinishedRow(result)
+    return FinishedRow(
+        result, log_probs, gallery(model, row.key) if isinstance(model, ClusteredModel) else None
+    )
+
+
+def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow:
+    """Interpolate rows, with weights learned on the held-out text."""
+    weights = fit_weights([part.log_probs["heldout"] for part in parts])
+    mixed = {
+        use: interpolate([part.log_probs[use] for part in parts], weights) for use in ("heldout", "test")
+    }
+    result = _result(
+        row,
+        "mixture",
+        test=figures_of(mixed["test"], test),
+        heldout_perplexity=_perplexity(mixed["heldout"]),
+        parameters=sum(part.row.parameters for part in parts) + len(parts),
+        parts=tuple(
+            PartFigures(part.row.key, part.row.test.perplexity, weight)
+            for part, weight in zip(parts, weights.tolist(), strict=True)
+        ),
+    )
+    return FinishedRow(result)
+
+
+def recipe_row(
+    row: Row, recipe: Recipe, training: Training, test: Corpus, progress: Progress | None
+) -> FinishedRow:
+    """Train and measure a row that is a recipe."""
+    model = train_resolved(recipe, training, progress)
+    figures = evaluate(model, test)
+    result = _result(
+        row,
+        "mixture",
+        test=replace(figures, parts=()),
+        heldout_perplexity=evaluate(model, training.heldout).perplexity,
+        parameters=model.parameters,
+        parts=tuple(
+            replace(part, name=name) for part, name in zip(figures.parts, model.part_titles, strict=True)
+        ),
+    )
+    return FinishedRow(result)
+
+
+def _result(row: Row, kind: str, **measured: Any) -> RowResult:
+    return RowResult(
+        key=row.key,
+        table=row.table,
+        title=row.title,
+        kind=kind,
+        seconds=0.0,  # known when all is done
+        asked=row.asked,
+        compared_with=row.compared_with,
+        paper=PAPER.get(row.key),
+        **measured,
+    )
+
+
+def _note(part: Part, states: int, categories: int) -> str:
+    """Return why there are fewer clusters than suit the text."""
+    assert isinstance(part, ClusteredPart)
+    wanted, limits = part.states, []  # and as many categories
+    if wanted != states:
+        limits.append(f"contexts for {states:,} states")
+    if wanted != categories:
+        limits.append(f"words for {categories:,} categories")
+    return f"the text has {' and '.join(limits)}" if limits else ""
+
+
+def _perplexity(log_probs: _LogProbs) -> float:
+    """Return the perplexity of events; StategramError if it is infinite."""
+    if not np.isfinite(log_probs).all():
+        impossible = int(np.count_nonzero(~np.isfinite(log_probs)))
+        raise StategramError(
+            f"{impossible:,} of {len(log_probs):,} events have no probability, so there is no perplexity; "
+            "give more training text, or --vocab, so that it has unknown words"
+        )
+    return float(np.exp(-log_probs.mean()))
+
+
+def figures_of(log_probs: _LogProbs, corpus: Corpus) -> PerplexityFigures:
+    """Return what a table shows of a text.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["a b"])
+    >>> figures_of(np.log([0.5, 0.25, 0.5]), corpus).perplexity.__round__(3)
+    2.52
+
+    """
+    perplexity = _perplexity(log_probs)
+    return PerplexityFigures(
+        events=corpus.n_events,
+        sentences=corpus.n_sentences,
+        unknown=corpus.n_unknown,
+        zero_probability=0,
+        above_one=0,
+        perplexity=perplexity,
+        perplexity_known=_perplexity(log_probs[corpus.ids != UNKNOWN]),
+        bits=float(np.log2(perplexity)),
+    )
+
+
+def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:
+    """Return for each event how often its complete context was seen in the text of the tree."""
+    nodes, levels = tree.find(corpus)
+    counts = np.zeros(corpus.n_events, np.uint32)
+    known = levels == tree.depth
+    counts[known] = tree.levels[-1].counts[nodes[known]]
+    return counts
+
+
+def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBand, ...]:
+    """Return the perplexity of the events of each band of counts, without bands that have none."""
+    found = []
+    for least, most in _BANDS:
+        here = (counts >= least) & (True if most is None else counts <= most)
+        if here.any():
+            found.append(
+                CountBand(
+                    least=least,
+                    most=most,
+                    events=int(np.count_nonzero(here)),
+                    perplexity=_perplexity(log_probs[here]),
+                )
+            )
+    return tuple(found)
