@@ -36,14 +36,15 @@ def test_equal_when_words_are() -> None:
     assert built != Vocabulary.from_words(["ab"])
 
 
-def test_save_and_load(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["words.txt", "words.txt.gz"])
+def test_save_and_load(tmp_path: Path, name: str) -> None:
     vocabulary = corpus_from_sentences(["é b é \x01#", "# 1"], vocabulary_size=3).vocabulary
-    vocabulary.save(tmp_path / "words.txt")
-    loaded = Vocabulary.load(tmp_path / "words.txt")
+    vocabulary.save(tmp_path / name)
+    loaded = Vocabulary.load(tmp_path / name)
     assert loaded == vocabulary
     assert loaded.counts.tolist() == vocabulary.counts.tolist()
     # A saved vocabulary is also a list of words.
-    assert Vocabulary.from_file(tmp_path / "words.txt") == vocabulary
+    assert Vocabulary.from_file(tmp_path / name) == vocabulary
 
 
 @pytest.mark.parametrize(

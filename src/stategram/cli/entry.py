@@ -93,23 +93,20 @@ def _is_closed_pipe(error: OSError) -> bool:
 
 
 def _fail(error: BaseException) -> int:
-    message, status = _explain(error)
-    click.echo(f"stategram: {message}", err=True)
-    return status
-
-
-def _explain(error: BaseException) -> tuple[str, int]:
-    """Return the message and the exit code of an error."""
+    """Print the message of an error; return its exit code."""
+    status = 1
     if isinstance(error, StategramError):
-        return f"error: {error}", error.exit_code
-    if isinstance(error, MemoryError):
-        return (
+        message, status = f"error: {error}", error.exit_code
+    elif isinstance(error, MemoryError):
+        message = (
             "error: out of memory; use fewer classes, shorter n-grams, a smaller vocabulary or less text, "
-            "or train with --memory",
-            1,
+            "or train with --memory"
         )
-    if isinstance(error, OSError):
+    elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""
-        return f"error: {where}{error.strerror or error}{advice}", 1
-    return f"interrupted; {error if str(error) else 'nothing was written'}", INTERRUPTED
+        message = f"error: {where}{error.strerror or error}{advice}"
+    else:
+        message, status = f"interrupted; {error if str(error) else 'nothing was written'}", INTERRUPTED
+    click.echo(f"stategram: {message}", err=True)
+    return status

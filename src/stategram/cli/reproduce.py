@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, was_given
+from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, text_options
 from stategram.contexts import file_of_tags
@@ -129,9 +129,8 @@ def reproduce(
 def _check(has_texts: bool, *, demo: bool) -> None:
     if demo:
         options = ("train", "heldout", "test", *_OF_FILES)
-        given = [f"--{name.replace('_', '-')}" for name in options if was_given(name)]
-        if given:
-            raise click.UsageError(f"--demo has its own texts; leave {given[0]} out")
+        for name in filter(was_given, options):
+            raise click.UsageError(f"--demo has its own texts; leave {option_name(name)} out")
     elif not has_texts:
         raise click.UsageError(
             "give --train, --heldout and --test, a file each; or --demo, to see it work on the State of the "

@@ -168,7 +168,6 @@ def train(
         inputs = [(use, name) for use, name in inputs if use == "training"]
     else:
         console.steps = 4
-        interruptible = console.finish_on_interrupt
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -177,7 +176,7 @@ def train(
             checkpoint,
             resume,
             seed,
-            interruptible if on_interrupt == "save" else never_stop,
+            console.finish_on_interrupt if on_interrupt == "save" else never_stop,
             console,
         )
         manifest = {"figures": figures, "seed": seed}

@@ -108,7 +108,13 @@ class Training:
             with self._shared("tags", f"tags ({source.source})"):
                 found = parse_tags(source.source, self.corpus.vocabulary, guess=source.guess)
             self._tags[source] = found
-            _log.info("%s", coverage_line(found))
+            words = sum(part.words for part in found.source.values())
+            _log.info(
+                "%s of %s words found, %s of the text",
+                f"{found.source['lexicon'].words:,}",
+                f"{words:,}",
+                f"{found.coverage:.1%}",
+            )
             if found.coverage < LOW_COVERAGE:
                 _log.warning(
                     "few words have tags; check that tags and text are of the same language, case and "
@@ -121,25 +127,22 @@ class Training:
         definition: ContextDefinition,
         tags: TagSource | None = None,
         classes: ClassSource | None = None,
-        progress: Progress | None = None,
     ) -> ContextTree:
         """Count the contexts of the text; those counted last are kept, as several models may use them."""
         name = (definition.tree_order, tags, classes)
         if self._contexts is None or self._contexts[0] != name:
             self.forget_contexts()
-            values = self.context_values(tags, classes, progress)
+            values = self.context_values(tags, classes)
             with self._shared(f"contexts {definition}", f"counting the contexts {definition}"):
                 tree = build_tree(self.corpus, definition, values)
             self._contexts = name, tree
         return self._contexts[1]
 
-    def context_values(
-        self, tags: TagSource | None, classes: ClassSource | None, progress: Progress | None = None
-    ) -> dict[str, ValueMap]:
+    def context_values(self, tags: TagSource | None, classes: ClassSource | None) -> dict[str, ValueMap]:
         """Return the tags and the class labels of contexts that have some."""
         labels = None
         if classes is not None:
-            labels = class_labels(self.classes(classes, progress).by_word, self.corpus.vocabulary)
+            labels = class_labels(self.classes(classes).by_word, self.corpus.vocabulary)
         return context_values(tags=None if tags is None else self.tags(tags), classes=labels)
 
     def forget_contexts(self) -> None:
@@ -179,12 +182,6 @@ def titled(progress: Progress | None, title: str) -> Progress | None:
     if progress is None:
         return None
     return lambda fraction, message: progress(fraction, f"{title}: {message}" if message else title)
-
-
-def coverage_line(tags: TagMap) -> str:
-    """Return how much of a text has tags."""
-    words = sum(part.words for part in tags.source.values())
-    return f"{tags.source['lexicon'].words:,} of {words:,} words found, {tags.coverage:.1%} of the text"
 
 
 def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:

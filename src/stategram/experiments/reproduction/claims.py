@@ -15,27 +15,21 @@ from stategram.experiments.reproduction.paper import PAPER
 from stategram.experiments.reproduction.results import Claim, RowResult, SizeTrial
 from stategram.experiments.reproduction.rows import WORDS_TREE
 
-_YES, _PARTLY, _NO = "yes", "partly", "no"
 _WORDS_FLAT, _CLASSES_TREE = "w-2,w-1 flat", "g-2,g-1 tree"
 _TRIGRAM = "back-off 3"
 _WINDOWS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 _Perplexities = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """What a claim is about: a sentence, and the relative gains in it."""
-
-    sentence: str
-    gains: tuple[float, ...]
+_Gains = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class _Rule:
+    """A claim, what is measured of it, and when it holds, given our gains and the paper's."""
+
     claim: str
-    measure: Callable[[_Perplexities], _Measured]
-    judge: Callable[[tuple[float, ...], tuple[float, ...]], str]
-    """Takes the gains found and those of the paper."""
+    measure: Callable[[_Perplexities], tuple[str, _Gains]]
+    holds: Callable[[_Gains, _Gains], bool]
+    partly: Callable[[_Gains, _Gains], bool]
     rule: str
 
 
@@ -80,85 +74,54 @@ def judge_claims(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
     claims = []
     for rule in _RULES:
         try:
-            found, reported = rule.measure(ours), rule.measure(paper)
+            (found, gains), (reported, paper_gains) = rule.measure(ours), rule.measure(paper)
         except KeyError:  # a row is not there
             continue
-        claims.append(
-            Claim(
-                claim=rule.claim,
-                paper=reported.sentence,
-                found=found.sentence,
-                holds=rule.judge(found.gains, reported.gains),
-                rule=rule.rule,
-            )
+        holds = (
+            "yes" if rule.holds(gains, paper_gains) else "partly" if rule.partly(gains, paper_gains) else "no"
         )
+        claims.append(Claim(claim=rule.claim, paper=reported, found=found, holds=holds, rule=rule.rule))
     return tuple(claims)
 
 
-def _tree_beats_flat(of: _Perplexities) -> _Measured:
+def _tree_beats_flat(of: _Perplexities) -> tuple[str, _Gains]:
     gain = _gain(of, _WORDS_FLAT, WORDS_TREE)
-    return _Measured(f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[WORDS_TREE]:,.1f}", (gain,))
+    return f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[WORDS_TREE]:,.1f}", (gain,)
 
 
-def _gain_grows(of: _Perplexities) -> _Measured:
+def _gain_grows(of: _Perplexities) -> tuple[str, _Gains]:
     gains = tuple(_gain(of, f"{window} flat", f"{window} tree") for window in _WINDOWS)
     names = zip(("two", "three", "four"), gains, strict=True)
-    return _Measured(", ".join(f"{n} tags: {_lower(gain)}" for n, gain in names), gains)
+    return ", ".join(f"{n} tags: {_lower(gain)}" for n, gain in names), gains
 
 
-def _flat_stops(of: _Perplexities) -> _Measured:
+def _flat_stops(of: _Perplexities) -> tuple[str, _Gains]:
     before, after = _WINDOWS[1:]
     sentence = ", ".join(
         f"{how} {of[f'{before} {how}']:,.1f} to {of[f'{after} {how}']:,.1f}" for how in ("flat", "tree")
     )
-    return _Measured(
-        sentence, tuple(_gain(of, f"{before} {how}", f"{after} {how}") for how in ("flat", "tree"))
-    )
+    return sentence, tuple(_gain(of, f"{before} {how}", f"{after} {how}") for how in ("flat", "tree"))
 
 
-def _classes_come_close(of: _Perplexities) -> _Measured:
+def _classes_come_close(of: _Perplexities) -> tuple[str, _Gains]:
     above = -_gain(of, WORDS_TREE, _CLASSES_TREE)
     sentence = f"{of[_CLASSES_TREE]:,.1f} with classes, {of[WORDS_TREE]:,.1f} with words ({above:+.1%})"
-    return _Measured(sentence, (above,))
+    return sentence, (above,)
 
 
-def _interpolation_gains(of: _Perplexities) -> _Measured:
+def _interpolation_gains(of: _Perplexities) -> tuple[str, _Gains]:
     mixtures = {key: value for key, value in of.items() if key.endswith(f" + {_TRIGRAM}")}
     best = _lowest(mixtures)
     gain = _gain(of, _TRIGRAM, best)
     clustered = best.removesuffix(f" + {_TRIGRAM}")
-    return _Measured(
-        f"up to {_lower(gain)}: {of[_TRIGRAM]:,.1f} to {of[best]:,.1f} with {clustered}", (gain,)
-    )
+    return f"up to {_lower(gain)}: {of[_TRIGRAM]:,.1f} to {of[best]:,.1f} with {clustered}", (gain,)
 
 
-def _back_off_wins(of: _Perplexities) -> _Measured:
+def _back_off_wins(of: _Perplexities) -> tuple[str, _Gains]:
     clustered = {key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}
     best = _lowest(clustered)
     gain = _gain(of, _TRIGRAM, best)
-    return _Measured(f"{of[best]:,.1f} for {best}, the best; {of[_TRIGRAM]:,.1f} for the trigram", (gain,))
-
-
-def _two_thirds(found: tuple[float, ...], paper: tuple[float, ...]) -> str:
-    return _YES if found[0] >= 2 / 3 * paper[0] else _PARTLY if found[0] > 0 else _NO
-
-
-def _rises(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
-    each = all(later > earlier for earlier, later in pairwise(found))
-    return _YES if each else _PARTLY if found[-1] > found[0] else _NO
-
-
-def _only_the_tree(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
-    flat, tree = found
-    return _YES if flat < 0.005 <= tree else _PARTLY if tree > flat else _NO
-
-
-def _close(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
-    return _YES if found[0] <= 0.10 else _PARTLY if found[0] <= 0.25 else _NO
-
-
-def _worse(found: tuple[float, ...], _paper: tuple[float, ...]) -> str:
-    return _YES if found[0] <= -0.02 else _PARTLY if found[0] <= 0.02 else _NO
+    return f"{of[best]:,.1f} for {best}, the best; {of[_TRIGRAM]:,.1f} for the trigram", (gain,)
 
 
 def _gain(of: _Perplexities, before: str, after: str) -> float:
@@ -179,37 +142,43 @@ _RULES = (
     _Rule(
         "Moving contexts along a tree beats moving single contexts (w-2,w-1)",
         _tree_beats_flat,
-        _two_thirds,
+        lambda found, paper: found[0] >= 2 / 3 * paper[0],
+        lambda found, _: found[0] > 0,
         "yes from two thirds of the paper's gain on; no if there is none",
     ),
     _Rule(
         "The gain of the tree grows with the number of tags in the context",
         _gain_grows,
-        _rises,
+        lambda found, _: all(later > earlier for earlier, later in pairwise(found)),
+        lambda found, _: found[-1] > found[0],
         "yes if it grows with each tag; no if it does not grow from two tags to four",
     ),
     _Rule(
         "From three tags to four, flat clustering stops improving while the tree goes on",
         _flat_stops,
-        _only_the_tree,
+        lambda found, _: found[0] < 0.005 <= found[1],  # flat, tree
+        lambda found, _: found[1] > found[0],
         "yes if the fourth tag gains less than 0.5% flat, more with the tree; no if it gains more flat",
     ),
     _Rule(
         "Learned classes as contexts (g-2,g-1) come close to words (w-2,w-1)",
         _classes_come_close,
-        _close,
+        lambda found, _: found[0] <= 0.10,
+        lambda found, _: found[0] <= 0.25,
         "yes up to 10% higher, no from 25% on",
     ),
     _Rule(
         "Interpolation with a clustered model improves the back-off trigram",
         _interpolation_gains,
-        _two_thirds,
+        lambda found, paper: found[0] >= 2 / 3 * paper[0],
+        lambda found, _: found[0] > 0,
         "yes from two thirds of the paper's gain on; no if there is none",
     ),
     _Rule(
         "No clustered model alone beats the back-off trigram",
         _back_off_wins,
-        _worse,
+        lambda found, _: found[0] <= -0.02,
+        lambda found, _: found[0] <= 0.02,
         "yes if all of tables 1 to 3 are 2% higher or more; no if one is 2% lower",
     ),
 )

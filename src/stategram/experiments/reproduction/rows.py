@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
-from stategram.clustering import PRESETS, ClusteringSettings, by_size
+from stategram.clustering import PRESETS, by_size
 from stategram.errors import UsageError
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import NgramPart
@@ -166,82 +167,72 @@ def _ngrams() -> Iterator[Row]:
 def _words(sizes: Sizes) -> Iterator[Row]:
     """Yield contexts of words, as in the paper and beyond it."""
     for asked, number, title in ((SMALL, sizes.small, ", few clusters"), (LARGE, sizes.large, "")):
-        yield Row(
-            key=f"w-1 {asked},{asked}",
-            table=1,
-            title=f"clustered w-1{title}",
-            part=ClusteredPart(context="w-1", states=number, categories=number, preset="paper"),
-            asked=(asked, asked),
-        )
+        key = f"w-1 {asked},{asked}"
+        yield _clustered(key, 1, f"clustered w-1{title}", number, asked=(asked, asked), context="w-1")
     yield from _flat_and_tree(1, "w-2,w-1", sizes)
-    for how in ("flat", "tree"):
-        yield _variant(
-            sizes,
-            OTHER_CRITERION,
-            OTHER_CRITERION_TITLE,
-            how=how,
-            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
-            compared_with=f"w-2,w-1 {'flat' if how == 'flat' else f'flat {OTHER_CRITERION}'}",
-        )
-    yield _variant(sizes, "normal", "preset normal", preset="normal")
-    if sizes.is_quick:
-        yield _variant(sizes, "best", "preset best (annealed)", preset="best")
-    yield _variant(sizes, "x0.25", "a quarter of the clusters", factor=0.25)
-    yield _variant(sizes, "x0.5", "half of the clusters", factor=0.5)
-    yield _variant(sizes, "x2", "twice the clusters", factor=2.0)
-
-
-def _flat_and_tree(
-    table: int, context: str, sizes: Sizes, *, tags: str | None = None, context_classes: int | None = None
-) -> Iterator[Row]:
-    single = "," not in context  # a tree of one level is flat
-    for how in ("tree",) if single else ("flat", "tree"):
-        yield Row(
-            key=context if single else f"{context} {how}",
-            table=table,
-            title=f"clustered {context}" + ("" if single else f", {how}"),
-            part=ClusteredPart(
-                context=context,
-                tree=how == "tree",
-                states=sizes.large,
-                categories=sizes.large,
-                preset="paper",
-                tags=tags,
-                context_classes=context_classes,
-            ),
-            compared_with=f"{context} flat" if how == "tree" and not single else None,
-            asked=(LARGE, LARGE),
-        )
-
-
-def _variant(
-    sizes: Sizes,
-    name: str,
-    title: str,
-    *,
-    how: str = "tree",
-    factor: float = 1.0,
-    preset: str = "paper",
-    settings: ClusteringSettings | None = None,
-    compared_with: str = WORDS_TREE,
-) -> Row:
-    """Return a row of table 5 that differs from a row of table 1 in one thing."""
-    number = max(2, round(factor * sizes.large))
-    return Row(
-        key=f"w-2,w-1 {how} {name}",
-        table=5,
-        title=f"w-2,w-1 {how}, {title}",
-        part=ClusteredPart(
-            context="w-2,w-1",
+    # Table 5 varies the rows above in one thing each.
+    for how, against in (("flat", "w-2,w-1 flat"), ("tree", f"w-2,w-1 flat {OTHER_CRITERION}")):
+        yield _clustered(
+            f"w-2,w-1 {how} {OTHER_CRITERION}",
+            5,
+            f"w-2,w-1 {how}, {OTHER_CRITERION_TITLE}",
+            sizes.large,
             tree=how == "tree",
-            states=number,
-            categories=number,
-            preset=preset,
-            settings=settings,
-        ),
-        compared_with=compared_with,
-        asked=(LARGE, LARGE) if factor == 1 else None,
-    )
+            settings=PRESETS["paper"].replace(criterion=OTHER_CRITERION),
+            compared_with=against,
+        )
+    for preset, title in (("normal", "preset normal"), ("best", "preset best (annealed)")):
+        if preset == "normal" or sizes.is_quick:
+            yield _clustered(
+                f"{WORDS_TREE} {preset}",
+                5,
+                f"w-2,w-1 tree, {title}",
+                sizes.large,
+                preset=preset,
+                compared_with=WORDS_TREE,
+            )
+    for factor, title in ((0.25, "a quarter of the"), (0.5, "half of the"), (2.0, "twice the")):
+        yield _clustered(
+            f"{WORDS_TREE} x{factor:g}",
+            5,
+            f"w-2,w-1 tree, {title} clusters",
+            max(2, round(factor * sizes.large)),
+            asked=None,
+            compared_with=WORDS_TREE,
+        )
+
+
+def _flat_and_tree(table: int, context: str, sizes: Sizes, **keys: Any) -> Iterator[Row]:
+    if "," not in context:  # a tree of one level is flat
+        yield _clustered(context, table, f"clustered {context}", sizes.large, context=context, **keys)
+        return
+    for how, against in (("flat", None), ("tree", f"{context} flat")):
+        yield _clustered(
+            f"{context} {how}",
+            table,
+            f"clustered {context}, {how}",
+            sizes.large,
+            context=context,
+            tree=how == "tree",
+            compared_with=against,
+            **keys,
+        )
+
+
+def _clustered(
+    key: str,
+    table: int,
+    title: str,
+    clusters: int,
+    *,
+    asked: tuple[int, int] | None = (LARGE, LARGE),
+    compared_with: str | None = None,
+    preset: str = "paper",
+    **keys: Any,
+) -> Row:
+    """Return the row of a clustered model; `keys` are further ones of its part."""
+    part = ClusteredPart(states=clusters, categories=clusters, preset=preset, **keys)
+    return Row(key=key, table=table, title=title, part=part, asked=asked, compared_with=compared_with)
 
 
 def _mixtures(keys: set[str]) -> Iterator[Row]:
