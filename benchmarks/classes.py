@@ -5,14 +5,13 @@ All class files, ours and a peer's, are read back and measured by the same step 
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.measure import BenchmarkError, Cost, classes_command, median_cost, run, show, step
+from benchmarks.measure import BenchmarkError, Cost, classes_command, median_cost, run, run_peer, show, step
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, with_vocabulary
@@ -102,12 +101,7 @@ def _peers(commands: Sequence[str]) -> list[_Program]:
 
 def _peer(name: str, command: str) -> _Program:
     def make(text: Path, k: int, seed: int, place: Path) -> Cost:
-        values = {"{k}": str(k), "{seed}": str(seed), "{text}": shlex.quote(str(text))}
-        filled = command
-        for placeholder, value in values.items():
-            filled = filled.replace(placeholder, value)
-        # By the shell, so that a peer that needs two programs, or a file of its own, can be measured too.
-        return run(["sh", "-c", filled], stdin=None if "{text}" in command else text, stdout=place)
+        return run_peer(command, text, place, k=k, seed=seed)
 
     return _Program(name, make)
 

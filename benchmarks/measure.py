@@ -46,7 +46,7 @@ def run(
     stdout: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Cost:
-    """Run a command to its end and give its cost."""
+    """Run a command to its end and return its cost."""
     with (
         (stdin or Path(os.devnull)).open("rb") as given,
         stdout.open("w+b") if stdout else tempfile.TemporaryFile() as written,
@@ -75,6 +75,15 @@ def run(
         written.seek(0)
         output = "" if stdout else written.read().decode()
     return Cost(usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * _PEAK_UNIT / 1e6, output)
+
+
+def run_peer(command: str, text: Path, place: Path, **values: object) -> Cost:
+    """Run the command of another program, which writes to `place`; values such as {k} are filled in."""
+    filled = command.replace("{text}", shlex.quote(str(text)))
+    for name, value in values.items():
+        filled = filled.replace(f"{{{name}}}", str(value))
+    # By the shell, so that a peer that needs two programs, or a file of its own, can be measured too.
+    return run(["sh", "-c", filled], stdin=None if "{text}" in command else text, stdout=place)
 
 
 def step_command(name: str, *arguments: object) -> list[str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.measure import BenchmarkError, Cost, median_cost, run, show, step, train_command
+from benchmarks.measure import BenchmarkError, Cost, median_cost, run, run_peer, show, step, train_command
 from benchmarks.settings import Settings
 from benchmarks.tables import Row, Table
 from benchmarks.texts import Texts, with_vocabulary
@@ -98,8 +97,7 @@ def _ours(memory: str | None, threads: int) -> _Trainer:
 
 def _peer(command: str) -> _Trainer:
     def make(text: Path, order: int, place: Path) -> Cost:
-        filled = command.replace("{order}", str(order)).replace("{text}", shlex.quote(str(text)))
-        return run(["sh", "-c", filled], stdin=None if "{text}" in command else text, stdout=place)
+        return run_peer(command, text, place, order=order)
 
     return _Trainer(Path(command.split(maxsplit=1)[0]).name, make)
 

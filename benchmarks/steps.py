@@ -81,7 +81,7 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
     from stategram.counts import count_bigrams
     from stategram.evaluation import class_bigram_perplexity
     from stategram.formats import read_classes
-    from stategram.text import read_corpus
+    from stategram.text import dense_ids, read_corpus
 
     corpus = read_corpus(train)
     vocabulary = corpus.vocabulary
@@ -92,7 +92,7 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
     answers = []
     for file in class_files:
         class_of = read_classes(file)
-        number = {name: i for i, name in enumerate(dict.fromkeys(class_of.values()))}
+        number = dense_ids(class_of.values())
         labels = np.array([number.get(class_of.get(word, ""), -1) for word in vocabulary.words])
         figures = class_bigram_perplexity(
             bigrams.successors,

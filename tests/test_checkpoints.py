@@ -26,7 +26,6 @@ from stategram.clustering import (
     text_clustering,
 )
 from stategram.clustering.checkpoint import fingerprint
-from stategram.clustering.context_levels import ContextLevels
 from stategram.clustering.number_of_clusters import choose_numbers
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
@@ -171,12 +170,12 @@ def test_contexts_that_differ_in_their_groups_alone_are_another_text(tmp_path: P
     shifted[len(shifted) // 2] += 1
     other = replace(whole.tree, levels=(replace(first, first_child=shifted), leaves))
     for tree, fits in ((whole.tree, True), (other, False)):
-        levels = ContextLevels(tree, whole.settings)
+        mark = fingerprint(tree, whole.settings)
         if fits:
-            assert Checkpoint(tmp_path / "c").restore(levels, fingerprint(levels)) is not None
+            assert Checkpoint(tmp_path / "c").restore(mark, tree, whole.settings) is not None
         else:
             with pytest.raises(UsageError, match="of another text"):
-                Checkpoint(tmp_path / "c").restore(levels, fingerprint(levels))
+                Checkpoint(tmp_path / "c").restore(mark, tree, whole.settings)
 
 
 @pytest.mark.parametrize("name", ["clusters.safetensors", "manifest.json"])

@@ -214,18 +214,18 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
 _INTERRUPTED = """
 import os, signal, sys
 from stategram.cli import main
-from stategram.clustering.context_levels import ContextLevels
+from stategram.clustering.context_clustering import ContextLevels
 from stategram.clustering.tree_clustering import TreeClustering
 
 what = sys.argv.pop(1)
-sweep = TreeClustering._sweep
+sweep = TreeClustering.sweep
 def interrupted(self, *arguments, **options):
     if interrupted.first and isinstance(self.levels, ContextLevels) == (what == "contexts"):
         interrupted.first = False
         os.kill(os.getpid(), signal.SIGINT)
     return sweep(self, *arguments, **options)
 interrupted.first = True
-TreeClustering._sweep = interrupted
+TreeClustering.sweep = interrupted
 main(sys.argv[1:])
 """
 

@@ -15,7 +15,7 @@ import pytest
 
 from command_line import run
 from stategram import NgramModel, load_model, read_corpus
-from stategram.cli.grouped_help import GroupedCommand
+from stategram.cli.options import GroupedCommand
 from stategram.cli.train import train
 
 TEXT = "The cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive.hierarchy import merge_classes
 from stategram.clustering import WordClasses
 from stategram.clustering.class_level import merge_and_split
-from stategram.clustering.initial import frequent_first
+from stategram.clustering.exchange import frequent_first
 from stategram.counts import cluster_bigrams, count_bigrams
 from stategram.text import corpus_from_sentences
 
@@ -47,12 +47,26 @@ def test_cluster_bigrams_are_those_of_the_text(text: list[list[str]], labels: li
     assert found.tolist() == expected.tolist()
 
 
-def test_rounds_never_lose() -> None:
+def _zipf_text() -> list[str]:
     rng = np.random.default_rng(0)
-    text = [" ".join(f"w{w}" for w in rng.zipf(1.5, 8) if w < 300) for _ in range(800)]
-    words = WordClasses(20, effort="best").fit(text)
+    return [" ".join(f"w{w}" for w in rng.zipf(1.5, 8) if w < 300) for _ in range(800)]
+
+
+def test_rounds_never_lose() -> None:
+    words = WordClasses(20, effort="best").fit(_zipf_text())
     reached = [s.criterion for s in words.history_ if s.step != "merge-split"][-1]
     rounds = [s for s in words.history_ if s.step == "merge-split"]
     assert rounds
     assert words.criterion_ >= reached
     assert words.criterion_ == max(reached, *(s.criterion for s in rounds[2::3]))
+
+
+def test_a_stop_in_a_round_drops_it() -> None:
+    messages: list[str] = []
+    words = WordClasses(20, effort="best").fit(
+        _zipf_text(),
+        progress=lambda _, message: messages.append(message),
+        stop=lambda: messages[-1].startswith("merge-split"),
+    )
+    assert words.history_[-1].step == "exchange"
+    assert words.criterion_ == words.history_[-1].criterion

@@ -65,7 +65,7 @@ def test_from_file(tmp_path: Path) -> None:
     ("data", "message"),
     [
         (b"a\nb\na x\n", r"words\.txt:3: the word 'a' is in line 1 already"),
-        (b"a\n\xff\n", r"words\.txt:2: not UTF-8"),
+        (b"a\n\xff\n", r"words\.txt:2: the byte 0xff is not UTF-8"),
         (b"\n<s>\n", r"words\.txt: no words"),
         (b"a\nb\0\n", r"words\.txt:2: a NUL"),
     ],

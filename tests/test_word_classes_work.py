@@ -11,8 +11,7 @@ import pytest
 
 from planted import SMALL, criterion_of, planted_text
 from stategram.clustering import CRITERIA, WordClasses
-from stategram.clustering.exchange import Side, check_memory
-from stategram.clustering.initial import frequent_first
+from stategram.clustering.exchange import Side, check_memory, frequent_first
 from stategram.clustering.monitor import Monitor
 from stategram.errors import UsageError
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 # More than any machine can use, and fewer than systems refuse to start.
 _MAX_THREADS = 512
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_LONGEST_SHOWN = 40
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -57,8 +56,13 @@ class Resources:
         return _current.get() or cls(threads=_processors())
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Return ``function(item)`` for each item, in order, computed by the executor if there is one."""
-        return map(function, items) if self.executor is None else self.executor.map(function, items)
+        """Return ``function(item)`` for each item, in order, computed by the executor if there is one.
+
+        With a memory limit they are computed one after the other: an executor would hold several at once.
+        """
+        if self.executor is None or self.memory is not None:
+            return map(function, items)
+        return self.executor.map(function, items)
 
 
 _current: ContextVar[Resources | None] = ContextVar("stategram_resources", default=None)
@@ -117,8 +121,7 @@ def parse_size(size: str | int) -> int:
     """
     found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
     if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
-        given = str(size)
-        shown = given if len(given) <= _LONGEST_SHOWN else given[:_LONGEST_SHOWN] + "..."
+        shown = str(size) if len(str(size)) <= 40 else str(size)[:40] + "..."
         raise UsageError(f"{shown!r} is not a size of memory; write it as 2G or 512M")
     return number
 

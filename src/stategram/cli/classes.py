@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
-from stategram.cli.interrupt import finish_on_interrupt
 from stategram.cli.options import TextOptions, common_options, text_options
 from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
@@ -220,12 +219,13 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
         of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
         with console.step(f"evaluating on {options.evaluate}"):
             figures = _evaluate(corpus, of_words, options.evaluate, text)
-        click.echo(_as_json(figures) if options.as_json else _as_table(figures))
+        as_json = msgspec.json.encode(asdict(figures)).decode()
+        click.echo(as_json if options.as_json else _as_table(figures))
 
 
 def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
     with (
-        finish_on_interrupt(console.info, "classes") as stop,
+        console.finish_on_interrupt("classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as progress,
     ):
         estimator.fit(corpus, progress=progress, stop=stop)
@@ -275,10 +275,6 @@ def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptio
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
     return class_bigram_perplexity(count_bigrams(corpus).successors, of_id, test.ids)
-
-
-def _as_json(figures: ClassBigramFigures) -> str:
-    return msgspec.json.encode(asdict(figures)).decode()
 
 
 def _as_table(figures: ClassBigramFigures) -> str:

@@ -1,17 +1,20 @@
-"""What a command shows while it works, all on stderr: numbered steps, progress, messages of the library."""
+"""What a command shows while it works, all on stderr: numbered steps, progress, messages; and Ctrl-C."""
 
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
-from stategram.progress import Progress
+from stategram.progress import Progress, Stop
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -74,6 +77,33 @@ class Console:
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)
+
+    @contextmanager
+    def finish_on_interrupt(self, what: str = "clusters") -> Iterator[Stop]:
+        """Yield a `Stop` that returns true after the first Ctrl-C; the second one interrupts."""
+        interrupted = shown = False
+
+        def interrupt(signum: int, frame: FrameType | None) -> None:
+            nonlocal interrupted
+            interrupted = True
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+        def stop() -> bool:
+            # Not in the handler: it may run in the middle of another message.
+            nonlocal shown
+            if interrupted and not shown:
+                shown = True
+                self.info(f"interrupted: finishing with the best {what} so far (Ctrl-C again to abort)")
+            return interrupted
+
+        if threading.current_thread() is not threading.main_thread():
+            yield lambda: False
+            return
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield stop
+        finally:
+            signal.signal(signal.SIGINT, before)
 
     @contextmanager
     def _bar(self, name: str) -> Iterator[Progress]:

@@ -1,4 +1,4 @@
-"""Options that several commands share.
+"""Options of several commands.
 
 A decorator adds the options of one group. The command gets them as one parameter: ``text: TextOptions``,
 ``reading: ReadingOptions`` or ``console: Console``.
@@ -44,6 +44,27 @@ class ReadingOptions:
     encoding_errors: Literal["strict", "replace"] = "strict"
 
 
+class GroupedCommand(click.Command):
+    """A command with many options: each group has a title; those without a group come first."""
+
+    def __init__(self, *arguments: Any, groups: dict[str, tuple[str, ...]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.groups = groups
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options of each group, in the order of the command."""
+        titles = {name: title for title, names in self.groups.items() for name in names}
+        records: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Options", *self.groups)}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None and isinstance(parameter, click.Option):
+                records[titles.get(parameter.name or "", "Options")].append(record)
+        for title, rows in records.items():
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
 def text_options(command: F) -> F:
     """Add how a training text is read: ``text: TextOptions``."""
     return _add(
@@ -63,48 +84,13 @@ def text_options(command: F) -> F:
 
 def model_options(command: F) -> F:
     """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
-    return _add(
-        _as_record(command, "reading", ReadingOptions), no_verify_option, word_options, _ENCODING_ERRORS
-    )
+    command = _as_record(command, "reading", ReadingOptions)
+    return _add(command, no_verify_option, *_WORDS, _ENCODING_ERRORS)
 
 
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
-    return _add(_as_record(command, "reading", ReadingOptions), word_options, no_verify_option)
-
-
-def word_options(command: F) -> F:
-    """Add what is done with the words that a model is given."""
-    return _add(
-        command,
-        click.option(
-            "--lowercase/--no-lowercase",
-            default=None,
-            help="Lowercase all words, or keep their case.  [default: as in training]",
-        ),
-        click.option(
-            "--digits",
-            metavar="WORD",
-            help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
-        ),
-    )
-
-
-def no_verify_option(command: F) -> F:
-    """Add the way to open a large model at once."""
-    return click.option(
-        "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
-    )(command)
-
-
-def guess_option(command: F) -> F:
-    """Add whether tags of words that a tag file lacks are guessed."""
-    return click.option(
-        "--no-guess",
-        is_flag=True,
-        help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
-        "the same last three letters, if at least three agree.",
-    )(command)
+    return _add(_as_record(command, "reading", ReadingOptions), *_WORDS, no_verify_option)
 
 
 def common_options(command: F) -> F:
@@ -113,12 +99,7 @@ def common_options(command: F) -> F:
         _in_console(command),
         _THREADS,
         click.option(
-            "--seed",
-            type=click.IntRange(min=0),
-            default=0,
-            show_default=True,
-            metavar="N",
-            help="Random seed.",
+            "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed."
         ),
         _QUIET,
         _VERBOSE,
@@ -150,6 +131,27 @@ def memory_options(command: F) -> F:
     )
 
 
+no_verify_option = click.option(
+    "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
+)
+guess_option = click.option(
+    "--no-guess",
+    is_flag=True,
+    help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
+    "the same last three letters, if at least three agree.",
+)
+_WORDS = (
+    click.option(
+        "--lowercase/--no-lowercase",
+        default=None,
+        help="Lowercase all words, or keep their case.  [default: as in training]",
+    ),
+    click.option(
+        "--digits",
+        metavar="WORD",
+        help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
+    ),
+)
 _ENCODING_ERRORS = click.option(
     "--encoding-errors",
     type=click.Choice(["strict", "replace"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -14,9 +13,14 @@ import click
 from stategram.cli.checks import once
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
-from stategram.cli.grouped_help import GroupedCommand
-from stategram.cli.interrupt import finish_on_interrupt
-from stategram.cli.options import TextOptions, common_options, guess_option, memory_options, text_options
+from stategram.cli.options import (
+    GroupedCommand,
+    TextOptions,
+    common_options,
+    guess_option,
+    memory_options,
+    text_options,
+)
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
@@ -164,7 +168,6 @@ def train(
         inputs = [(use, name) for use, name in inputs if use == "training"]
     else:
         console.steps = 4
-        interruptible = functools.partial(finish_on_interrupt, console.info)
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -173,7 +176,7 @@ def train(
             checkpoint,
             resume,
             seed,
-            interruptible if on_interrupt == "save" else never_stop,
+            console.finish_on_interrupt if on_interrupt == "save" else never_stop,
             console,
         )
         manifest = {"figures": figures, "seed": seed}

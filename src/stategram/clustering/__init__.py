@@ -12,13 +12,12 @@ from stategram.clustering.number_of_clusters import (
     choose_numbers,
     is_size,
 )
-from stategram.clustering.settings import CLUSTERING_CRITERIA, EFFORTS, PRESETS, ClusteringSettings
-from stategram.clustering.text_clustering import class_labels, cluster
-from stategram.clustering.word_classes import CRITERIA, WordClasses
+from stategram.clustering.settings import EFFORTS, PRESETS, ClusteringSettings
+from stategram.clustering.text_clustering import cluster
+from stategram.clustering.word_classes import CRITERIA, WordClasses, class_labels
 
 __all__ = [
     "AUTO",
-    "CLUSTERING_CRITERIA",
     "CRITERIA",
     "EFFORTS",
     "PRESETS",

@@ -15,9 +15,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.clustering.context_levels import ContextLevels
 from stategram.clustering.monitor import LevelResult, SweepRecord
-from stategram.clustering.tree_clustering import Labels, ResumePoint
+from stategram.clustering.settings import ClusteringSettings
+from stategram.clustering.tree_clustering import ResumePoint
+from stategram.contexts import ContextTree
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import add_arrays, open_folder, restore_replaced, write_folder
 
@@ -45,12 +46,25 @@ class Checkpoint:
         """Write a resume point, if it is time."""
         if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
             return
-        arrays, manifest = to_arrays(point)
-        manifest["fingerprint"] = fingerprint
-        write_folder(self.folder, kind=_KIND, arrays={"clusters": arrays}, manifest=manifest)
+        assert point.states is not None
+        assert point.categories is not None
+        above = {f"level{number}": labels for number, labels in enumerate(point.above, 1)}
+        write_folder(
+            self.folder,
+            kind=_KIND,
+            arrays={"clusters": {"categories": point.categories, "states": point.states, **above}},
+            manifest={
+                "position": {"level": point.level, "sweep": point.sweep, "reached": point.reached},
+                "levels": [asdict(level) for level in point.results],
+                "history": [asdict(sweep) for sweep in point.history],
+                "fingerprint": fingerprint,
+            },
+        )
         self._written = time.monotonic()
 
-    def restore(self, levels: ContextLevels, fingerprint: str) -> ResumePoint | None:
+    def restore(
+        self, fingerprint: str, tree: ContextTree, settings: ClusteringSettings
+    ) -> ResumePoint | None:
         """Return the last resume point of the clustering; None if there is none."""
         restore_replaced(self.folder)
         if not Path(self.folder).exists():
@@ -62,30 +76,14 @@ class Checkpoint:
                 "give the same ones, or start over without it"
             )
         try:
-            point = from_arrays(opened.arrays("clusters", mmap=False), opened.manifest)
-            _check(levels, point)
+            point = _read(opened.arrays("clusters", mmap=False), opened.manifest)
+            _check(point, tree, settings)
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(f"{self.folder}: not a checkpoint ({error}); start over without it") from error
         return point
 
 
-def to_arrays(point: ResumePoint) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Return a resume point as arrays and as values for a manifest."""
-    assert point.states is not None
-    assert point.categories is not None
-    above = {f"level{number}": labels for number, labels in enumerate(point.above, 1)}
-    return (
-        {"categories": point.categories, "states": point.states, **above},
-        {
-            "position": {"level": point.level, "sweep": point.sweep, "reached": point.reached},
-            "levels": [asdict(level) for level in point.results],
-            "history": [asdict(sweep) for sweep in point.history],
-        },
-    )
-
-
-def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
-    """Inverse of `to_arrays`."""
+def _read(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
     position = manifest["position"]
     results = msgspec.convert(manifest["levels"], tuple[LevelResult, ...])
     return ResumePoint(
@@ -100,31 +98,27 @@ def from_arrays(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any])
     )
 
 
-def _check(levels: ContextLevels, point: ResumePoint) -> None:
+def _check(point: ResumePoint, tree: ContextTree, settings: ClusteringSettings) -> None:
     """Raise a ValueError if the values cannot be those of the text."""
-    if point.level not in levels.numbers or len(point.above) != levels.numbers.index(point.level):
+    first = 1 if settings.tree else tree.depth
+    if not first <= point.level <= tree.depth or len(point.above) != point.level - first:
         raise ValueError("its levels are not those of the text")
-    assert point.states is not None
-    assert point.categories is not None
-    settings, all_states = levels.settings, [*point.above, point.states]
-    if any(labels.dtype != np.uint32 for labels in (*all_states, point.categories)):
-        raise ValueError("its clusters are not integers")
-    for number, labels in zip(levels.numbers, all_states, strict=False):
-        if not _are_labels(labels, len(levels.tree.levels[number - 1]), settings.states):
+    all_states: list[Any] = [*point.above, point.states]
+    for labels, level in zip(all_states, tree.levels[first - 1 :], strict=False):
+        if not _are_labels(labels, len(level), settings.states):
             raise ValueError("its states are not those of the text")
     # Words that do not occur have a category beyond the others.
-    if not _are_labels(point.categories, len(levels.tree.vocabulary), settings.categories + 1):
+    if not _are_labels(point.categories, len(tree.vocabulary), settings.categories + 1):
         raise ValueError("its categories are not those of the text")
 
 
-def _are_labels(labels: Labels, n: int, clusters: int) -> bool:
-    return labels.shape == (n,) and int(labels.max(initial=0)) < clusters
+def _are_labels(labels: Any, n: int, clusters: int) -> bool:
+    return labels.dtype == np.uint32 and labels.shape == (n,) and int(labels.max(initial=0)) < clusters
 
 
-def fingerprint(levels: ContextLevels) -> str:
+def fingerprint(tree: ContextTree, settings: ClusteringSettings) -> str:
     """Return what distinguishes the text and the options of a clustering from all others."""
-    tree = levels.tree
-    digest = hashlib.sha256(json.dumps(msgspec.to_builtins(levels.settings), sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps(msgspec.to_builtins(settings), sort_keys=True).encode())
     digest.update(tree.definition.tree_order.encode())
     arrays: list[NDArray[Any]] = [*tree.maps, *tree.events]
     for level in tree.levels:

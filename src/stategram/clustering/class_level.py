@@ -16,12 +16,14 @@ from stategram import _core
 from stategram.clustering.exchange import (
     Clusters,
     Exchange,
+    frequent_first,
     predictive_exchange,
     tied_exchange,
     two_sided_exchange,
 )
-from stategram.clustering.initial import frequent_first
-from stategram.clustering.tree_clustering import Labels
+from stategram.clustering.monitor import StopEarly
+from stategram.clustering.schedule import ROUND
+from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering, sweep_seed
 from stategram.counts import BigramCounts, cluster_bigrams
 
 # The fraction of classes that are merged away at a time.
@@ -46,40 +48,45 @@ class ClassLevel:
     numbers: Sequence[int] = (1,)
     work: Sequence[float] = (1.0,)
 
-    def exchange(
-        self, level: int, above: Sequence[Labels], categories: Labels | None, states: Labels | None
-    ) -> Exchange:
+    def exchange(self, point: ResumePoint) -> Exchange:
         """Return the exchange that begins with the initial classes."""
         bigrams, classes = self.bigrams, self.classes
         if self.criterion == "tied":
-            return self._tied(classes)
+            return tied_exchange(bigrams, classes, self.candidates)
         if self.criterion == "predictive":
             return predictive_exchange(bigrams, classes)
-        n_states = min(self.n_states or classes.n, int(np.count_nonzero(bigrams.word_counts)))
-        return two_sided_exchange(
-            bigrams.successors,
-            bigrams.predecessors,
-            frequent_first(bigrams.word_counts, n_states),
-            classes,
-            self.candidates,
-        )
+        states = frequent_first(bigrams.word_counts, min(self.n_states or classes.n, self.n_nodes(1)))
+        return two_sided_exchange(bigrams.successors, bigrams.predecessors, states, classes, self.candidates)
 
-    def states(self, level: int, above: Sequence[Labels], exchange: Exchange) -> Labels:
-        """Return the states, if words as contexts have their own."""
-        return exchange.words.labels() if exchange.contexts is None else exchange.contexts.labels()
+    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
+        """Return the states of words as contexts; their classes, if these are the same."""
+        return (exchange.contexts or exchange.words).labels()
 
     def n_nodes(self, level: int) -> int:
         """Return the number of words that occur."""
         return int(np.count_nonzero(self.bigrams.word_counts))
 
-    def merge_split(self, exchange: Exchange, seed: int) -> Exchange | None:
-        """Return an exchange with some classes merged and others split; None if there are not two."""
-        reached = replace(self.classes, labels=exchange.words.labels())
-        changed = merge_and_split(self.bigrams, reached, seed)
-        return None if changed is None else self._tied(changed)
-
-    def _tied(self, classes: Clusters) -> Exchange:
-        return tied_exchange(self.bigrams, classes, self.candidates)
+    def merge_split(self, clustering: TreeClustering, kept: Exchange) -> Exchange:
+        """Merge and split classes in rounds, each of which is kept if the criterion has gained."""
+        schedule = clustering.schedule
+        if clustering.monitor.stopped:
+            return kept
+        for number in range(schedule.rounds):
+            exchange = kept  # the tables of a round that has failed are freed first
+            reached = replace(self.classes, labels=kept.words.labels())
+            changed = merge_and_split(self.bigrams, reached, sweep_seed(clustering.seed, number))
+            if changed is None:
+                break
+            exchange = tied_exchange(self.bigrams, changed, self.candidates)
+            n_done = schedule.n_sweeps(True) - len(ROUND) * (schedule.rounds - number)
+            try:
+                for n_sweeps, sweep in enumerate(ROUND, n_done):
+                    clustering.sweep(1, n_sweeps, sweep, exchange)
+            except StopEarly:
+                break
+            if exchange.criterion > kept.criterion:
+                kept = exchange
+        return kept
 
 
 def merge_and_split(bigrams: BigramCounts, classes: Clusters, seed: int) -> Clusters | None:
@@ -88,29 +95,23 @@ def merge_and_split(bigrams: BigramCounts, classes: Clusters, seed: int) -> Clus
     The merged pairs lose least mutual information, each class in one pair at the most. Of the words of a
     split class that may move, a random half goes to the free class.
     """
-    counts = cluster_bigrams(bigrams, classes.labels, classes.n_all)
-    pairs = _cheapest_pairs(counts, classes.n, max(1, int(_FRACTION * classes.n)))
-    if not pairs:
+    if classes.n < 2:
         return None
+    counts = cluster_bigrams(bigrams, classes.labels, classes.n_all)
+    n_pairs = max(1, int(_FRACTION * classes.n))
+    builder = _core.HierarchyBuilder(counts, classes.n)
+    # Some mergers are with a class that was merged already; twice as many are nearly always enough.
+    builder.run(min(2 * n_pairs, classes.n - 1))
+    mergers = builder.merges().reshape(-1, 2)
+    pairs = mergers[(mergers < classes.n).all(axis=1)][:n_pairs].tolist()
     generator = np.random.default_rng(seed)
-    labels = classes.labels.copy()
-    target = np.arange(classes.n_all, dtype=labels.dtype)
+    target = np.arange(classes.n_all, dtype=classes.labels.dtype)
     for kept, freed in pairs:
         target[freed] = kept
-    labels = target[labels]
+    labels = target[classes.labels]
     frequent = np.argsort(-counts[: classes.n].sum(axis=1), kind="stable")[: _CHOICE * len(pairs)]
     chosen = generator.permutation(target[frequent])[: len(pairs)]
     for (_, freed), split in zip(pairs, chosen.tolist(), strict=False):
         words = classes.order[labels[classes.order] == split]
         labels[words[generator.random(len(words)) < 0.5]] = freed
     return replace(classes, labels=labels)
-
-
-def _cheapest_pairs(counts: np.ndarray, n: int, n_pairs: int) -> list[tuple[int, int]]:
-    if n < 2:
-        return []
-    builder = _core.HierarchyBuilder(counts, n)
-    # Some mergers are with a class that was merged already; twice as many are nearly always enough.
-    builder.run(min(2 * n_pairs, n - 1))
-    mergers = builder.merges().reshape(-1, 2).tolist()
-    return [(first, second) for first, second in mergers if first < n and second < n][:n_pairs]

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,15 +54,36 @@ class Clusters:
         return max(self.n, int(self.labels.max(initial=0)) + 1)
 
 
-class _Move(Protocol):
-    def __call__(
-        self,
-        order: NDArray[np.uint32],
-        scales: NDArray[np.float32],
-        temperature: float,
-        seed: int,
-        shortlisted: bool,
-    ) -> int: ...
+def frequent_first(
+    counts: NDArray[np.int64],
+    n: int,
+    *,
+    given: NDArray[np.int64] | None = None,
+    fixed: Sequence[int] = (),
+    singletons: Sequence[int] = (),
+) -> Clusters:
+    """Return initial clusters: the most frequent elements have one each, the others wait to be placed.
+
+    `given` has the cluster of elements that have one already, -1 for the others; those of `fixed` keep it.
+    Elements of `singletons` are context only, each in a further cluster of its own. Those that never occur
+    are not moved.
+
+    >>> clusters = frequent_first(np.array([3, 9, 1, 5]), 2, singletons=[3])
+    >>> clusters.labels.tolist(), clusters.order.tolist()
+    ([1, 0, 3, 2], [1, 0, 2])
+    """
+    labels = np.full(len(counts), -1) if given is None else given.astype(np.int64)
+    labels[list(singletons)] = np.arange(n, n + len(singletons))
+    moves = counts > 0
+    moves[[*singletons, *fixed]] = False
+    by_count = np.argsort(-counts, kind="stable")
+    order = by_count[moves[by_count]]
+    unplaced = order[labels[order] < 0]
+    taken = labels[(counts > 0) & (labels >= 0)]
+    empty = np.flatnonzero(np.bincount(taken, minlength=n)[:n] == 0)[: len(unplaced)]
+    labels[unplaced[: len(empty)]] = empty
+    labels[labels < 0] = n + len(singletons)
+    return Clusters(labels.astype(np.uint32), n, order.astype(np.uint32))
 
 
 @dataclass(frozen=True)
@@ -74,7 +94,7 @@ class Side:
     counts: NDArray[np.int64]
     work: NDArray[np.int64]
     """For each element, what it takes to score it, in rows of a table."""
-    move: _Move
+    move: Callable[[NDArray[np.uint32], NDArray[np.float32], float, int, bool], int]
     labels: Callable[[], NDArray[np.uint32]]
 
     def visit(self, elements: NDArray[np.uint32], sweep: Sweep, seed: int = 0) -> int:
@@ -108,14 +128,10 @@ class Exchange:
     leave_one_out: bool = False
 
     @cached_property
-    def _sum_n_log_n(self) -> float:
-        """The sum of N(w) log N(w) over all words."""
+    def _word_sums(self) -> tuple[float, int]:
+        """The sum of N(w) log N(w) over all words, and that of N(w)."""
         seen = self.words.counts[self.words.counts > 0].astype(np.float64)
-        return float((seen * np.log(seen)).sum())
-
-    @cached_property
-    def _n_events(self) -> int:
-        return int(self.words.counts.sum())
+        return float((seen * np.log(seen)).sum()), int(self.words.counts.sum())
 
     @property
     def criterion(self) -> float:
@@ -128,9 +144,9 @@ class Exchange:
 
         By leaving-one-out, that of the clusters when the kernel last took its b.
         """
-        kernel = self.kernel
+        kernel, (sum_n_log_n, n_events) = self.kernel, self._word_sums
         likelihood = kernel.likelihood if isinstance(kernel, _core.TwoSidedExchange) else kernel.criterion
-        return math.exp(-(likelihood + self._sum_n_log_n) / self._n_events)
+        return math.exp(-(likelihood + sum_n_log_n) / n_events)
 
     def recompute_criterion(self) -> None:
         """Compute the criterion, and the b of leaving-one-out, from the counts alone.
@@ -182,10 +198,7 @@ def predictive_exchange(bigrams: BigramCounts, classes: Clusters) -> Exchange:
     # Only states with many followers have a row for all classes.
     dense = np.diff(bigrams.successors.offsets) * _core.SPARSE_FACTOR >= classes.n_all
     check_memory(int(dense.sum()), classes.n_all, bytes_per_cell=_BYTES_PER_CELL)
-    kernel = _two_sided_kernel(bigrams.successors, bigrams.predecessors, fixed, classes, False, 0)
-    work = _rows(bigrams.predecessors, len(identity))
-    words = Side(classes.order, bigrams.word_counts, work, kernel.sweep_words, kernel.categories)
-    return Exchange(kernel, words)
+    return _two_sided(bigrams.successors, bigrams.predecessors, fixed, classes, states_move=False)
 
 
 def two_sided_exchange(
@@ -202,35 +215,19 @@ def two_sided_exchange(
     transpose.
     """
     check_memory(states.n_all, categories.n_all)
-    kernel = _two_sided_kernel(by_context, by_word, states, categories, True, shortlist)
-    words = Side(
-        categories.order,
-        _row_sums(by_word),
-        _rows(by_word, states.n),
-        kernel.sweep_words,
-        kernel.categories,
-    )
-    contexts = Side(
-        states.order,
-        _row_sums(by_context),
-        _rows(by_context, categories.n),
-        kernel.sweep_contexts,
-        kernel.states,
-    )
-    exchange = Exchange(kernel, words, contexts, leave_one_out)
-    exchange.recompute_criterion()
-    return exchange
+    return _two_sided(by_context, by_word, states, categories, shortlist, leave_one_out)
 
 
-def _two_sided_kernel(
+def _two_sided(
     by_context: CompressedCounts,
     by_word: CompressedCounts,
     states: Clusters,
     categories: Clusters,
-    states_move: bool,
-    shortlist: int,
-) -> _core.TwoSidedExchange:
-    return _core.TwoSidedExchange(
+    shortlist: int = 0,
+    leave_one_out: bool = False,
+    states_move: bool = True,
+) -> Exchange:
+    kernel = _core.TwoSidedExchange(
         *by_context,
         *by_word,
         states.labels,
@@ -243,6 +240,15 @@ def _two_sided_kernel(
         Resources.current().threads,
         shortlist,
     )
+    work = _rows(by_word, states.n)
+    words = Side(categories.order, _row_sums(by_word), work, kernel.sweep_words, kernel.categories)
+    contexts = None
+    if states_move:
+        work = _rows(by_context, categories.n)
+        contexts = Side(states.order, _row_sums(by_context), work, kernel.sweep_contexts, kernel.states)
+    exchange = Exchange(kernel, words, contexts, leave_one_out)
+    exchange.recompute_criterion()
+    return exchange
 
 
 def check_memory(rows: int, columns: int, *, bytes_per_cell: int = _BYTES_OF_ALL_TABLES) -> None:

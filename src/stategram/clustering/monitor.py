@@ -66,15 +66,8 @@ class StopEarly(Exception):  # noqa: N818 -- an end, not an error
 class Monitor:
     """Keeps the history of a clustering, reports progress, and ends the clustering early.
 
-    Attributes
-    ----------
-    progress
-        Called several times per second.
-    stop
-        Called as often; when it returns true, the clustering ends with the best that can be had quickly.
-    time_limit
-        Seconds after which the clustering ends as if it was stopped.
-
+    `progress` and `stop` are called several times per second. When `stop` returns true, or after `time_limit`
+    seconds, the clustering ends with the best that can be had quickly.
     """
 
     progress: Progress | None = None
@@ -84,6 +77,8 @@ class Monitor:
     started: float = field(default_factory=time.monotonic)
     furthest: float = 0.0
     """The largest fraction reported so far."""
+    stopped: bool = False
+    """Whether the clustering was ended early."""
 
     def seconds(self) -> float:
         """Return the seconds since the clustering began."""
@@ -100,10 +95,12 @@ class Monitor:
             self.progress(done, message + left)
 
     def check_stop(self) -> None:
-        """Raise `StopEarly` if it is time to end."""
-        if self.time_limit is not None and self.seconds() > self.time_limit:
-            raise StopEarly
-        if self.stop is not None and self.stop():
+        """Raise `StopEarly` if it is time to end; only once, as a plain sweep may have to follow."""
+        if self.stopped:
+            return
+        is_over = self.time_limit is not None and self.seconds() > self.time_limit
+        if is_over or (self.stop is not None and self.stop()):
+            self.stopped = True
             raise StopEarly
 
     def record(self, level: int, sweep: Sweep, moves: int, criterion: float, perplexity: float) -> None:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +26,14 @@ from stategram.progress import Progress, Stop, subprogress
 from stategram.text import Corpus
 from stategram.wording import plural
 
+AUTO = "auto"
 SIZE = r"(?:([0-9]*\.?[0-9]+) )?size"
 _MIN, _MAX = 25, 4000
-# On texts of two million and of 40 million words, about so many clusters predicted held-out text best.
-_OF_THE_ROOT = 0.35
-AUTO = "auto"
-_EVERY = 10
 _NUMBERS = (5, 10, 25, 50, 100, 200, 350, 500, 750, 1000, 1500, 2000, 3000, 4000)
 _DISCOUNT = 0.9
-_SWEEPS = 2
 # A perplexity that is higher by this fraction only is as good: more clusters take longer and need more
 # memory.
 _NEARLY = 0.005
-
-
 # The fraction of a search that is left after each trial, as nobody knows how many there will be.
 _LEFT_AFTER_A_TRIAL = 0.6
 
@@ -49,7 +44,8 @@ def number_for(n_events: int) -> float:
     >>> round(number_for(2_000_000)), round(number_for(40_000_000))
     (495, 2214)
     """
-    return _OF_THE_ROOT * math.sqrt(n_events)
+    # On texts of two million and of 40 million words, about so many predicted held-out text best.
+    return 0.35 * math.sqrt(n_events)
 
 
 def is_size(text: str) -> bool:
@@ -60,11 +56,8 @@ def is_size(text: str) -> bool:
 def by_size(text: str, events: int) -> int:
     """Return a number of clusters for a text of so many events: a multiple of the number that suits it.
 
-    Examples
-    --------
     >>> by_size("size", 2_000_000), by_size("size", 40_000_000), by_size("0.3 size", 2_000_000)
     (500, 2200, 150)
-
     """
     found = re.fullmatch(SIZE, text)
     assert found is not None
@@ -115,24 +108,22 @@ def choose_numbers(
     tree = build_tree(kept, definition, values)
     nodes, levels = tree.find(aside)
 
-    def both(number: int) -> tuple[int, int]:
-        return (number if states == AUTO else int(states)), (
-            number if categories == AUTO else int(categories)
+    trial = count()
+
+    def both(number: int) -> ClusterNumbers:
+        return ClusterNumbers(
+            number if states == AUTO else int(states), number if categories == AUTO else int(categories)
         )
 
-    trials = 0
-
     def perplexity(number: int) -> float:
-        nonlocal trials
-        n_states, n_categories = both(number)
-        tried = settings.replace(states=n_states, categories=n_categories, max_sweeps=_SWEEPS, anneal=0)
-        begin, end = (1 - _LEFT_AFTER_A_TRIAL**n for n in (trials, trials + 1))
-        trials += 1
-        found = cluster_tree(tree, tried, progress=subprogress(progress, begin, end), stop=stop)
-        return _perplexity(found, aside, nodes, levels)
+        numbers = both(number)
+        tried = settings.replace(states=numbers.states, categories=numbers.categories, max_sweeps=2, anneal=0)
+        left = _LEFT_AFTER_A_TRIAL ** next(trial)
+        step = subprogress(progress, 1 - left, 1 - left * _LEFT_AFTER_A_TRIAL)
+        return _perplexity(cluster_tree(tree, tried, progress=step, stop=stop), aside, nodes, levels)
 
     tried = try_numbers(number_for(corpus.n_events), perplexity)
-    return ClusterNumbers(*both(smallest_nearly_best(tried)), tuple(sorted(tried.items())))
+    return replace(both(smallest_nearly_best(tried)), trials=tuple(sorted(tried.items())))
 
 
 def try_numbers(start: float, perplexity: Callable[[int], float]) -> dict[int, float]:
@@ -161,8 +152,9 @@ def smallest_nearly_best(tried: dict[int, float]) -> int:
 
 
 def _divide(corpus: Corpus) -> tuple[Corpus, Corpus]:
+    """Return the sentences that are kept, and every tenth, which is set aside."""
     lengths = np.diff(corpus.sentence_starts)
-    chosen = np.arange(corpus.n_sentences) % _EVERY == _EVERY - 1
+    chosen = np.arange(corpus.n_sentences) % 10 == 9
     parts = []
     for these in (~chosen, chosen):
         starts = np.concatenate(([0], np.cumsum(lengths[these])))

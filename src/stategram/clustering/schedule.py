@@ -9,29 +9,25 @@ further: each merges some classes and splits others, sweeps, and is kept if the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from itertools import count, islice
+from dataclasses import dataclass, replace
 
 # Nats per event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
 # starts melt what was found, a colder end only repeats the plain sweeps.
 _HOT = 0.3
 _COLD = 0.04
-# Fewer annealing sweeps than this find less than as many plain ones, if time is limited.
-_MIN_TIMED_ANNEALING = 8
 # Whether the sweeps of a step are over shortlists, in turn.
 _ANNEALING = (False, True, True, True)
 _EXCHANGE_OF_CONTEXTS = (False, True, True)
 EXCHANGE_OF_CLASSES = (True, False)
-_ROUND = (False, True, False)
+# With fewer clusters for each place on a shortlist, scoring all of them is as quick.
+_MIN_CLUSTERS_PER_CANDIDATE = 12.5
 # The fraction of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
 _ANNEALING_TIME = 0.85
 _ANNEALING_TIME_WITH_ROUNDS = 0.5
-# With fewer clusters for each place on a shortlist, scoring all of them is as quick.
-_MIN_CLUSTERS_PER_CANDIDATE = 12.5
+# Fewer annealing sweeps than this find less than as many plain ones, if time is limited.
+_MIN_TIMED_ANNEALING = 8
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
-_MAX_TIMED_SWEEPS = 10_000
-_MAX_TIMED_ANNEALING = 5000
-_MAX_TIMED_ROUNDS = 1000
+_MAX_TIMED_ANNEALING, _MAX_TIMED_SWEEPS, _MAX_TIMED_ROUNDS = 5000, 10_000, 1000
 
 
 def shortlist_length(clusters: int, candidates: int) -> int:
@@ -55,72 +51,51 @@ class Sweep:
     temperature: float = 0.0
     shortlisted: bool = False
     """Whether elements are scored against their shortlists only."""
-    begins_round: bool = False
-    ends_round: bool = False
 
-    @property
-    def is_loose(self) -> bool:
-        """Whether elements have no cluster, or are still hot, until it is over: a plain sweep must follow."""
-        return self.step in ("place", "anneal")
+
+ROUND = tuple(Sweep("merge-split", shortlisted=shortlisted) for shortlisted in (False, True, False))
+"""The sweeps of a round of merge-split."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How many sweeps a level has.
-
-    Parameters
-    ----------
-    anneal
-        Annealing sweeps, on the first level.
-    max_sweeps
-        Plain sweeps at most.
-    tolerance
-        Plain sweeps end when one over all clusters moves nothing, or improves the criterion by less than this
-        fraction of it.
-    rounds
-        Rounds of merge-split at the end.
-    candidates
-        The length of shortlists; 0 for none.
-    exchange
-        Whether the plain sweeps are over shortlists, in turn.
-    time_limit
-        Seconds of work instead of numbers of sweeps.
-
-    """
+    """How many sweeps a level has; only the first level is annealed."""
 
     anneal: int
     max_sweeps: int
     tolerance: float = 0.0
+    """Plain sweeps end when one over all clusters moves nothing, or improves the criterion by less than this
+    fraction of it."""
     rounds: int = 0
     candidates: int = 16
+    """The length of shortlists; 0 for none."""
     exchange: tuple[bool, ...] = _EXCHANGE_OF_CONTEXTS
+    """Whether the plain sweeps are over shortlists, in turn."""
     time_limit: float | None = None
 
+    def timed(self, seconds: float) -> Schedule:
+        """Return a schedule of the same steps that a time limit ends."""
+        rounds = _MAX_TIMED_ROUNDS if self.rounds else 0
+        return replace(self, max_sweeps=_MAX_TIMED_SWEEPS, rounds=rounds, time_limit=seconds)
+
     def sweeps(self, is_first_level: bool, seconds: Callable[[], float]) -> Iterator[Sweep]:
-        """Yield the sweeps of a level; `seconds` returns the time since the work began."""
+        """Yield the sweeps of a level before rounds; `seconds` returns the time since the work began."""
         if is_first_level:
             yield Sweep("place")
-            yield from self._annealing(seconds)
-        n = self.max_sweeps if self.time_limit is None else _MAX_TIMED_SWEEPS
-        for number in range(n):
+            for number, fraction in enumerate(self._annealing(seconds)):
+                temperature = _HOT + (_COLD - _HOT) * fraction
+                yield Sweep("anneal", temperature, self._is_short(_ANNEALING, number))
+        for number in range(self.max_sweeps):
             yield Sweep("exchange", shortlisted=self._is_short(self.exchange, number))
-        for _ in range(self.rounds if self.time_limit is None or not self.rounds else _MAX_TIMED_ROUNDS):
-            for number, short in enumerate(_ROUND):
-                yield Sweep("merge-split", 0.0, short, number == 0, number == len(_ROUND) - 1)
 
     def n_sweeps(self, is_first_level: bool) -> int:
         """Return the number of sweeps of a level, if none of them is left out."""
-        return self.max_sweeps + len(_ROUND) * self.rounds + (1 + self.anneal if is_first_level else 0)
+        return self.max_sweeps + len(ROUND) * self.rounds + (1 + self.anneal if is_first_level else 0)
 
     def _is_short(self, pattern: tuple[bool, ...], number: int) -> bool:
         return self.candidates > 0 and pattern[number % len(pattern)]
 
-    def _annealing(self, seconds: Callable[[], float]) -> Iterator[Sweep]:
-        for number, fraction in enumerate(self._annealing_fractions(seconds)):
-            temperature = _HOT + (_COLD - _HOT) * fraction
-            yield Sweep("anneal", temperature, self._is_short(_ANNEALING, number))
-
-    def _annealing_fractions(self, seconds: Callable[[], float]) -> Iterator[float]:
+    def _annealing(self, seconds: Callable[[], float]) -> Iterator[float]:
         """Yield, for each annealing sweep, the fraction of the annealing before it."""
         if self.time_limit is None:
             yield from (number / self.anneal for number in range(self.anneal))
@@ -129,7 +104,7 @@ class Schedule:
         # Placing has shown how long a sweep takes.
         if not self.anneal or time / max(seconds(), 1e-3) < _MIN_TIMED_ANNEALING:
             return
-        for _ in islice(count(), _MAX_TIMED_ANNEALING):
+        for _ in range(_MAX_TIMED_ANNEALING):
             if (fraction := seconds() / time) >= 1:
                 return
             yield fraction

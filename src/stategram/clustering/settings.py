@@ -15,8 +15,6 @@ from stategram.errors import UsageError
 
 _Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 _Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
-Criterion = Literal["ml", "leave-one-out"]
-CLUSTERING_CRITERIA: tuple[str, ...] = get_args(Criterion)
 
 
 class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,7 +26,9 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         bool,
         Meta(description="whether groups of contexts move first, single ones later; else single ones only"),
     ] = True
-    criterion: Annotated[Criterion, Meta(description="maximum likelihood, or leaving-one-out")] = "ml"
+    criterion: Annotated[
+        Literal["ml", "leave-one-out"], Meta(description="maximum likelihood, or leaving-one-out")
+    ] = "ml"
     min_count: Annotated[
         _Positive, Meta(description="contexts with fewer events do not move on their own")
     ] = 6
@@ -69,7 +69,8 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
                 msgspec.convert(value, field.type)
             except msgspec.ValidationError as error:
                 options = get_args(get_args(field.type)[0])
-                possible = f"possible: {', '.join(options)}" if options else _lower_first(str(error))
+                reason = str(error)
+                possible = f"possible: {', '.join(options)}" if options else reason[:1].lower() + reason[1:]
                 raise UsageError(f"{field.name} is {value!r}; {possible}") from error
 
     def replace(self, **knobs: Any) -> ClusteringSettings:
@@ -79,10 +80,6 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
             if name not in names:
                 raise UsageError(f"there is no option {name!r} of a clustering; there are {', '.join(names)}")
         return ClusteringSettings(**(msgspec.structs.asdict(self) | knobs))
-
-
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:]
 
 
 class Effort(msgspec.Struct, frozen=True):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from stategram.clustering.context_clustering import Clustering, cluster_tree
 from stategram.clustering.exchange import check_memory
 from stategram.clustering.number_of_clusters import AUTO, ClusterNumbers, choose_numbers
 from stategram.clustering.settings import PRESETS
-from stategram.clustering.word_classes import WordClasses
+from stategram.clustering.word_classes import WordClasses, class_labels
 from stategram.contexts import (
     VALUE_KINDS,
     ContextDefinition,
@@ -33,7 +32,7 @@ from stategram.contexts import (
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop, subprogress
 from stategram.storage import add_arrays, atomic_write
-from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
+from stategram.text import Corpus, corpus_from_sentences
 
 # The fraction of the work that a search for numbers of clusters is.
 _SEARCH = 0.5
@@ -117,24 +116,28 @@ def cluster(
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
     is_search = AUTO in (states, categories)
-    choose = partial(
-        choose_numbers,
-        corpus,
-        definition,
-        states,
-        categories,
-        values=values,
-        settings=settings,
-        progress=subprogress(progress, 0.0, _SEARCH),
-        stop=stop,
-    )
-    if keeper is None or not is_search:
-        numbers = choose()
-    else:
+    file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.folder)}.numbers.json")
+    search, numbers = "", None
+    if file is not None:
+        options = [definition.tree_order, *map(repr, (settings, states, categories))]
+        digest = hashlib.sha256(json.dumps(options).encode())
         labels = [values[kind].labels for kind in VALUE_KINDS if kind in values]
-        search = _search_fingerprint(corpus, definition, settings, states, categories, values=labels)
-        file = Path(f"{os.fspath(keeper.folder)}.numbers.json")
-        numbers = _kept_or_chosen(choose, file, search, resume, stop)
+        add_arrays(digest, (corpus.ids, corpus.sentence_starts, *labels))
+        search = digest.hexdigest()
+        numbers = _kept_numbers(file, search) if resume else None
+    if numbers is None:
+        numbers = choose_numbers(
+            corpus,
+            definition,
+            states,
+            categories,
+            values=values,
+            settings=settings,
+            progress=subprogress(progress, 0.0, _SEARCH),
+            stop=stop,
+        )
+        if file is not None and not (stop and stop()):
+            atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
     words = int(np.count_nonzero(corpus.word_counts))
     settings = settings.replace(states=numbers.states, categories=min(numbers.categories, words))
     check_memory(settings.states, settings.categories)  # before the contexts are counted
@@ -158,49 +161,10 @@ def _definition(
     return context if isinstance(context, ContextDefinition) else ContextDefinition.parse(context, tree_order)
 
 
-def _kept_or_chosen(
-    choose: Callable[[], ClusterNumbers], file: Path, search: str, resume: bool, stop: Stop | None
-) -> ClusterNumbers:
-    """Return the numbers that an interrupted run has chosen, by its file; else choose them, and write it."""
-    if resume:
-        try:
-            found = json.loads(file.read_bytes())
-            if found["search"] == search:
-                return msgspec.convert(found["numbers"], ClusterNumbers)
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
-            pass  # it was not finished, or the file is damaged
-    numbers = choose()
-    if not (stop and stop()):
-        atomic_write(file, json.dumps({"search": search, "numbers": asdict(numbers)}).encode() + b"\n")
-    return numbers
-
-
-def _search_fingerprint(
-    corpus: Corpus, definition: ContextDefinition, *options: object, values: Iterable[NDArray[Any]]
-) -> str:
-    """Return what distinguishes a search for numbers of clusters; `values` are those of words."""
-    digest = hashlib.sha256(json.dumps([definition.tree_order, *map(repr, options)]).encode())
-    add_arrays(digest, (corpus.ids, corpus.sentence_starts, *values))
-    return digest.hexdigest()
-
-
-def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
-    """Return the class of each id; words without one share one, sentence boundaries are alone.
-
-    An array, with a number for each id, is taken as it is.
-    """
-    if isinstance(classes, WordClasses):
-        classes = classes.as_dict()
-    if not isinstance(classes, Mapping):
-        labels = np.asarray(classes)
-        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
-            raise UsageError(
-                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
-                "give WordClasses, or a dict of words and their classes"
-            )
-        return labels
-    numbers = dense_ids(classes.values())
-    n = len(numbers)
-    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
-    found[[BEGIN, END]] = n + 1, n + 2
-    return found
+def _kept_numbers(file: Path, search: str) -> ClusterNumbers | None:
+    """Return the numbers that an interrupted run has chosen; None if it did not, or the file is damaged."""
+    try:
+        found = json.loads(file.read_bytes())
+        return msgspec.convert(found["numbers"], ClusterNumbers) if found["search"] == search else None
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None

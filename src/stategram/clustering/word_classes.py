@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.class_level import ClassLevel
-from stategram.clustering.exchange import Clusters
+from stategram.clustering.exchange import Clusters, Exchange, frequent_first
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
-from stategram.clustering.initial import frequent_first, given_labels
 from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
 from stategram.clustering.settings import EFFORTS
-from stategram.clustering.tree_clustering import TreeClustering
+from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
-from stategram.text import Corpus, corpus_from_sentences, dense_ids
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -176,38 +175,41 @@ class WordClasses:
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
         bigrams = count_bigrams(corpus)
-        init, fixed, counts = self.init or {}, self.fixed or {}, bigrams.word_counts
-        given = {**init, **fixed}
+        init, fixed = self.init or {}, self.fixed or {}
         numbers = dense_ids([*fixed.values(), *init.values()])
+        given = {word: numbers[name] for word, name in {**init, **fixed}.items()}
+        ids = {word: corpus.vocabulary.id(word) for word in given if word in corpus.vocabulary}
+        labels = np.full(len(corpus.vocabulary), -1)
+        for word, i in ids.items():
+            labels[i] = given[word]
         categories = frequent_first(
-            counts,
-            self._n_classes(bigrams, numbers),
-            given=given_labels(corpus.vocabulary, given, numbers),
-            fixed=[corpus.vocabulary.id(word) for word in fixed if word in corpus.vocabulary],
+            bigrams.word_counts,
+            self._n_classes(bigrams, len(numbers)),
+            given=labels,
+            fixed=[ids[word] for word in fixed if word in ids],
             singletons=[bigrams.boundary],
         )
-        is_rare = counts[categories.order] < self.min_count
+        is_rare = bigrams.word_counts[categories.order] < self.min_count
         often = dataclasses.replace(categories, order=categories.order[~is_rare])
         schedule = self._schedule(often, bool(numbers))
         level = ClassLevel(self.criterion, bigrams, often, self.n_states, schedule.candidates)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
         if self.criterion == "two-sided" or numbers or len(categories.order) > categories.n:
-            exchange = TreeClustering(level, schedule, monitor, int(self.random_state)).run().exchange
+            clustering = TreeClustering(level, schedule, monitor, int(self.random_state))
+            exchange = level.merge_split(clustering, clustering.run()[1])
         else:
-            exchange = level.exchange(1, (), None, None)
+            exchange = level.exchange(ResumePoint(1))
         exchange.words.visit(categories.order[is_rare], Sweep("place"))
         exchange.recompute_criterion()
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
         self.perplexity_ = exchange.perplexity
         unseen = {
-            word: numbers[name]
-            for word, name in given.items()
-            if word not in ("<s>", "</s>") and not _occurs(word, corpus, bigrams)
+            word: label
+            for word, label in given.items()
+            if word not in ("<s>", "</s>") and not (word in ids and bigrams.word_counts[ids[word]])
         }
-        self._take_classes(corpus, bigrams, exchange.words.labels(), unseen)
-        if exchange.contexts is not None:
-            self._take_states(corpus, bigrams, exchange.contexts.labels())
+        self._take(corpus, bigrams, exchange, unseen)
         return self
 
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
@@ -278,18 +280,20 @@ class WordClasses:
         if self.n_states is not None and self.criterion != "two-sided":
             raise UsageError("n_states is for criterion='two-sided' alone; leave it out, or choose that")
 
-    def _n_classes(self, bigrams: BigramCounts, numbers: Mapping[object, int]) -> int:
-        if self.n_classes is not None and self.n_classes < len(numbers):
+    def _n_classes(self, bigrams: BigramCounts, n_given: int) -> int:
+        if self.n_classes is not None and self.n_classes < n_given:
             raise UsageError(
-                f"init and fixed name {len(numbers)} classes, more than n_classes = {self.n_classes}; "
-                f"ask for {len(numbers)} classes or more"
+                f"init and fixed name {n_given} classes, more than n_classes = {self.n_classes}; "
+                f"ask for {n_given} classes or more"
             )
         words = int(np.count_nonzero(bigrams.word_counts)) - 1
-        wanted = self.n_classes or len(numbers) or 500
-        return max(len(numbers), min(wanted, words))
+        return max(n_given, min(self.n_classes or n_given or 500, words))
 
     def _schedule(self, classes: Clusters, is_given: bool) -> Schedule:
-        schedule = EFFORTS[self.effort if self.time_limit is None else "best"].classes
+        if self.time_limit is None:
+            schedule = EFFORTS[self.effort].classes
+        else:
+            schedule = EFFORTS["best"].classes.timed(self.time_limit)
         n = min(self.n_states or classes.n, classes.n)
         return dataclasses.replace(
             schedule,
@@ -299,40 +303,53 @@ class WordClasses:
             rounds=schedule.rounds if self.criterion == "tied" and not is_given else 0,
             # The sparse rows of fixed states are slow to look a single class up in.
             candidates=0 if self.criterion == "predictive" else shortlist_length(n, schedule.candidates),
-            time_limit=self.time_limit,
         )
 
-    def _take_classes(
-        self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32], unseen: Mapping[str, int]
+    def _take(
+        self, corpus: Corpus, bigrams: BigramCounts, exchange: Exchange, unseen: Mapping[str, int]
     ) -> None:
-        ids = np.flatnonzero(bigrams.word_counts)
-        ids = ids[ids != bigrams.boundary]
-        ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
-        words = corpus.vocabulary.words
-        self.words_ = (*(words[i] for i in ids.tolist()), *unseen)
-        found = np.concatenate(
-            (labels[ids].astype(np.int64), np.array(list(unseen.values()), dtype=np.int64))
-        )
-        self.counts_ = np.concatenate((bigrams.word_counts[ids], np.zeros(len(unseen), dtype=np.int64)))
-        self.labels_ = _by_size(found, self.counts_)
+        """Take over the classes and states that were found."""
+        names, counts = corpus.vocabulary.words, bigrams.word_counts
+        contexts = np.flatnonzero(counts)
+        contexts = contexts[np.argsort(-counts[contexts], kind="stable")]
+        words = contexts[contexts != bigrams.boundary]
+        self.words_ = (*(names[i] for i in words.tolist()), *unseen)
+        self.counts_ = np.concatenate((counts[words], np.zeros(len(unseen), np.int64)))
+        found = exchange.words.labels()[words].astype(np.int64)
+        self.labels_ = _by_size(np.append(found, np.array([*unseen.values()], np.int64)), self.counts_)
         k = int(self.labels_.max()) + 1
-        of_id = np.full(len(words), k, dtype=np.int64)
-        of_id[ids] = self.labels_[: len(ids)]
+        of_id = np.full(len(names), k, np.int64)
+        of_id[words] = self.labels_[: len(words)]
         self.class_bigrams_ = cluster_bigrams(bigrams, of_id, k + 1)
+        if exchange.contexts is not None:
+            self.contexts_ = tuple("<s>" if i == bigrams.boundary else names[i] for i in contexts.tolist())
+            self.context_counts_ = counts[contexts]
+            states = exchange.contexts.labels()[contexts]
+            self.states_ = _by_size(states.astype(np.int64), self.context_counts_)
         for cached in ("classes_", "hierarchy_", "_label_of"):  # those of an earlier fit
             self.__dict__.pop(cached, None)
 
-    def _take_states(self, corpus: Corpus, bigrams: BigramCounts, labels: NDArray[np.uint32]) -> None:
-        ids = np.flatnonzero(bigrams.word_counts)
-        ids = ids[np.argsort(-bigrams.word_counts[ids], kind="stable")]
-        words = corpus.vocabulary.words
-        self.contexts_ = tuple("<s>" if i == bigrams.boundary else words[i] for i in ids.tolist())
-        self.context_counts_ = bigrams.word_counts[ids]
-        self.states_ = _by_size(labels[ids].astype(np.int64), self.context_counts_)
 
+def class_labels(classes: Any, vocabulary: Vocabulary) -> NDArray[np.integer[Any]]:
+    """Return the class of each id; words without one share one, sentence boundaries are alone.
 
-def _occurs(word: str, corpus: Corpus, bigrams: BigramCounts) -> bool:
-    return word in corpus.vocabulary and bool(bigrams.word_counts[corpus.vocabulary.id(word)])
+    An array, with a number for each id, is taken as it is.
+    """
+    if isinstance(classes, WordClasses):
+        classes = classes.as_dict()
+    if not isinstance(classes, Mapping):
+        labels = np.asarray(classes)
+        if labels.shape != (len(vocabulary),) or not np.issubdtype(labels.dtype, np.integer):
+            raise UsageError(
+                f"classes are not a number for each of the {len(vocabulary)} words of the vocabulary; "
+                "give WordClasses, or a dict of words and their classes"
+            )
+        return labels
+    numbers = dense_ids(classes.values())
+    n = len(numbers)
+    found = np.array([numbers[classes[w]] if w in classes else n for w in vocabulary.words], np.uint32)
+    found[[BEGIN, END]] = n + 1, n + 2
+    return found
 
 
 def _by_size(labels: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:

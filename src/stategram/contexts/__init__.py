@@ -2,16 +2,19 @@
 
 from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.definition import VALUE_KINDS, ContextDefinition, ContextValue
-from stategram.contexts.tag_files import tags_from_conllu, tags_from_file
-from stategram.contexts.tag_sources import check_tags, file_of_tags, parse_tags
-from stategram.contexts.tags import TAG_SOURCES, TagCounts, TagMap
-from stategram.contexts.tree import ContextLevel, ContextTree, ValueMap, build_tree, context_values
+from stategram.contexts.tag_files import (
+    check_tags,
+    file_of_tags,
+    parse_tags,
+    tags_from_conllu,
+    tags_from_file,
+)
+from stategram.contexts.tags import TagCounts, TagMap
+from stategram.contexts.tree import ContextTree, ValueMap, build_tree, context_values
 
 __all__ = [
-    "TAG_SOURCES",
     "VALUE_KINDS",
     "ContextDefinition",
-    "ContextLevel",
     "ContextTree",
     "ContextValue",
     "TagCounts",

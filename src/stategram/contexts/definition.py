@@ -27,8 +27,7 @@ VALUE_KINDS = {
     "g": ValueKind("category", "categories", "give classes, or have them learned"),
 }
 _COARSE_FIRST = {kind: i for i, kind in enumerate(reversed(VALUE_KINDS))}
-_KINDS = "".join(VALUE_KINDS)
-_VALUE = re.compile(rf"([{_KINDS}])-([1-9][0-9]{{0,2}})")
+_VALUE = re.compile(rf"([{''.join(VALUE_KINDS)}])-([1-9][0-9]{{0,99}})")
 _EXAMPLE = (
     "expected for instance w-2,w-1 or t-3,w-1 "
     f"({', '.join(f'{kind} {value.name}' for kind, value in VALUE_KINDS.items())}; 1 is the nearest)"
@@ -146,18 +145,11 @@ def _nearest_first(value: ContextValue) -> tuple[int, int]:
 
 
 def _parse(text: str, what: str) -> tuple[ContextValue, ...]:
-    parts = [part.strip() for part in text.split(",")]
-    if len(parts) > MAX_VALUES:
-        raise UsageError(f"{what} {text!r} has {len(parts)} values; at most {MAX_VALUES} are possible")
-    return tuple(_parse_value(part, text, what) for part in parts)
-
-
-def _parse_value(part: str, text: str, what: str) -> ContextValue:
-    found = _VALUE.fullmatch(part)
-    if found is None or int(found[2]) > MAX_DISTANCE:
-        where = f"{part!r} in {what} {text!r}" if part != text else f"{what} {text!r}"
-        reason = "is empty" if not part else "cannot be read"
-        if re.fullmatch(rf"[{_KINDS}]-[0-9]+", part) and not part[2:].startswith("0"):
-            reason = f"is farther back than {MAX_DISTANCE}"
-        raise UsageError(f"{where} {reason}; {_EXAMPLE}")
-    return ContextValue(found[1], int(found[2]))
+    values = []
+    for part in map(str.strip, text.split(",")):
+        found = _VALUE.fullmatch(part)
+        if found is None:
+            where = f"{part!r} in {what} {text!r}" if part != text else f"{what} {text!r}"
+            raise UsageError(f"{where} {'cannot be read' if part else 'is empty'}; {_EXAMPLE}")
+        values.append(ContextValue(found[1], int(found[2])))
+    return tuple(values)

@@ -1,4 +1,4 @@
-"""Tags from files: a list of words with their tags, or a treebank in CoNLL-U."""
+"""Tags by their source, as on the command line: a list of words with their tags, a treebank, or Brill's."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 
+from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.tags import SuffixGuesser, TagMap, is_lower_case, most_frequent, tag_words
 from stategram.errors import BadDataError, UsageError
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
@@ -17,12 +18,58 @@ NO_TAG = "UNK-TAG"
 
 CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
 
+_TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
+
 # A tag is guessed if this many different words have the same suffix and agree.
 _MIN_AGREEING = 3
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WORD_ID = re.compile(rb"[1-9][0-9]*")
 _SKIPPED_ID = re.compile(rb"[1-9][0-9]*-[1-9][0-9]*|[0-9]+\.[1-9][0-9]*")
+
+
+def parse_tags(source: str, vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
+    """Return the tags of a vocabulary from ``brill``, ``tags.tsv``, ``bank.conllu`` or ``bank.conllu:xpos``.
+
+    A file named ``.conllu`` is a treebank; any other has one word and its tag per line. `guess` is for these
+    two, as in `tags_from_file`.
+
+    >>> parse_tags("", Vocabulary.from_words(["cat"]))
+    Traceback (most recent call last):
+    stategram.errors.UsageError: no source of tags; give brill, a file of words and tags, or a .conllu file
+    """
+    if not source.strip():
+        raise UsageError("no source of tags; give brill, a file of words and tags, or a .conllu file")
+    if source == "brill":
+        if not guess:
+            raise UsageError(
+                "brill has its own rules for unknown words; guessing can be turned off for files only"
+            )
+        return tags_from_brill(vocabulary)
+    if treebank := _TREEBANK.fullmatch(source):
+        column = "upos" if treebank["column"] is None else treebank["column"]
+        return tags_from_conllu(treebank["path"], vocabulary, column, guess=guess)
+    path, colon, column = source.rpartition(":")
+    if colon and column in CONLLU_COLUMNS:
+        raise UsageError(
+            f"the column {column} is given for {path}, which is not named .conllu; leave the column out, "
+            "or rename the file if it is CoNLL-U"
+        )
+    return tags_from_file(source, vocabulary, guess=guess)
+
+
+def check_tags(source: str, *, guess: bool = True) -> None:
+    """Raise the error that `parse_tags` would raise for any vocabulary, unless it reads stdin."""
+    if file_of_tags(source) != "-":
+        parse_tags(source, Vocabulary.from_words([]), guess=guess)
+
+
+def file_of_tags(source: str) -> str | None:
+    """Return the name of the file that `parse_tags` would read; None if it reads none."""
+    if source == "brill":
+        return None
+    treebank = _TREEBANK.fullmatch(source)
+    return treebank["path"] if treebank else source
 
 
 def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:

@@ -13,14 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.contexts.definition import VALUE_KINDS, ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import (
-    RANGE_SIZE,
-    CompressedCounts,
-    Range,
-    map_ranges,
-    ranges_of,
-    require_countable,
-)
+from stategram.counts import RANGE_SIZE, CompressedCounts, Range, ranges_of, require_countable
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
@@ -28,45 +21,24 @@ from stategram.text import BEGIN, Corpus, Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class ValueMap:
-    """The value of each word for one kind of context values, such as tags.
-
-    Parameters
-    ----------
-    labels
-        The number of the value of each word, by its id.
-    names
-        The name of each value, by its number; empty if they have none.
-
-    """
+    """The number of the value of each word, by its id, for one kind of context values, such as tags."""
 
     labels: NDArray[np.integer[Any]]
     names: tuple[str, ...] = ()
-
-    def dense_labels(self) -> NDArray[np.uint32]:
-        """Return labels without gaps, as level 1 of a tree has a node for every value up to the largest."""
-        labels = self.labels if self.names else np.unique(self.labels, return_inverse=True)[1].reshape(-1)
-        return labels.astype(np.uint32, copy=False)
+    """The name of each value, by its number; empty if they have none."""
 
 
 @dataclass(frozen=True, eq=False)
 class ContextLevel:
-    """The nodes of one level, ordered by their values, v1 first.
-
-    Parameters
-    ----------
-    values
-        The value that distinguishes a node from its siblings.
-    counts
-        The events after the contexts of each node.
-    first_child
-        The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
-        level; empty for the leaves.
-
-    """
+    """The nodes of one level, ordered by their values, v1 first."""
 
     values: NDArray[np.uint32]
+    """The value that distinguishes a node from its siblings."""
     counts: NDArray[np.uint32]
+    """The events after the contexts of each node."""
     first_child: NDArray[np.uint32]
+    """The children of node i are the nodes ``first_child[i]`` to ``first_child[i + 1] - 1`` of the next
+    level; empty for the leaves."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -143,14 +115,13 @@ class ContextTree:
         """
         if level == self.depth:
             return self.events
-        leaves = np.arange(len(self.levels[-1]), dtype=np.uint32)
         first = self.levels[level - 1].first_child
         for below in self.levels[level:-1]:
             first = below.first_child[first]
         return CompressedCounts(
             *_core.sum_rows(
                 *self.events,
-                leaves,
+                np.arange(len(self.levels[-1]), dtype=np.uint32),
                 first.astype(np.int64),
                 len(self.vocabulary),
                 Resources.current().threads,
@@ -232,17 +203,20 @@ def context_values(
 def _maps(
     definition: ContextDefinition, n_words: int, values: Mapping[str, ValueMap]
 ) -> tuple[NDArray[np.uint32], ...]:
-    labels = {"w": np.arange(n_words, dtype=np.uint32)}
+    maps = {"w": np.arange(n_words, dtype=np.uint32)}
     for kind in definition.kinds:
-        if kind in labels:
+        if kind == "w":
             continue
         if kind not in values:
             what = VALUE_KINDS[kind]
             raise UsageError(f"the context {definition} has {what.plural}; {what.advice}")
-        if len(values[kind].labels) != n_words:
+        labels = values[kind].labels
+        if len(labels) != n_words:
             raise UsageError(f"the {VALUE_KINDS[kind].plural} are not those of the words of the text")
-        labels[kind] = values[kind].dense_labels()
-    return tuple(labels[value.kind] for value in definition.values)
+        if not values[kind].names:  # without gaps: level 1 has a node for every value up to the largest
+            labels = np.unique(labels, return_inverse=True)[1].reshape(-1)
+        maps[kind] = labels.astype(np.uint32, copy=False)
+    return tuple(maps[value.kind] for value in definition.values)
 
 
 _Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
@@ -257,6 +231,7 @@ def _count(
     # Approximately the events of each first value: none follows the words at the end of sentences.
     positions = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
     positions[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
+    resources = Resources.current()
     count = partial(
         _count_range,
         corpus.ids,
@@ -264,9 +239,9 @@ def _count(
         list(maps),
         distances,
         n_values,
-        Resources.current().threads,
+        resources.threads,
     )
-    parts = list(map_ranges(count, ranges_of(positions, range_size)))
+    parts = list(resources.map(count, ranges_of(positions, range_size)))
     levels = []
     for depth in range(len(maps) + 1):
         values = np.concatenate([part[depth][0] for part in parts])

@@ -8,11 +8,10 @@ from stategram.counts.bigrams import (
     count_bigrams,
 )
 from stategram.counts.ngrams import MAX_ORDER, NgramCounts, NgramLevel, count_ngrams, trie_numbers
-from stategram.counts.ranges import MAX_EVENTS, RANGE_SIZE, Range, map_ranges, ranges_of, require_countable
+from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
 from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
-    "MAX_EVENTS",
     "MAX_ORDER",
     "RANGE_SIZE",
     "BigramCounts",
@@ -25,7 +24,6 @@ __all__ = [
     "cluster_counts",
     "count_bigrams",
     "count_ngrams",
-    "map_ranges",
     "peak_memory",
     "ranges_of",
     "require_countable",

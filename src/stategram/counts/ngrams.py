@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.ranges import RANGE_SIZE, Range, map_ranges, ranges_of, require_countable
+from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
 from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
@@ -28,30 +28,19 @@ _MIN_RANGE_SIZE = 500_000
 
 @dataclass(eq=False)
 class NgramLevel:
-    """The n-grams of one length, ordered by their words.
-
-    Parameters
-    ----------
-    words
-        The last word of each, as its number in the trie.
-    counts
-        The count of each.
-    first_child
-        Those with one more word that begin with n-gram i are the n-grams ``first_child[i]`` to
-        ``first_child[i + 1] - 1`` of the next level. Empty for the last level.
-    suffixes
-        The n-gram without its first word, in the level before.
-    continuations
-        Before how many different words each occurs, the beginning of a sentence included; 0 for n-grams that
-        begin with ``<s>``. Empty for the last level.
-
-    """
+    """The n-grams of one length, ordered by their words."""
 
     words: NDArray[np.uint32]
+    """The last word of each, as its number in the trie."""
     counts: NDArray[np.uint32]
     first_child: NDArray[np.uint32]
+    """Those with one more word that begin with n-gram i are the n-grams ``first_child[i]`` to
+    ``first_child[i + 1] - 1`` of the next level. Empty for the last level."""
     suffixes: NDArray[np.uint32]
+    """The n-gram without its first word, in the level before."""
     continuations: NDArray[np.uint32]
+    """Before how many different words each occurs, the beginning of a sentence included; 0 for n-grams that
+    begin with ``<s>``. Empty for the last level."""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -176,11 +165,10 @@ def _count_levels(
     )
     ranges = ranges_of(positions, fitting)
     growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
-    count = partial(
-        _count_range, corpus.ids, corpus.sentence_starts, numbers, order, Resources.current().threads
-    )
+    resources = Resources.current()
+    count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, resources.threads)
     n_done = n_ngrams = 0
-    for (first, last), counted in zip(ranges, map_ranges(count, ranges), strict=True):
+    for (first, last), counted in zip(ranges, resources.map(count, ranges), strict=True):
         n_done += int(positions[first:last].sum())
         n_ngrams += sum(len(words) for words, _, _ in counted)
         _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.resources import Resources
 from stategram.text import Corpus
 
 # What one kernel call can count: its counters are 32 bits wide.
@@ -18,7 +14,6 @@ MAX_EVENTS = 2**31 - 1
 RANGE_SIZE = 12_000_000
 
 Range = tuple[int, int]
-Result = TypeVar("Result")
 
 
 def require_countable(corpus: Corpus) -> None:
@@ -44,12 +39,3 @@ def ranges_of(positions: NDArray[np.int64], max_positions: int) -> list[Range]:
         ranges.append((first, last))
         first = last
     return ranges
-
-
-def map_ranges(count: Callable[[Range], Result], ranges: Iterable[Range]) -> Iterator[Result]:
-    """Yield the counts of each range, in order, by the executor of the resources if there is one.
-
-    With a memory limit they are counted one after the other: an executor would hold several at once.
-    """
-    resources = Resources.current()
-    return map(count, ranges) if resources.memory is not None else resources.map(count, ranges)

@@ -181,10 +181,10 @@ class GrowingArray:
                 return self._workspace.map(file, self._dtype)
         if len(self._parts) == 1:
             return self._parts[0]
-        whole = np.empty(self.size, self._dtype)
+        joined = np.empty(self.size, self._dtype)
         begin = 0
         while self._parts:  # each goes as soon as it is copied
             part = self._parts.pop(0)
-            whole[begin : begin + len(part)] = part
+            joined[begin : begin + len(part)] = part
             begin += len(part)
-        return whole
+        return joined

@@ -17,6 +17,7 @@ from stategram.clustering import (
     EFFORTS,
     PRESETS,
     SIZE,
+    Checkpoint,
     Clustering,
     ClusteringSettings,
     ClusterNumbers,
@@ -217,7 +218,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
             found = cluster_tree(
                 tree,
                 self._settings_for(tree, numbers, training.seed),
-                checkpoint=None if store is None else self._checkpoint(store, training),
+                checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
                 resume=store is not None,
                 progress=progress,
                 stop=stop,

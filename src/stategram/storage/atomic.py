@@ -1,4 +1,4 @@
-"""One file, written atomically: a reader never meets half of it."""
+"""A file written atomically: a reader never meets half of it. The names of what is not finished yet."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import errno
 import gzip
 import lzma
 import os
+import re
+import secrets
+import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 from stategram.errors import StategramError, UsageError
-from stategram.storage.temporary import temporary_name
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -41,6 +43,7 @@ _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".zst": lambda file: zstd.ZstdFile(file, "wb"),
 }
+_TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.(partial|replaced)")
 
 
 def check_place(place: Place) -> None:
@@ -84,8 +87,11 @@ def atomic_open(place: Place) -> Iterator[Writer]:
         sys.stdout.buffer.flush()
     else:
         try:
-            with _open_directly(Path(place)) if _is_no_file(place) else _open_beside(Path(place)) as file:
-                yield file
+            path = Path(place)
+            opened: AbstractContextManager[BinaryIO]
+            opened = path.open("wb") if _is_no_file(place) else _open_beside(path)
+            with opened as file, _packing(path, file) as packed:
+                yield packed
         except OSError as error:
             advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""
             raise StategramError(f"cannot write {place}: {error.strerror or error}{advice}") from error
@@ -96,20 +102,13 @@ def _is_no_file(place: str | os.PathLike[str]) -> bool:
 
 
 @contextmanager
-def _open_directly(path: Path) -> Iterator[Writer]:
-    with path.open("wb") as file, _packing(path, file) as packed:
-        yield packed
-
-
-@contextmanager
-def _open_beside(named: Path) -> Iterator[Writer]:
-    path = named.resolve()
+def _open_beside(path: Path) -> Iterator[BinaryIO]:
+    path = path.resolve()
     partial = temporary_name(path)
     unpacked = partial.open("xb")  # an error if it is there: what is removed below was made here
     try:
         with unpacked as file:
-            with _packing(named, file) as packed:
-                yield packed
+            yield file
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
@@ -121,10 +120,37 @@ def _open_beside(named: Path) -> Iterator[Writer]:
         raise
 
 
-@contextmanager
-def _packing(path: Path, file: BinaryIO) -> Iterator[Writer]:
-    if path.suffix not in _PACKERS:
-        yield file
-        return
-    with _PACKERS[path.suffix](file) as packed:
-        yield packed
+def _packing(path: Path, file: BinaryIO) -> AbstractContextManager[Writer]:
+    return _PACKERS.get(path.suffix, nullcontext)(file)
+
+
+def temporary_name(path: Path) -> Path:
+    """Return a name beside a path, with 64 random bits: no other process has one like it."""
+    return path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+
+
+def temporary_files(path: Path) -> list[Path]:
+    """Return the stale temporary files of `path` that killed runs left, or what others are writing now."""
+    return sorted(
+        other
+        for other in path.parent.iterdir()
+        if (found := _TEMPORARY.fullmatch(other.name)) and found[1] == path.name
+    )
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a name is one that `temporary_name` gives, or that of a folder which is about to be replaced.
+
+    >>> is_temporary(Path("part-1.0123456789abcdef.partial")), is_temporary(Path("thesis.partial"))
+    (True, False)
+    """
+    return _TEMPORARY.fullmatch(path.name) is not None
+
+
+def remove_all(paths: Iterable[Path]) -> None:
+    """Remove files and folders, if they are there."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -1,27 +1,37 @@
-"""SHA-256 of files and arrays."""
+"""SHA-256 of files, arrays and settings."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BLOCK_SIZE = 1 << 22
+from stategram.progress import Progress, report_bytes
 
 
-def file_sha256(path: Path, progress: Callable[[int], None] | None = None) -> str:
-    """Return the SHA-256 of a file; `progress` is called with the number of bytes of each block."""
-    digest = hashlib.sha256()
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
     with path.open("rb") as file:
-        while block := file.read(_BLOCK_SIZE):
-            digest.update(block)
-            if progress:
-                progress(len(block))
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def files_sha256(paths: Sequence[Path], progress: Progress | None = None) -> Iterator[str]:
+    """Yield the SHA-256 of each of several files."""
+    total, done = sum(path.stat().st_size for path in paths), 0
+    for path in paths:
+        digest = hashlib.sha256()
+        with path.open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+                done += len(block)
+                report_bytes(progress, done, total)
+        yield digest.hexdigest()
 
 
 def add_arrays(digest: Any, arrays: Iterable[NDArray[Any]]) -> None:
@@ -37,3 +47,47 @@ def add_arrays(digest: Any, arrays: Iterable[NDArray[Any]]) -> None:
     for array in arrays:
         digest.update(len(array).to_bytes(8, "little"))
         digest.update(np.ascontiguousarray(array).data)
+
+
+def content_key(*inputs: object) -> str:
+    """Return the SHA-256 of settings and inputs.
+
+    Inputs are arrays, files (a `Path`), bytes, or anything that JSON can hold.
+
+    >>> content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
+    True
+    >>> content_key([1], [2]) == content_key([1, 2])
+    False
+    """
+    digest = hashlib.sha256()
+    for one in inputs:
+        if isinstance(one, np.ndarray):
+            digest.update(b"array" + one.dtype.str.encode())
+            add_arrays(digest, [one])
+        elif isinstance(one, Path):
+            digest.update(b"file" + bytes.fromhex(file_sha256(one)))
+        elif isinstance(one, bytes):
+            digest.update(b"bytes" + len(one).to_bytes(8, "little") + one)
+        else:
+            data = json.dumps(one, sort_keys=True).encode()
+            digest.update(b"json" + len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input and its use; size and SHA-256 are None if it could be read only once."""
+
+    use: str
+    name: str
+    bytes: int | None
+    sha256: str | None
+
+
+def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = None) -> list[InputFile]:
+    """Return name, size and SHA-256 of files, given as (use, name); ``-`` and pipes have only a name."""
+    uses = list(uses)
+    sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
+    show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
+    digests = dict(zip(sizes, files_sha256([*map(Path, sizes)], show), strict=True))
+    return [InputFile(use, name, sizes.get(name), digests.get(name)) for use, name in uses]

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram.errors import BadDataError, StategramError
-from stategram.progress import Progress, report_bytes
+from stategram.progress import Progress
 from stategram.storage.arrays import map_arrays, save_arrays
-from stategram.storage.checksum import file_sha256
-from stategram.storage.temporary import temporary_files, temporary_name
+from stategram.storage.atomic import temporary_files, temporary_name
+from stategram.storage.checksum import files_sha256
 
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
@@ -88,21 +88,10 @@ def write_folder(
 ) -> None:
     """Write a folder, or replace one that `write_folder` wrote.
 
-    Parameters
-    ----------
-    path
-        The folder. Something else that is already there is never overwritten.
-    kind
-        What the folder holds, such as ``"corpus"``.
-    arrays
-        For each name, the arrays of the file ``name.safetensors``.
-    texts
-        For each file name, its bytes.
-    manifest
-        What else the manifest should say.
+    Something else that has that name is never overwritten. `kind` says what the folder holds, such as
+    ``"corpus"``; `arrays` are the arrays of each file ``name.safetensors``, `texts` the bytes of other files,
+    `manifest` what else the manifest should hold.
 
-    Examples
-    --------
     >>> import tempfile, numpy as np
     >>> with tempfile.TemporaryDirectory() as place:
     ...     write_folder(f"{place}/f", kind="example", arrays={"a": {"x": np.arange(3)}})
@@ -219,23 +208,18 @@ def open_folder(
 ) -> Folder:
     """Open a folder that `write_folder` wrote.
 
-    Parameters
-    ----------
-    path
-        The folder.
-    kind
-        What it has to hold; None: anything.
-    verify
-        Read every file and compare its SHA-256 with the manifest. Without it only the names are checked.
-    progress
-        Called with the fraction of the bytes that are compared, and a message.
-
+    `kind` is what it has to hold; None: anything. `verify` compares the SHA-256 of every file with the
+    manifest; without it only the names are checked.
     """
     path = Path(path)
     try:
         data = (path / MANIFEST).read_bytes()
         manifest = json.loads(data)
-        _check_version(path, manifest["format_version"])
+        if (version := manifest["format_version"]) != FORMAT_VERSION:
+            raise OtherVersionError(
+                f"{path / MANIFEST}: format version {version}, this stategram reads {FORMAT_VERSION}; "
+                "write the folder again or use another version of stategram"
+            )
         files, found_kind = dict(manifest["files"]), manifest["kind"]
     except FileNotFoundError as error:
         wanted = f"a {kind} folder" if kind else "a folder"
@@ -254,31 +238,13 @@ def open_folder(
         if Path(name).name != name or not (path / name).is_file():
             raise BadDataError(f"{path / name}: missing; write the folder again")
     if verify:
-        _verify(path, files, progress)
+        paths = [path / name for name in files]
+        for file, expected, found in zip(paths, files.values(), files_sha256(paths, progress), strict=True):
+            if found != expected:
+                raise BadDataError(
+                    f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again"
+                )
     return Folder(path, manifest, files)
-
-
-def _check_version(path: Path, found: object) -> None:
-    if found != FORMAT_VERSION:
-        raise OtherVersionError(
-            f"{path / MANIFEST}: format version {found}, this stategram reads {FORMAT_VERSION}; "
-            "write the folder again or use another version of stategram"
-        )
-
-
-def _verify(path: Path, files: Mapping[str, str], progress: Progress | None) -> None:
-    total = sum((path / name).stat().st_size for name in files)
-    done = 0
-
-    def count(n_bytes: int) -> None:
-        nonlocal done
-        done += n_bytes
-        report_bytes(progress, done, total)
-
-    for name, expected in files.items():
-        file = path / name
-        if file_sha256(file, count) != expected:
-            raise BadDataError(f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again")
 
 
 def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

@@ -13,58 +13,30 @@ inputs. Every entry appears atomically, so a run that was killed at any moment c
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage.atomic import atomic_write
-from stategram.storage.checksum import add_arrays, file_sha256
+from stategram.storage.atomic import atomic_write, is_temporary, remove_all, temporary_files
 from stategram.storage.folder import OtherVersionError, restore_replaced
-from stategram.storage.lock import lock
-from stategram.storage.temporary import is_temporary, remove_all, temporary_files
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
 _LOCK = "run.lock"
-_KEY_DIGITS = 16
 T = TypeVar("T")
-
-
-def content_key(*inputs: object) -> str:
-    """Return the SHA-256 of settings and inputs.
-
-    Inputs are arrays, files (a `Path`), bytes, or anything that JSON can hold.
-
-    >>> content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
-    True
-    >>> content_key([1], [2]) == content_key([1, 2])
-    False
-    """
-    digest = hashlib.sha256()
-    for one in inputs:
-        if isinstance(one, np.ndarray):
-            digest.update(b"array" + one.dtype.str.encode())
-            add_arrays(digest, [one])
-        elif isinstance(one, Path):
-            digest.update(b"file" + bytes.fromhex(file_sha256(one)))
-        else:
-            kind, data = (b"bytes", one) if isinstance(one, bytes) else (b"json", _canonical(one))
-            digest.update(kind + len(data).to_bytes(8, "little") + data)
-    return digest.hexdigest()
-
-
-def _canonical(value: object) -> bytes:
-    return json.dumps(value, sort_keys=True).encode()
 
 
 @dataclass(frozen=True)
@@ -74,6 +46,7 @@ class Store:
     Examples
     --------
     >>> import tempfile
+    >>> from stategram.storage import content_key
     >>> with tempfile.TemporaryDirectory() as place:
     ...     with Store.open(f"{place}/run", content_key("settings"), kind="training") as store:
     ...         store.put_json("numbers", content_key(1), [1, 2])
@@ -112,7 +85,7 @@ class Store:
 
     def place(self, name: str, key: str) -> Path:
         """Return the folder of an entry, whether it is there or not."""
-        return self.path / f"{name}-{key[:_KEY_DIGITS]}"
+        return self.path / f"{name}-{key[:16]}"
 
     def get(self, name: str, key: str, load: Callable[[Path], T]) -> T | None:
         """Load an entry; None if there is none.
@@ -199,3 +172,35 @@ def _clear(path: Path) -> None:
         if is_temporary(stale):
             restore_replaced(path / stale.name.rsplit(".", 2)[0])
     remove_all([stale for stale in path.iterdir() if is_temporary(stale)])
+
+
+@contextmanager
+def lock(file: Path) -> Iterator[None]:
+    """Hold a file, made if need be; StategramError if another process has it.
+
+    The system lets go of it when a process ends, however that happens; the file stays. Where the file system
+    knows no locks, nothing is held.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StategramError(f"cannot write {file}: {error.strerror or error}") from error
+    try:
+        _take(descriptor, file)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, file: Path) -> None:
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError) as error:
+        raise StategramError(
+            f"another process is at work in {file.parent}; wait until it ends, or choose another folder"
+        ) from error
+    except OSError:
+        return

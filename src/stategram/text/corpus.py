@@ -15,7 +15,6 @@ from stategram.storage import open_folder, write_folder
 from stategram.text.vocabulary import Vocabulary
 
 _BLOCK = 2**20
-_PIECE = 2**20
 # Twenty sentences in a row are not the same by chance.
 _MIN_SENTENCES = 20
 # A position where this many events are the same is worth comparing in full.
@@ -108,7 +107,7 @@ class Corpus:
         starts = self.sentence_starts[begin : end + 1]
         return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.stats)
 
-    def pieces(self, max_events: int = _PIECE) -> Iterator[tuple[int, Corpus]]:
+    def pieces(self, max_events: int = 2**20) -> Iterator[tuple[int, Corpus]]:
         """Yield the text in pieces of whole sentences, each after the position of its first event.
 
         A piece has at most `max_events` events, unless a single sentence is longer: so what is computed for

@@ -18,8 +18,6 @@ from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.reading import Source, display_name, file_names, read_blocks, total_size
 from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary
 
-_NO_LIMIT = 2**63
-_SENTENCES_PER_BLOCK = 10_000
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 
 EncodingErrors = Literal["strict", "replace"]
@@ -133,10 +131,7 @@ def read_corpus(
         done += taken
     corpus = options.corpus(encoder, tuple(names), n_bytes)
     if corpus.n_events == 0:
-        raise BadDataError(
-            f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
-            "expected one sentence per line, words separated by white space"
-        )
+        raise no_words(names, n_bytes)
     return corpus
 
 
@@ -200,7 +195,7 @@ def require_known_words(corpus: Corpus) -> None:
 def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes]:
     yield b"\n"
     lines = (_line(number, sentence) for number, sentence in enumerate(sentences, 1))
-    while block := "".join(islice(lines, _SENTENCES_PER_BLOCK)):
+    while block := "".join(islice(lines, 10_000)):
         try:
             yield block.encode()
         except UnicodeEncodeError as error:
@@ -259,13 +254,21 @@ class EncodingOptions:
         encoder.merge(lowered, (self.normalization.digits or "").encode())
         vocabulary = self.vocabulary
         if vocabulary is None:
-            size = _NO_LIMIT if self.vocabulary_size is None else self.vocabulary_size
+            size = 2**63 if self.vocabulary_size is None else self.vocabulary_size
             vocabulary = Vocabulary(*encoder.choose_vocabulary(size, self.min_count))
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts = encoder.encode()
         stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
         return Corpus(ids, sentence_starts, vocabulary, stats)
+
+
+def no_words(names: Sequence[str], n_bytes: int) -> BadDataError:
+    """Return the error for files without words."""
+    return BadDataError(
+        f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
+        "expected one sentence per line, words separated by white space"
+    )
 
 
 def refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:

@@ -8,35 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError
 from stategram.progress import Progress, report_bytes
 from stategram.text.corpus import Corpus
-from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, refuse_bad
+from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, no_words, refuse_bad
 from stategram.text.reading import display_name, read_blocks, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
-_BLOCK_SIZE = 1 << 22
 _MARKERS = frozenset(SPECIAL_WORDS[1:])
 
 
 @dataclass(frozen=True, eq=False)
 class LineBlock:
-    """Consecutive lines of a text.
-
-    Parameters
-    ----------
-    corpus
-        Their sentences, with a vocabulary of the normalized words, in which several ids may be one word.
-    spelling
-        The words as they are spelled in the text, with the same ids.
-    lines
-        The line number of each sentence, from 1.
-
-    """
+    """Consecutive lines of a text."""
 
     corpus: Corpus
+    """Their sentences, with a vocabulary of the normalized words, in which several ids may be one word."""
     spelling: Vocabulary
+    """The words as they are spelled in the text, with the same ids."""
     lines: NDArray[np.int64]
+    """The line number of each sentence, from 1."""
 
 
 def read_line_blocks(
@@ -45,7 +35,7 @@ def read_line_blocks(
     *,
     encoding_errors: EncodingErrors = "strict",
     progress: Progress | None = None,
-    block_size: int = _BLOCK_SIZE,
+    block_size: int = 1 << 22,
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
@@ -65,10 +55,7 @@ def read_line_blocks(
             yield block
         report_bytes(progress, taken, total)
     if not has_words:
-        raise BadDataError(
-            f"no words in {display_name(name)} ({offset} bytes of text); "
-            "expected one sentence per line, words separated by white space"
-        )
+        raise no_words([name], offset)
 
 
 def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
@@ -100,10 +87,7 @@ def _encode(
         refuse_bad((bad[0] + line - 1 - n, bad[1] + offset - n, bad[2]), name)
     corpus = options.corpus(encoder, (name,), len(data))
     words = normalization.apply(corpus.vocabulary.words)
-    letters = [word.encode() for word in words]
-    offsets = np.zeros(len(letters) + 1, np.int64)
-    np.cumsum([len(word) for word in letters], out=offsets[1:])
-    normalized = Vocabulary.from_letters(np.frombuffer(b"".join(letters), np.uint8), offsets)
+    normalized = Vocabulary.from_encoded([word.encode() for word in words])
     lines = _sentence_lines(data, corpus.n_sentences, line, offset == 0)
     return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, lines)
 

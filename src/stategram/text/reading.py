@@ -31,7 +31,6 @@ PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]
 
 BLOCK_SIZE = 1 << 21
-STDIN = "-"
 
 # Compressed files are recognized by their first bytes, whatever their names.
 _HEAD = 10
@@ -55,12 +54,12 @@ def display_name(name: str | IO[bytes]) -> str:
     """Return the name of a file or stream as messages show it."""
     if not isinstance(name, str):
         return str(getattr(name, "name", "<stream>"))
-    return "<stdin>" if name == STDIN else name
+    return "<stdin>" if name == "-" else name
 
 
 def total_size(names: Sequence[str]) -> int | None:
     """Return the size of all files on disk, or None if it is not known."""
-    sizes = [Path(name).stat().st_size for name in names if name != STDIN and Path(name).is_file()]
+    sizes = [Path(name).stat().st_size for name in names if name != "-" and Path(name).is_file()]
     return sum(sizes) if len(sizes) == len(names) else None
 
 
@@ -123,7 +122,7 @@ def _read_compressed(
 def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
     if not isinstance(name, str):
         yield name
-    elif name == STDIN:
+    elif name == "-":
         if sys.stdin is None:
             raise StategramError("cannot read <stdin>: it is closed; name a file, or give it a text")
         yield sys.stdin.buffer

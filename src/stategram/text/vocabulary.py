@@ -8,12 +8,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError, StategramError
+from stategram.errors import BadDataError
+from stategram.storage import atomic_write
+from stategram.text.reading import check_utf8, read_all
 
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
 # Their ids in every vocabulary.
@@ -66,7 +67,7 @@ class Vocabulary:
             if data in encoded and word not in SPECIAL_WORDS:
                 raise BadDataError(f"the word {word!r} is duplicate; leave one of them out")
             encoded[data] = None
-        return cls._from_bytes(list(encoded))
+        return cls.from_encoded(list(encoded))
 
     @classmethod
     def from_letters(cls, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:
@@ -81,7 +82,9 @@ class Vocabulary:
         """
         words: dict[bytes, int] = {}
         specials = {word.encode() for word in SPECIAL_WORDS}
-        for number, line in _lines(Path(path)):
+        data = read_all(os.fspath(path))
+        check_utf8(os.fspath(path), data)
+        for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
             columns = line.split(maxsplit=1)
             if "\0" in line:
                 raise BadDataError(f"{path}:{number}: a NUL byte; convert the file to UTF-8 text")
@@ -93,15 +96,14 @@ class Vocabulary:
                 )
         if not words:
             raise BadDataError(f"{path}: no words in it; expected one word per line")
-        return cls._from_bytes([word.encode() for word in SPECIAL_WORDS] + list(words))
+        return cls.from_encoded([word.encode() for word in SPECIAL_WORDS] + list(words))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Vocabulary:
         """Read a vocabulary that `save` wrote, with its counts."""
+        data = read_all(os.fspath(path))
         try:
-            return cls.from_bytes(Path(path).read_bytes())
-        except OSError as error:
-            raise StategramError(f"cannot read {path}: {error.strerror or error}") from error
+            return cls.from_bytes(data)
         except ValueError as error:
             raise BadDataError(
                 f"{path}: not a saved vocabulary: {error}; for a list use from_file"
@@ -119,10 +121,7 @@ class Vocabulary:
         ('<unk>', '<s>', '</s>', 'cat')
 
         """
-        try:
-            Path(path).write_bytes(self.to_bytes())
-        except OSError as error:
-            raise StategramError(f"cannot write {path}: {error.strerror or error}") from error
+        atomic_write(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
         """Return what `save` writes."""
@@ -142,10 +141,11 @@ class Vocabulary:
             raise ValueError("it contains NUL")
         if not all(map(bytes.isdigit, counts)):
             raise ValueError("its counts are not all numbers")
-        return cls._from_bytes(words, np.array(list(map(int, counts)), np.uint64))
+        return cls.from_encoded(words, np.array(list(map(int, counts)), np.uint64))
 
     @classmethod
-    def _from_bytes(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
+    def from_encoded(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
+        """Return a vocabulary of words in UTF-8, the special words first; they are not checked."""
         offsets = np.zeros(len(words) + 1, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=offsets[1:])
         letters = np.frombuffer(b"".join(words), np.uint8)
@@ -205,17 +205,3 @@ def _check_word(word: str) -> None:
         raise BadDataError(f"{word!r} is not a word: it is empty or contains white space")
     if re.search(r"[\0\ud800-\udfff]", word):
         raise BadDataError(f"{word!r} is not a word: it contains NUL or a surrogate")
-
-
-def _lines(path: Path) -> Iterable[tuple[int, str]]:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise StategramError(f"cannot read {path}: {error.strerror or error}") from error
-    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
-        try:
-            yield number, line.decode()
-        except UnicodeDecodeError as error:
-            raise BadDataError(
-                f"{path}:{number}: not UTF-8 ({error.reason}); convert the file to UTF-8"
-            ) from error
