@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import naive.arpa
 from naive.arpa import Model, Ngram
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.formats import read_arpa, read_arpa_trie, write_arpa, write_arpa_trie
-from stategram.models import NgramTrie
+from stategram.formats import read_arpa, write_arpa
+from stategram.models import NgramModel, NgramTrie
 from stategram.text import Vocabulary
 
 SRILM = """
@@ -101,8 +101,8 @@ ngram 2=2
 """
 
 
-def read(text: str | bytes) -> tuple[Vocabulary, NgramTrie, dict[str, object]]:
-    return read_arpa_trie(io.BytesIO(text.encode() if isinstance(text, str) else text))
+def read(text: str | bytes) -> NgramModel:
+    return read_arpa(io.BytesIO(text.encode() if isinstance(text, str) else text))
 
 
 def log_probs(vocabulary: Vocabulary, trie: NgramTrie) -> dict[str, float]:
@@ -131,52 +131,57 @@ def test_what_other_tools_write_is_read(text: str, change: str) -> None:
         "heading": "trained on a text\n\nngram 1=7\n" + text,
         "mark": "\ufeff" + text.lstrip(),
     }[change]
-    vocabulary, trie, report = read(changed)
-    assert list(vocabulary.words) == naive.arpa.vocabulary(expected)
-    assert trie.order == order
-    assert report["inserted_starts"] == 0
-    found = log_probs(vocabulary, trie)
+    read_back = read(changed)
+    assert list(read_back.vocabulary.words) == naive.arpa.vocabulary(expected)
+    assert read_back.order == order
+    assert read_back.training_info["inserted_starts"] == 0
+    found = log_probs(read_back.vocabulary, read_back.trie)
     assert found == {" ".join(ngram): float(np.float32(p)) for ngram, p in expected.log_probs.items()}
     assert found["<s>"] == -math.inf
 
 
 def test_the_report_says_what_was_missing() -> None:
-    assert read(SRILM)[2] == {
+    assert read(SRILM).training_info == {
         "ngrams": [5, 4, 2],
         "inserted_starts": 0,
         "added_words": ["<unk>"],
         "unknown_word": None,
     }
-    vocabulary, trie, report = read("\\data\\\nngram 1=2\n\n\\1-grams:\n-1 <UNK>\n-2 x\n\\end\\")
-    assert report["unknown_word"] == "<UNK>"
-    assert report["added_words"] == ["<s>", "</s>"]
-    assert log_probs(vocabulary, trie) == {"<unk>": -1, "<s>": -math.inf, "</s>": -math.inf, "x": -2}
+    found = read("\\data\\\nngram 1=2\n\n\\1-grams:\n-1 <UNK>\n-2 x\n\\end\\")
+    assert found.training_info["unknown_word"] == "<UNK>"
+    assert found.training_info["added_words"] == ["<s>", "</s>"]
+    assert log_probs(found.vocabulary, found.trie) == {
+        "<unk>": -1,
+        "<s>": -math.inf,
+        "</s>": -math.inf,
+        "x": -2,
+    }
 
 
 def test_a_missing_start_has_the_probability_of_backing_off() -> None:
     text = SRILM.replace("-0.1760913\ta b\t-0.07918124\n", "").replace("ngram 2=4", "ngram 2=3")
-    vocabulary, trie, report = read(text)
-    assert report["inserted_starts"] == 1
-    assert log_probs(vocabulary, trie)["a b"] == pytest.approx(-0.2632414 - 0.8239087, abs=1e-6)
+    found = read(text)
+    assert found.training_info["inserted_starts"] == 1
+    assert log_probs(found.vocabulary, found.trie)["a b"] == pytest.approx(-0.2632414 - 0.8239087, abs=1e-6)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".bz2", ".zst"])
 def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"model.arpa{suffix}"
-    vocabulary, trie, _ = read(MITLM)
-    write_arpa_trie(path, vocabulary, trie)
+    model = read(MITLM)
+    write_arpa(path, model)
     assert path.read_bytes().startswith(b"\\data\\") == (suffix == "")
     calls: list[tuple[float, str]] = []
-    again, copy, _ = read_arpa_trie(path, progress=lambda *call: calls.append(call))
-    assert again == vocabulary
-    np.testing.assert_array_equal(copy.nodes, trie.nodes)
-    np.testing.assert_array_equal(copy.leaves, trie.leaves)
+    again = read_arpa(path, progress=lambda *call: calls.append(call))
+    assert again.vocabulary == model.vocabulary
+    np.testing.assert_array_equal(again.trie.nodes, model.trie.nodes)
+    np.testing.assert_array_equal(again.trie.leaves, model.trie.leaves)
     assert calls[-1] == (1.0, "0 MB")
 
 
 def test_the_layout_is_that_of_srilm() -> None:
     file = io.BytesIO()
-    write_arpa_trie(file, *read(SRILM)[:2])
+    write_arpa(file, read(SRILM))
     lines = file.getvalue().decode().split("\n")
     assert lines[:6] == ["\\data\\", "ngram 1=6", "ngram 2=4", "ngram 3=2", "", "\\1-grams:"]
     assert lines[6:9] == [
@@ -217,7 +222,7 @@ def test_kenlm_loads_what_is_written_and_agrees(
 ) -> None:
     order, model = given_model
     path = tmp_path_factory.mktemp("kenlm") / "model.arpa"
-    write_arpa_trie(path, *read(naive.arpa.write(order, model))[:2])
+    write_arpa(path, read(naive.arpa.write(order, model)))
     loaded = kenlm.Model(str(path))
     assert loaded.order == order
     for sentence in sentences:
@@ -300,7 +305,7 @@ def test_what_is_wrong_is_said_with_its_line(tmp_path: Path, name: str) -> None:
     path = tmp_path / "model.arpa"
     path.write_bytes(text.encode())
     with pytest.raises(BadDataError) as caught:
-        read_arpa_trie(path)
+        read_arpa(path)
     said = str(caught.value)
     assert said.startswith(f"{path}:{line}: ")
     assert message in said
@@ -320,7 +325,7 @@ def test_a_line_of_100_mb_is_refused_at_once() -> None:
     for start, line in ((b"", 1), (head, 11)):
         file = io.BytesIO(start + b"a" * 100_000_000)
         with pytest.raises(BadDataError, match=rf"^<stream>:{line}: a line of more than 1048576 bytes"):
-            read_arpa_trie(file)
+            read_arpa(file)
         assert file.tell() < 10_000_000
 
 
@@ -334,15 +339,15 @@ def test_damaged_packing_and_missing_files_are_told(tmp_path: Path) -> None:
         with pytest.raises(BadDataError, match="truncated or damaged"):
             read(pack(SRILM.encode())[:-12])
     with pytest.raises(StategramError, match="cannot read"):
-        read_arpa_trie(tmp_path / "none.arpa")
+        read_arpa(tmp_path / "none.arpa")
     with pytest.raises(StategramError, match="cannot read"):
-        read_arpa_trie(tmp_path)
+        read_arpa(tmp_path)
 
 
 def test_words_and_trie_have_to_be_of_one_model(tmp_path: Path) -> None:
-    trie = read(SRILM)[1]
+    model = NgramModel(read(MITLM).vocabulary, read(SRILM).trie)
     with pytest.raises(UsageError, match="give those of one model"):
-        write_arpa_trie(tmp_path / "model.arpa", read(MITLM)[0], trie)
+        write_arpa(tmp_path / "model.arpa", model)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -252,7 +252,7 @@ def test_states_are_buckets_of_a_mixture(corpora: tuple[Corpus, Corpus], found: 
     np.testing.assert_allclose(np.exp(found_parts.log_probs), mixed, rtol=1e-12)
     np.testing.assert_allclose([part.weight for part in found_parts.parts], weights.mean(axis=0))
     np.testing.assert_allclose(
-        [part.log_prob for part in found_parts.parts], [one.log_prob for one in scores]
+        [part.perplexity for part in found_parts.parts], [one.perplexity for one in scores]
     )
 
 
@@ -342,10 +342,14 @@ def rewritten(folder: Path, change: Callable[[dict[str, dict[str, NDArray[Any]]]
 
 def test_nodes_without_counts_are_refused(folder: Path) -> None:
     rewritten(folder, lambda groups: groups["level2"].update(node_counts=np.array([], np.uint32)))
-    with pytest.raises(BadDataError, match="not a clustered model: its arrays do not fit together"):
+    with pytest.raises(
+        BadDataError, match=r"model: invalid clustered model \(its arrays do not fit together\)"
+    ):
         load_model(folder)
     rewritten(folder, lambda groups: groups["level2"].pop("node_counts"))
-    with pytest.raises(BadDataError, match=r"model: not a clustered model \('node_counts'\); write it again"):
+    with pytest.raises(
+        BadDataError, match=r"model: invalid clustered model \('node_counts'\); write it again"
+    ):
         load_model(folder)
 
 
@@ -393,7 +397,7 @@ def test_damage_that_is_not_looked_for_never_crashes(
     with suppress(BadDataError):
         model = load_model(place, ClusteredModel, verify=False)
     if model is None:
-        with pytest.raises(BadDataError, match=f"{re.escape(str(place))}: not a clustered model"):
+        with pytest.raises(BadDataError, match=f"{re.escape(str(place))}: invalid clustered model"):
             load_model(place, verify=False)
         return
     # What cannot be told from the truth still gives probabilities.

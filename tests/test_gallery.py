@@ -99,7 +99,7 @@ def test_a_model_folder_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) 
     head, *rows = (tmp_path / "states").read_text().splitlines()
     assert head == "state\tevents\tt-2\tw-1"
     assert {row.split("\t")[2] for row in rows} <= set(tags.tags)
-    with pytest.raises(BadDataError, match="not a clustered model"):
+    with pytest.raises(BadDataError, match="invalid clustered model"):
         replace(model, training_info={"tags": ["<unk>", "<s>", "</s>"]}).check()
     assert ClusteredModel.train(cluster(corpus, "w-1", states=4, categories=4, tags=tags)).tag_names == ()
 

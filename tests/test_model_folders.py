@@ -95,7 +95,7 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
     first, second = opened.manifest["parts"]
     for parts, message in (
         (3, "are no list"),
-        ([first], "not a mixture"),
+        ([first], "invalid mixture model"),
         (
             [first, {**second, "model": "crystal ball"}],
             "'crystal ball', this stategram knows ngram, category",
@@ -114,7 +114,7 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
         ([gate["buckets"][0], {**gate["buckets"][1], "part": 7}], "part 8 does not know"),
         ([gate["buckets"][0], {**gate["buckets"][1], "names": ["colour"]}], "does not know"),
         ([*gate["buckets"], length], "table-2"),
-        (3, "not a mixture"),
+        (3, "invalid mixture model"),
         ([], "buckets for each table"),
     ):
         write(gate={**gate, "buckets": buckets})

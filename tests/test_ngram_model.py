@@ -125,12 +125,12 @@ def test_a_flipped_byte_is_refused_with_the_name(folder: Path, name: str) -> Non
 def test_arrays_that_do_not_fit_are_refused_even_unverified(model: NgramModel, tmp_path: Path) -> None:
     other = Vocabulary.from_words(["one"])
     NgramModel(other, model.trie).save(tmp_path / "model")
-    with pytest.raises(BadDataError, match=r"model: not an n-gram model .*vocabulary.*write it again"):
+    with pytest.raises(BadDataError, match=r"model: invalid ngram model .*vocabulary.*write it again"):
         load_model(tmp_path / "model", verify=False)
     trie = copy.deepcopy(model.trie)
     trie.nodes[0, 2] = 0
     NgramModel(VOCABULARY, trie).save(tmp_path / "model")
-    with pytest.raises(BadDataError, match=r"model: not an n-gram model .*damaged.*write it again"):
+    with pytest.raises(BadDataError, match=r"model: invalid ngram model .*damaged.*write it again"):
         load_model(tmp_path / "model", verify=False)
 
 
@@ -156,7 +156,7 @@ def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
     with pytest.raises(BadDataError, match="'crystal ball', this stategram knows ngram"):
         load_model(folder)
     write(smoothing=None, report=3)
-    with pytest.raises(BadDataError, match="not an n-gram model"):
+    with pytest.raises(BadDataError, match="invalid ngram model"):
         load_model(folder)
 
 

@@ -31,6 +31,7 @@ from stategram.formats import read_arpa
 from stategram.models import Description, Gate, Model, Scores, State, Step
 from stategram.models import mixture as mixture_module
 from stategram.models.model_files import ModelFiles
+from stategram.storage import Folder
 from stategram.text import BEGIN
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
@@ -142,10 +143,14 @@ class Uniform(Model):
         pass
 
     def to_files(self) -> ModelFiles:
-        raise NotImplementedError
+        return ModelFiles()
+
+    @classmethod
+    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
+        return cls(vocabulary, **common)
 
 
-def test_a_new_kind_of_model_does_all_that_others_do() -> None:
+def test_a_new_kind_of_model_does_all_that_others_do(tmp_path: Path) -> None:
     model = Uniform(Vocabulary.from_words(["a", "b"]))
     assert model.perplexity("a b c") == pytest.approx(4.0)
     assert model.predict("a", 1) == [("<unk>", 0.25)]
@@ -153,6 +158,13 @@ def test_a_new_kind_of_model_does_all_that_others_do() -> None:
     assert model.advance(model.start(), "a") == Step(-math.log(4.0), State(None), None)
     mixture = Mixture.fit([model, NgramModel.train(corpus_from_sentences(["a b"]))], ["a b"])
     assert mixture.perplexity("a b") < 4.0
+    mixture.save(tmp_path / "model")
+    assert load_model(tmp_path / "model").perplexity("a b") == mixture.perplexity("a b")
+
+    class Derived(Uniform):
+        """No kind of its own."""
+
+    assert type(load_model(tmp_path / "model").parts[0]) is Uniform
 
 
 def test_any_model_can_be_evaluated() -> None:

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 import naive.ngram_models as naive
 from naive.entropy_pruning import entropy_prune
 from stategram import _core
-from stategram.counts import Workspace, count_ngrams
-from stategram.models.assembly import assemble
+from stategram.counts import count_ngrams
 from stategram.models.pruning import prune
 from stategram.models.smoothing import SMOOTHINGS, Estimates, estimate
-from stategram.models.trie import NgramTrie
+from stategram.models.trie import NgramTrie, assemble
 from stategram.resources import use_resources
 from texts import Text, long_text, make_corpus, texts
 
@@ -51,21 +50,19 @@ def make(
     text: Text, order: int, smoothing: str, min_counts: list[int], threads: int = 1, **room: object
 ) -> tuple[Estimates, NgramTrie]:
     with use_resources(threads=threads, **room):  # type: ignore[arg-type]
-        workspace = Workspace()
-        counts = count_ngrams(make_corpus(*text), order, workspace=workspace)
-        estimates = estimate(counts, smoothing, min_counts, workspace=workspace)
-        return estimates, assemble(estimates, workspace=workspace)
+        counts = count_ngrams(make_corpus(*text), order)
+        estimates = estimate(counts, smoothing, min_counts)
+        return estimates, assemble(estimates)
 
 
 def make_pruned(
     text: Text, order: int, smoothing: str, min_counts: list[int], threshold: float, threads: int = 1
 ) -> NgramTrie:
     with use_resources(threads=threads):
-        workspace = Workspace()
-        counts = count_ngrams(make_corpus(*text), order, workspace=workspace)
-        estimates = estimate(counts, smoothing, min_counts, workspace=workspace)
-        prune(estimates, threshold, workspace=workspace)
-        return assemble(estimates, workspace=workspace)
+        counts = count_ngrams(make_corpus(*text), order)
+        estimates = estimate(counts, smoothing, min_counts)
+        prune(estimates, threshold)
+        return assemble(estimates)
 
 
 def assert_same(trie: NgramTrie, expected: naive.NaiveNgramModel, *, of_rounded: bool = False) -> None:

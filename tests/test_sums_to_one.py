@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import Workspace, count_ngrams
+from stategram.counts import count_ngrams
 from stategram.models import SMOOTHINGS, NgramModel
-from stategram.models.smoothing import estimate, usual_min_counts
+from stategram.models.smoothing import default_min_counts, estimate
 from stategram.text import Corpus, Vocabulary
 from texts import Text, histories, long_text, make_corpus, texts
 
@@ -63,12 +63,11 @@ def test_to_nine_digits_before_they_are_rounded(smoothing: str, monkeypatch: pyt
         log10_floats(values, logs, threads)
 
     corpus = make_corpus(*long_text(20_000, 300))
-    workspace = Workspace()
     order = 4
-    counts = count_ngrams(corpus, order, workspace=workspace)
+    counts = count_ngrams(corpus, order)
     levels: list[Any] = list(counts.levels)
     monkeypatch.setattr(_core, "log10_floats", keep)
-    estimates = estimate(counts, smoothing, usual_min_counts(smoothing, order), workspace=workspace)
+    estimates = estimate(counts, smoothing, default_min_counts(smoothing, order))
     lower = exact[2]
     assert abs(lower.sum() - 1.0) < 1e-9
     for k in range(2, order + 1):

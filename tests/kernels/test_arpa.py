@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 import naive.arpa
 from naive.arpa import Model, Ngram
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter
-from stategram.models import NgramTrie, trie_numbers
+from stategram.counts import trie_numbers
+from stategram.models import NgramTrie
 
 # Long words, words of one byte, of letters and spaces outside of ASCII, and what looks like something else.
 WORDS = [

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stategram.models import NgramTrie, trie_numbers
+from stategram.counts import trie_numbers
+from stategram.models import NgramTrie
 
 Ngram = tuple[int, ...]
 

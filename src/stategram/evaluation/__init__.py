@@ -6,7 +6,8 @@ from stategram.evaluation.class_bigram import (
     class_bigram_perplexity,
 )
 from stategram.evaluation.normalisation import HistorySum, history_sums
-from stategram.evaluation.perplexity import OrderFigures, PartFigures, PerplexityFigures, evaluate
+from stategram.evaluation.perplexity import OrderFigures, PerplexityFigures, evaluate
+from stategram.models import PartFigures
 
 __all__ = [
     "ClassBigramFigures",

@@ -23,16 +23,10 @@ class HistorySum:
         return abs(self.total - 1.0) if np.isfinite(self.total) else float("inf")
 
 
-def history_sums(
-    model: Model,
-    samples: int = 100,
-    *,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> list[HistorySum]:
-    """Sum the probabilities after random histories: half are n-grams of the model, half are any words.
+def history_sums(model: Model, samples: int = 100, *, progress: Progress | None = None) -> list[HistorySum]:
+    """Sum the probabilities after random histories, always the same: half are n-grams, half are any words.
 
-    The first two are always the history without words and the sentence start.
+    The first two are the history without words and the sentence start.
 
     Examples
     --------
@@ -42,7 +36,7 @@ def history_sums(
     True
 
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     sums = []
     for i in range(samples):
         if i < 2:
@@ -50,8 +44,7 @@ def history_sums(
         elif i % 2 == 0:
             history = model.sample_history(random)
         else:
-            ids = random.integers(0, len(model.vocabulary), max(model.order - 1, 1))
-            history = tuple(map(model.vocabulary.word, ids.tolist()))
+            history = Model.sample_history(model, random)
         total = float(model.distribution(history, sentence_start=False).sum())
         sums.append(HistorySum(history, total))
         if progress:

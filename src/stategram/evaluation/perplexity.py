@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models import Model
+from stategram.models import Model, PartFigures
 from stategram.text import Corpus, as_corpus
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
@@ -22,15 +22,6 @@ class OrderFigures:
     events: int
     share: float
     perplexity: float
-
-
-@dataclass(frozen=True)
-class PartFigures:
-    """A part of a mixture: its perplexity alone, and its weight, on average over all events."""
-
-    name: str
-    perplexity: float
-    weight: float
 
 
 @dataclass(frozen=True)
@@ -98,10 +89,7 @@ def evaluate(model: Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> Pe
         else tuple(
             _order_figures(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
         ),
-        parts=tuple(
-            PartFigures(part.name, _perplexity(-part.log_prob / np.log(2.0) / len(surprisals)), part.weight)
-            for part in scores.parts
-        ),
+        parts=scores.parts,
     )
 
 

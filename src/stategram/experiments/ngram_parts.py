@@ -22,7 +22,7 @@ from stategram.experiments.recipe_part import (
     number_of_classes,
 )
 from stategram.experiments.training import ClassSource, Training
-from stategram.models import SMOOTHINGS, CategoryNgramModel, NgramModel, check_min_counts, usual_min_counts
+from stategram.models import SMOOTHINGS, CategoryNgramModel, NgramModel, check_min_counts, default_min_counts
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
 
@@ -69,7 +69,7 @@ class NgramPart(Part, frozen=True, tag="ngram"):
 
     def resolve(self, corpus: Corpus) -> NgramPart:
         """Fill in the counts of the smoothing."""
-        counts = self.min_counts or list(usual_min_counts(self.smoothing, self.order))
+        counts = self.min_counts or list(default_min_counts(self.smoothing, self.order))
         return msgspec.structs.replace(self, min_counts=counts)
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:

@@ -1,6 +1,6 @@
 """Files that other tools read and write."""
 
-from stategram.formats.arpa import read_arpa, read_arpa_trie, write_arpa, write_arpa_trie
+from stategram.formats.arpa import read_arpa, write_arpa
 from stategram.formats.class_files import CLASS_FORMATS, read_classes, write_classes
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
 from stategram.formats.models import open_model
@@ -10,10 +10,8 @@ __all__ = [
     "MODEL_CLASS_FORMATS",
     "open_model",
     "read_arpa",
-    "read_arpa_trie",
     "read_classes",
     "write_arpa",
-    "write_arpa_trie",
     "write_classes",
     "write_model_classes",
     "write_states",

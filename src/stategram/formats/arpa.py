@@ -30,11 +30,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
+from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, NgramTrie, damage_error, trie_numbers
+from stategram.models import NgramModel, NgramTrie, damage_error
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name
@@ -56,7 +56,10 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     Returns
     -------
     NgramModel
-        Its ``training_info`` has what the file holds and what had to be added; see `read_arpa_trie`.
+        Its vocabulary is that of the special words, then of the other 1-grams in the order of the file. Its
+        ``training_info`` has ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many
+        n-grams were added because longer ones start with them; ``added_words``: special words that were
+        missing; ``unknown_word``: how the file spells ``<unk>``, None if it has none.
 
     Raises
     ------
@@ -70,8 +73,48 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
     NgramModel(order 1, 4 n-grams, unknown)
 
     """
-    vocabulary, trie, info = read_arpa_trie(place, progress=progress)
+    source = os.fspath(place) if isinstance(place, os.PathLike) else place
+    reader = ArpaReader(Resources.current().threads)
+    total = total_size([source]) if isinstance(source, str) else None
+    vocabulary: Vocabulary | None = None
+    try:
+        for block, taken in read_blocks(source):
+            if reader.feed(block):
+                vocabulary = _number_words(reader)
+            report_bytes(progress, taken, total)
+        if reader.finish():
+            vocabulary = _number_words(reader)
+            reader.finish()
+    except ArpaProblem as problem:
+        if isinstance(source, str) and (folder := _model_folder_of(Path(source))):
+            raise BadDataError(
+                f"{source}: no ARPA file, but a file of the model folder {folder}; give the folder"
+            ) from None
+        raise BadDataError(f"{display_name(source)}:{problem}") from None
+    assert vocabulary is not None  # no file ends well before its words
+    begins, words, nodes, leaves = reader.take_trie()
+    trie = NgramTrie(
+        trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
+    )
+    info = {
+        "ngrams": reader.counts,
+        "inserted_starts": reader.inserted,
+        "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
+        "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
+    }
     return NgramModel(vocabulary, trie, training_info=info)
+
+
+def _model_folder_of(file: Path) -> Path | None:
+    """Return the folder of a file, if it looks like a model folder and the file like one of its own."""
+    folder = file.absolute().parent
+    return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
+
+
+def _number_words(reader: ArpaReader) -> Vocabulary:
+    vocabulary = Vocabulary.from_letters(*reader.words())
+    reader.number_words(trie_numbers(len(vocabulary)))
+    return vocabulary
 
 
 def write_arpa(
@@ -111,105 +154,34 @@ def write_arpa(
     \end\
 
     """
-    try:
-        write_arpa_trie(place, model.vocabulary, model.trie, progress=progress)
-    except DamagedModel as error:
-        raise damage_error(model.folder, error) from error
-
-
-def read_arpa_trie(
-    place: Place, *, progress: Progress | None = None
-) -> tuple[Vocabulary, NgramTrie, dict[str, Any]]:
-    """Read an ARPA file as `read_arpa` does, to the parts of a model.
-
-    Returns
-    -------
-    vocabulary
-        The special words, then the other 1-grams in the order of the file.
-    trie
-        The n-grams.
-    info
-        ``ngrams``: how many of each order the file holds; ``inserted_starts``: how many n-grams were added
-        because longer ones start with them; ``added_words``: special words that were missing;
-        ``unknown_word``: how the file spells ``<unk>``, None if it has none.
-
-    """
-    source = os.fspath(place) if isinstance(place, os.PathLike) else place
-    reader = ArpaReader(Resources.current().threads)
-    total = total_size([source]) if isinstance(source, str) else None
-    vocabulary: Vocabulary | None = None
-    try:
-        for block, taken in read_blocks(source):
-            if reader.feed(block):
-                vocabulary = _number_words(reader)
-            report_bytes(progress, taken, total)
-        if reader.finish():
-            vocabulary = _number_words(reader)
-            reader.finish()
-    except ArpaProblem as problem:
-        if isinstance(source, str) and (folder := _model_folder_of(Path(source))):
-            raise BadDataError(
-                f"{source}: no ARPA file, but a file of the model folder {folder}; give the folder"
-            ) from None
-        raise BadDataError(f"{display_name(source)}:{problem}") from None
-    assert vocabulary is not None  # no file ends well before its words
-    begins, words, nodes, leaves = reader.take_trie()
-    trie = NgramTrie(
-        trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
-    )
-    info = {
-        "ngrams": reader.counts,
-        "inserted_starts": reader.inserted,
-        "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
-        "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
-    }
-    return vocabulary, trie, info
-
-
-def _model_folder_of(file: Path) -> Path | None:
-    """Return the folder of a file, if it looks like a model folder and the file like one of its own."""
-    folder = file.absolute().parent
-    return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
-
-
-def _number_words(reader: ArpaReader) -> Vocabulary:
-    vocabulary = Vocabulary.from_letters(*reader.words())
-    reader.number_words(trie_numbers(len(vocabulary)))
-    return vocabulary
-
-
-def write_arpa_trie(
-    place: Place,
-    vocabulary: Vocabulary,
-    trie: NgramTrie,
-    *,
-    progress: Progress | None = None,
-) -> None:
-    """Write the parts of a model as `write_arpa` does."""
+    vocabulary, trie = model.vocabulary, model.trie
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
             f"the vocabulary has {len(vocabulary)} words and the trie {len(trie.numbers)}; "
             "give those of one model"
         )
-    writer = ArpaWriter(
-        vocabulary.letters,
-        vocabulary.offsets,
-        trie.numbers,
-        trie.begins,
-        trie.words,
-        trie.nodes.reshape(-1),
-        trie.leaves.reshape(-1),
-        Resources.current().threads,
-    )
-    with atomic_open(place) as file:
-        counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
-        file.write(f"\\data\\\n{counts}".encode())
-        for level, count in enumerate(trie.sizes, 1):
-            file.write(f"\n\\{level}-grams:\n".encode())
-            for begin in range(0, count, _NGRAMS_A_BLOCK):
-                end = min(begin + _NGRAMS_A_BLOCK, count)
-                file.write(writer.lines(level, begin, end))
-                if progress:
-                    done, total = sum(trie.sizes[: level - 1]) + end, sum(trie.sizes)
-                    progress(done / total, f"{done:,} of {total:,} n-grams")
-        file.write(b"\n\\end\\\n")
+    try:
+        writer = ArpaWriter(
+            vocabulary.letters,
+            vocabulary.offsets,
+            trie.numbers,
+            trie.begins,
+            trie.words,
+            trie.nodes.reshape(-1),
+            trie.leaves.reshape(-1),
+            Resources.current().threads,
+        )
+        with atomic_open(place) as file:
+            counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
+            file.write(f"\\data\\\n{counts}".encode())
+            for level, count in enumerate(trie.sizes, 1):
+                file.write(f"\n\\{level}-grams:\n".encode())
+                for begin in range(0, count, _NGRAMS_A_BLOCK):
+                    end = min(begin + _NGRAMS_A_BLOCK, count)
+                    file.write(writer.lines(level, begin, end))
+                    if progress:
+                        done, total = sum(trie.sizes[: level - 1]) + end, sum(trie.sizes)
+                        progress(done / total, f"{done:,} of {total:,} n-grams")
+            file.write(b"\n\\end\\\n")
+    except DamagedModel as error:
+        raise damage_error(model.folder, error) from error

@@ -27,7 +27,6 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -266,11 +265,11 @@ class _Word(msgspec.Struct):
     count: int = 0
 
 
-class _Class(msgspec.Struct, rename={"label": "class"}, omit_defaults=True):
+class _Class(msgspec.Struct, rename={"label": "class"}, omit_defaults=True, kw_only=True):
     label: int | str
     count: int
-    words: list[_Word]
     bits: str | None = None
+    words: list[_Word]
 
 
 class _Classes(msgspec.Struct):
@@ -284,15 +283,17 @@ def _json(
 ) -> bytes:
     n_classes = max(int(label.max(initial=-1)) + 1, len(bit_paths or ()))
     ends = np.searchsorted(label, np.arange(n_classes + 1)).tolist()
-    number = count.tolist()
-    classes: list[dict[str, Any]] = []
-    for g, (begin, end) in enumerate(pairwise(ends)):
-        entry: dict[str, Any] = {"class": g, "count": sum(number[begin:end])}
-        if bit_paths is not None:
-            entry["bits"] = bit_paths[g]
-        entry["words"] = [{"word": words[i], "count": number[i]} for i in range(begin, end)]
-        classes.append(entry)
-    return msgspec.json.encode({"version": 1, "n_classes": n_classes, "classes": classes}) + b"\n"
+    numbers = count.tolist()
+    classes = [
+        _Class(
+            label=g,
+            count=sum(numbers[begin:end]),
+            bits=None if bit_paths is None else bit_paths[g],
+            words=list(map(_Word, words[begin:end], numbers[begin:end])),
+        )
+        for g, (begin, end) in enumerate(pairwise(ends))
+    ]
+    return msgspec.json.encode(_Classes(1, n_classes, classes)) + b"\n"
 
 
 def _read_json(name: str, data: bytes) -> dict[str, str]:

@@ -1,16 +1,15 @@
 """Models of p(w | history), all with the same methods."""
 
-from stategram.counts import trie_numbers
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
-from stategram.models.loading import load_model
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import Description, DescriptionTable, Model
+from stategram.models.model_files import load_model
 from stategram.models.ngram import NgramModel, damage_error
-from stategram.models.scores import PartScore, Scores, State, Step, WordScore
-from stategram.models.smoothing import SMOOTHINGS, check_min_counts, usual_min_counts
+from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
+from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
 
 __all__ = [
@@ -25,16 +24,15 @@ __all__ = [
     "Model",
     "NgramModel",
     "NgramTrie",
-    "PartScore",
+    "PartFigures",
     "Scores",
     "State",
     "Step",
     "WordScore",
     "check_min_counts",
     "damage_error",
+    "default_min_counts",
     "fit_weights",
     "interpolate",
     "load_model",
-    "trie_numbers",
-    "usual_min_counts",
 ]

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
-from stategram.errors import BadDataError
-from stategram.models.category_words import Categories, category_ids, word_probabilities
+from stategram.errors import BadDataError, UsageError
+from stategram.models.discounts import word_probabilities
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Vocabulary,
+    corpus_from_sentences,
+    dense_ids,
+)
 from stategram.wording import plural
+
+Categories: TypeAlias = "Mapping[str, Hashable] | NDArray[np.integer[Any]] | Sequence[int]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +40,8 @@ class CategoryNgramModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     ngram
         The model of categories, whose words are their numbers.
     categories
@@ -38,8 +49,6 @@ class CategoryNgramModel(Model):
         themselves; ``<unk>`` there is the category of ``<unk>``.
     word_probs
         For each word, its probability in its category; 0 for ``<s>``.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -94,11 +103,13 @@ class CategoryNgramModel(Model):
         vocabulary = corpus.vocabulary
         if isinstance(categories, WordClasses):
             categories = dict(zip(categories.words_, categories.labels_.tolist(), strict=True))
-        ids = category_ids(vocabulary, categories)
+        ids = _category_ids(vocabulary, categories)
         n_categories = int(ids.max()) + 1
         probs, discount = word_probabilities(corpus.word_counts, ids)
+        # The category of <unk> has its name; those of other words are 1, 2, ...
+        names = Vocabulary.from_words(map(str, range(1, n_categories - len(SPECIAL_WORDS) + 1)))
         ngram = NgramModel.train(
-            Corpus(ids[corpus.ids], corpus.sentence_starts, _category_vocabulary(n_categories)),
+            Corpus(ids[corpus.ids], corpus.sentence_starts, names),
             order,
             smoothing=smoothing,
             progress=progress,
@@ -157,11 +168,9 @@ class CategoryNgramModel(Model):
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text, in one walk over it."""
-        self._check_features(features)
-        corpus = self._corpus(text)
-        node, category = self._first_state(state).value
+        corpus, first = self._to_score(text, features, state)
         scores = self.ngram.score_mapped(
-            corpus, self._numbers, [name for name in features if name != "category"], State(node)
+            corpus, self._numbers, [name for name in features if name != "category"], State(first.value[0])
         )
         log_probs = scores.log_probs
         log_probs += self._log_word_probs[corpus.ids]
@@ -170,10 +179,10 @@ class CategoryNgramModel(Model):
             last = np.empty(corpus.n_events, np.float32)
             last[1:] = self.categories.astype(np.float32)[corpus.ids[:-1]]
             last[corpus.sentence_starts[:-1]] = BEGIN
-            last[:1] = category
+            last[:1] = first.value[1]
             found["category"] = last
-        if corpus.n_events > 0:
-            category = BEGIN if corpus.ids[-1] == END else int(self.categories[corpus.ids[-1]])
+        before, words = self._open_sentence(corpus, first)
+        category = int(self.categories[words[-1]]) if len(words) else before.value[1]
         return Scores(corpus, log_probs, State((scores.state.value, category)), features=found)
 
     def advance(self, state: State, word: str) -> Step:
@@ -204,39 +213,25 @@ class CategoryNgramModel(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {"model": self.kind, "report": dict(self.training_info), "recipe": dict(self.metadata)},
-            {"words": {"symbols": self.categories, "word_probs": self.word_probs}},
-            parts=(self.ngram.to_files(),),
+            arrays={"words": {"symbols": self.categories, "word_probs": self.word_probs}},
+            parts=(self.ngram,),
         )
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CategoryNgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("words")
-        try:
-            (ngram,) = parts
-            categories, word_probs = arrays["symbols"], arrays["word_probs"]
-            if not isinstance(ngram, NgramModel):
-                raise TypeError("its categories have no n-gram model")
-            if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
-                raise ValueError("its categories are not those of its vocabulary")
-            if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
-                raise ValueError("a category is not in its n-gram model")
-            return cls(
-                vocabulary,
-                ngram,
-                categories,
-                word_probs,
-                training_info=dict(folder.manifest["report"]),
-                metadata=dict(folder.manifest["recipe"]),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(
-                f"{folder.path}: not a category n-gram model ({error}); write it again"
-            ) from error
+        (ngram,) = parts
+        categories, word_probs = arrays["symbols"], arrays["word_probs"]
+        if not isinstance(ngram, NgramModel):
+            raise TypeError("its categories have no n-gram model")
+        if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
+            raise ValueError("its categories are not those of its vocabulary")
+        if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
+            raise ValueError("a category is not in its n-gram model")
+        return cls(vocabulary, ngram, categories, word_probs, **common)
 
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:
@@ -249,6 +244,33 @@ class CategoryNgramModel(Model):
         return logs
 
 
-def _category_vocabulary(size: int) -> Vocabulary:
-    """Return the names of categories: that of ``<unk>`` is the first, the others are 1, 2, ..."""
-    return Vocabulary.from_words(map(str, range(1, size - len(SPECIAL_WORDS) + 1)))
+def _category_ids(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.uint32]:
+    """Return the category of each word, as the id of a vocabulary in which categories are the words.
+
+    Its special words: ``<unk>`` is the category of ``<unk>`` and of all words without one; ``<s>`` and
+    ``</s>`` are themselves. So no id is without a word, and no probability is lost.
+    """
+    labels = _labels(vocabulary, categories)
+    with_unknown = (labels == labels[UNKNOWN]) | (labels < 0)
+    with_unknown[[BEGIN, END]] = False
+    others = ~with_unknown
+    others[[BEGIN, END]] = False
+    ids = np.full(len(vocabulary), UNKNOWN, np.uint32)
+    ids[[BEGIN, END]] = BEGIN, END
+    ids[others] = len(SPECIAL_WORDS) + np.unique(labels[others], return_inverse=True)[1].reshape(-1)
+    return ids
+
+
+def _labels(vocabulary: Vocabulary, categories: Categories) -> NDArray[np.int64]:
+    if isinstance(categories, Mapping):
+        words = vocabulary.words
+        numbers = dense_ids(categories[word] for word in words if word in categories)
+        labels = (numbers[categories[word]] if word in categories else -1 for word in words)
+        return np.fromiter(labels, np.int64, len(words))
+    given = np.asarray(categories)
+    if given.shape != (len(vocabulary),) or not np.issubdtype(given.dtype, np.integer):
+        raise UsageError(
+            f"the categories are an array of {given.dtype} and of shape {given.shape}; "
+            f"give an integer for each of the {len(vocabulary)} words of the vocabulary"
+        )
+    return given.astype(np.int64)

@@ -14,12 +14,19 @@ from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.errors import BadDataError, UsageError
-from stategram.models.category_words import word_probabilities
-from stategram.models.level_weights import default_level_weights, learn_level_weights
+from stategram.models.discounts import word_probabilities
 from stategram.models.model import Description, DescriptionTable, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
-from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree, state_tree
+from stategram.models.state_tree import (
+    N_COUNT_BUCKETS,
+    ContextStates,
+    StateLevel,
+    StateTree,
+    default_level_weights,
+    learn_level_weights,
+    state_tree,
+)
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
@@ -28,6 +35,7 @@ from stategram.wording import plural
 # high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same
 # for two million and for 40 million words.
 _DISCOUNTS = (0.7, 1.1, 1.5)
+_INCONSISTENT = "its arrays do not fit together"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +44,8 @@ class ClusteredModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     tree
         The states of contexts.
     categories
@@ -48,8 +56,6 @@ class ClusteredModel(Model):
         For each level of the tree, how often each category follows each state: a row for each state.
     level_weights
         For each level and each count bucket of a context, the weight of its state against the level above.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -122,9 +128,7 @@ class ClusteredModel(Model):
                 **({"tags": list(tree.tag_names)} if tree.tag_names else {}),
             },
         )
-        if heldout is None:
-            return model
-        return model._with_learned_weights(heldout)
+        return model if heldout is None else model._with_learned_weights(heldout)
 
     def __repr__(self) -> str:
         return (
@@ -187,31 +191,23 @@ class ClusteredModel(Model):
             ("Clustered", shape),
             ("Parameters", self.parameters),
         )
-        levels = self.training_info.get("levels", ())
+        columns = {
+            "Contexts": "nodes",
+            "Moved on their own": "movable",
+            "Sweeps": "sweeps",
+            "Criterion": "criterion",
+            "Training perplexity": "perplexity",
+        }
         rows = tuple(
             (
                 level["level"],
                 str(self.tree.definition.values[level["level"] - 1]),
-                level["nodes"],
-                level["movable"],
-                level["sweeps"],
-                level["criterion"],
-                level["perplexity"],
+                *(level[name] for name in columns.values()),
             )
-            for level in levels
+            for level in self.training_info.get("levels", ())
         )
-        columns = (
-            "Level",
-            "Refines by",
-            "Contexts",
-            "Moved on their own",
-            "Sweeps",
-            "Criterion",
-            "Training perplexity",
-        )
-        return Description(
-            facts, (DescriptionTable("Levels of the context tree", columns, rows),) if rows else ()
-        )
+        table = DescriptionTable("Levels of the context tree", ("Level", "Refines by", *columns), rows)
+        return Description(facts, (table,) if rows else ())
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
@@ -220,13 +216,12 @@ class ClusteredModel(Model):
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each context is looked up once."""
-        self._check_features(features)
-        corpus, history = self._corpus(text), self._first_state(state).value
+        corpus, first = self._to_score(text, features, state)
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         for begin, piece in corpus.pieces():
             here = slice(begin, begin + piece.n_events)
-            levels = self._find(piece, history if begin == 0 else self.start().value)
+            levels = self._find(piece, (first if begin == 0 else self.start()).value)
             categories = self.categories[piece.ids]
             probs = self._frequencies[categories]
             for weights, table, (states, buckets) in self._weighted(levels):
@@ -235,7 +230,10 @@ class ClusteredModel(Model):
                 log_probs[here] = np.log(probs * self.word_probs[piece.ids])
             for name, values in found.items():
                 values[here] = levels[-1][0] if name == "state" else levels[int(name[5:]) - 1][1]
-        return Scores(corpus, log_probs, State(self._history_at_end(corpus, history)), features=found)
+        before, words = self._open_sentence(corpus, first)
+        width = len(before.value)
+        after = State((*before.value, *words[-width:].tolist())[-width:])
+        return Scores(corpus, log_probs, after, features=found)
 
     def _find(self, corpus: Corpus, history: tuple[int, ...]) -> list[ContextStates]:
         """Look up the contexts of a text whose first sentence goes on from a history."""
@@ -246,16 +244,6 @@ class ClusteredModel(Model):
         starts[0] = 0
         found = self.tree.find(Corpus(ids, starts, self.vocabulary))
         return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
-
-    def _history_at_end(self, corpus: Corpus, history: tuple[int, ...]) -> tuple[int, ...]:
-        start: tuple[int, ...] = self.start().value
-        if corpus.n_events == 0:
-            return history
-        if corpus.ids[-1] == END:
-            return start
-        before = history if corpus.n_sentences == 1 else start
-        last = corpus.sentence(corpus.n_sentences - 1)[-len(history) :].tolist()
-        return (*before, *last)[-len(history) :]
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
@@ -269,6 +257,10 @@ class ClusteredModel(Model):
 
     def check(self) -> None:
         """Check every part; BadDataError if the model is inconsistent."""
+        if not self._is_consistent():
+            raise BadDataError(f"invalid clustered model: {_INCONSISTENT}; write it again")
+
+    def _is_consistent(self) -> bool:
         n_states, n_categories = self.counts[-1].shape
         n_words = len(self.vocabulary)
         fine = (
@@ -289,9 +281,7 @@ class ClusteredModel(Model):
             fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
                 table[:, sums == 0].any() for table in self.counts
             )
-        fine = fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
-        if not fine:
-            raise BadDataError("not a clustered model: its arrays do not fit together; write it again")
+        return fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
 
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
@@ -315,46 +305,41 @@ class ClusteredModel(Model):
                 "counts": counts[rows, columns],
             }
         manifest = {
-            "model": self.kind,
             "context": str(self.tree.definition),
             "tree_order": self.tree.definition.tree_order,
             "states": self.n_states,
             "categories": self.n_categories,
-            "report": dict(self.training_info),
-            "recipe": dict(self.metadata),
         }
-        return ModelFiles(self.vocabulary, manifest, arrays)
+        return ModelFiles(manifest, arrays)
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> ClusteredModel:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> ClusteredModel:
         """Inverse of `to_files`."""
-        try:
-            manifest = folder.manifest
-            definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
-            words = folder.arrays("words")
-            maps, levels, tables = [], [], []
-            for number in range(1, len(definition.values) + 1):
-                arrays = folder.arrays(f"level{number}")
-                maps.append(arrays["map"])
-                levels.append(
-                    StateLevel(
-                        arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"]
-                    )
-                )
-                tables.append(_table(arrays, int(manifest["states"]), int(manifest["categories"])))
-            model = cls(
-                vocabulary,
-                StateTree(definition, tuple(maps), tuple(levels), int(manifest["states"]) - 1),
-                words["categories"],
-                words["word_probs"],
-                tuple(tables),
-                words["trust"],
-                training_info=dict(manifest["report"]),
-                metadata=dict(manifest["recipe"]),
+        manifest = folder.manifest
+        definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
+        n_states, n_categories = int(manifest["states"]), int(manifest["categories"])
+        maps, levels, tables = [], [], []
+        for number in range(1, len(definition.values) + 1):
+            arrays = folder.arrays(f"level{number}")
+            maps.append(arrays["map"])
+            levels.append(
+                StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"])
             )
-            model.check()
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise BadDataError(f"{folder.path}: not a clustered model ({error}); write it again") from error
+            tables.append(_table(arrays, n_states, n_categories))
+        words = folder.arrays("words")
+        model = cls(
+            vocabulary,
+            StateTree(definition, tuple(maps), tuple(levels), n_states - 1),
+            words["categories"],
+            words["word_probs"],
+            tuple(tables),
+            words["trust"],
+            **common,
+        )
+        if not model._is_consistent():
+            raise ValueError(_INCONSISTENT)
         return model
 
     @cached_property
@@ -395,8 +380,7 @@ class ClusteredModel(Model):
 
     def _with_learned_weights(self, heldout: Corpus) -> ClusteredModel:
         """Learn the interpolation weights of the levels on a text in the vocabulary."""
-        categories = self.categories[heldout.ids]
-        found = self.tree.find(heldout)
+        categories, found = self.categories[heldout.ids], self.tree.find(heldout)
         own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
         buckets = [of_level for _, of_level in found]
         weights = learn_level_weights(self.level_weights, self._frequencies[categories], own, buckets)

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-DEFAULT_DISCOUNTS = (0.5, 1.0, 1.5)
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.text import BEGIN
 
 
 def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], str | None]:
@@ -25,7 +28,7 @@ def kneser_ney_discounts(n: Sequence[int]) -> tuple[tuple[float, float, float], 
         # A discount of 0 could leave a history without any weight for unseen words.
         if all(0 < discount <= r for r, discount in enumerate(found, 1)):
             return found, None
-    return DEFAULT_DISCOUNTS, (
+    return (0.5, 1.0, 1.5), (
         "too few rare ones to estimate discounts from; the default discounts 0.5, 1 and 1.5 are used"
     )
 
@@ -56,3 +59,27 @@ def good_turing_ratios(n: Sequence[int], max_count: int) -> tuple[list[float], s
         wrong.append(r)
     note = f"counts of {', '.join(map(str, wrong))} are not discounted: too irregular" if wrong else None
     return ratios, note
+
+
+def word_probabilities(
+    counts: NDArray[np.int64], ids: NDArray[np.uint32]
+) -> tuple[NDArray[np.float64], float]:
+    """Return p(w | g) of each word w in its category g, and the discount D.
+
+        p(w | g) = (max(N(w) - D, 0) + D n+(g) / n(g)) / N(g)
+
+    n(g): the words of g, n+(g): those that occur. D is the leaving-one-out estimate n1 / (n1 + 2 n2) from the
+    numbers of words that occur once and twice. A category that does not occur is uniform.
+    """
+    known = counts > 0
+    seen = np.bincount(counts[counts < 3], minlength=3)
+    (discount, _, _), _ = absolute_discount(seen.tolist())
+    n = np.bincount(ids)
+    total = np.bincount(ids, weights=counts)
+    n_seen = np.bincount(ids, weights=known)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_category = np.where(total > 0, discount * n_seen / n / total, 1 / n)
+        own = np.where(known, (counts - discount) / total[ids], 0.0)
+    probs: NDArray[np.float64] = own + of_category[ids]
+    probs[BEGIN] = 0.0
+    return probs, discount

@@ -20,19 +20,21 @@ from stategram.errors import UsageError
 Features: TypeAlias = Mapping[str, NDArray[np.float32]]
 """Features of histories that a part knows: for each name a value for each event."""
 
-_MAX_LEVELS = 8
-_SINGLE: dict[str, tuple[str, ...]] = {
-    "length": ("length",),
-    "backoff": ("length", "backoff"),
-    "category": ("category",),
-    "state": ("state",),
+# The features that look up each table besides that of all histories; `all` has those that the parts know.
+_TABLES: dict[str, tuple[tuple[str, ...], ...]] = {
+    "none": (),
+    "length": (("length",),),
+    "backoff": (("length", "backoff"),),
+    "category": (("category",),),
+    "state": (("state",),),
+    "all": (
+        ("length", "backoff"),
+        ("category",),
+        ("state",),
+        *((f"size-{level}",) for level in range(1, 9)),
+    ),
 }
-# The tables of `all`, as far as parts have these features.
-_ALL = (
-    *(_SINGLE[kind] for kind in ("backoff", "category", "state")),
-    *((f"size-{level}",) for level in range(1, _MAX_LEVELS + 1)),
-)
-GATE_KINDS = ("none", *_SINGLE, "all")
+GATE_KINDS = tuple(_TABLES)
 
 _MAX_QUANTILES = 16
 _EVENTS_PER_BUCKET = 50
@@ -42,30 +44,20 @@ _MAX_VALUES = 1 << 24
 
 @dataclass(frozen=True)
 class Buckets:
-    """The buckets of one table.
-
-    Parameters
-    ----------
-    names
-        The features of a history that choose its bucket: none, for a single bucket; an integer; or an integer
-        and any other number, of which ranges are buckets.
-    part
-        The part of the mixture whose features they are.
-    edges
-        For each value of the first feature, the edges between ranges of the second. The last entry is for
-        all greater values.
-
-    """
+    """The buckets of one table."""
 
     names: tuple[str, ...] = ()
+    """The features of a history that choose its bucket: none, for a single bucket; an integer; or an integer
+    and any other number, of which ranges are buckets."""
     part: int = 0
+    """The part of the mixture whose features they are."""
     edges: tuple[tuple[float, ...], ...] = ((),)
+    """For each value of the first feature, the edges between ranges of the second; the last entry is for all
+    greater values."""
 
     @classmethod
     def learn(cls, names: tuple[str, ...], part: int, features: Features) -> Buckets:
         """Choose edges so that the events with these features fall evenly into the ranges of a value."""
-        if not names:
-            return cls()
         first = features[names[0]].astype(np.int64)
         n = int(first.max(initial=-1)) + 2  # one more for what was not met
         if len(names) == 1:
@@ -126,34 +118,19 @@ def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Gate:
-    """Weights of parts by the buckets of a history.
+    """Weights of parts by the buckets of a history: the products of its rows, made to sum to one.
 
-    Parameters
-    ----------
-    kind
-        Which features of a history choose its weights: ``none``; ``length``, the number of words that an
-        n-gram model knows; ``backoff``, that and its back-off weight; ``category``, that of the last word;
-        ``state``, that of a clustered model; ``all`` of these, and the count buckets of contexts, together.
-    buckets
-        How each table is looked up.
-    tables
-        For each a row for each bucket, with a number for each part; a row sums to one.
-
-    Notes
-    -----
-    The weights of a history are the products of its rows, made to sum to one: a log-linear model.
-
-    Examples
-    --------
     >>> Gate.constant([0.25, 0.75]).weights({}, 2)
     array([[0.25, 0.75],
            [0.25, 0.75]])
-
     """
 
     kind: str
+    """Which features of a history choose its weights; `Mixture.fit` describes each kind."""
     buckets: tuple[Buckets, ...]
+    """How each table is looked up."""
     tables: tuple[NDArray[np.float64], ...]
+    """For each a row for each bucket, with a number for each part; a row sums to one."""
 
     @classmethod
     def constant(cls, weights: Sequence[float] | NDArray[np.float64]) -> Gate:
@@ -220,25 +197,20 @@ class Gate:
         return cls(str(entry["kind"]), buckets, tables)
 
 
-def available_kinds(features: Sequence[Mapping[str, object]]) -> list[str]:
+def available_kinds(features: Sequence[Features]) -> list[str]:
     """Return the kinds that the features of parts allow, the simplest first."""
-    kinds = ["none", *(kind for kind, names in _SINGLE.items() if _first_with(names, features) is not None)]
-    if sum(_first_with(names, features) is not None for names in _ALL) > 1:
-        kinds.append("all")
-    return kinds
+    found = {kind: len(learn_buckets(kind, features)) - 1 for kind in GATE_KINDS}
+    return [kind for kind in GATE_KINDS if kind == "none" or found[kind] > (kind == "all")]
 
 
 def learn_buckets(kind: str, features: Sequence[Features]) -> tuple[Buckets, ...]:
-    """Return the buckets of an available kind; the first table is that of all histories."""
-    if kind == "none":
-        return (Buckets(),)
-    found = [(names, _first_with(names, features)) for names in (_ALL if kind == "all" else (_SINGLE[kind],))]
-    return (
-        Buckets(),
-        *(Buckets.learn(names, part, features[part]) for names, part in found if part is not None),
-    )
+    """Return the buckets of a kind, from the first part that has the features of each table.
 
-
-def _first_with(names: tuple[str, ...], features: Sequence[Mapping[str, object]]) -> int | None:
-    having = (part for part, known in enumerate(features) if all(name in known for name in names))
-    return next(having, None)
+    The first table is that of all histories.
+    """
+    tables = [Buckets()]
+    for names in _TABLES[kind]:
+        part = next((i for i, known in enumerate(features) if known.keys() >= set(names)), None)
+        if part is not None:
+            tables.append(Buckets.learn(names, part, features[part]))
+    return tuple(tables)

@@ -6,17 +6,17 @@ import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import Description, Model, Text, split_words
 from stategram.models.model_files import ModelFiles
-from stategram.models.scores import PartScore, Scores, State
+from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
 from stategram.text import SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, as_corpus
@@ -180,13 +180,12 @@ class Mixture(Model):
 
     def describe(self) -> Description:
         """Return the number of its parts and weights."""
-        return Description(
-            (
-                ("Parts", len(self.parts)),
-                ("Weights by", self.gate.kind),
-                ("Weights", self.gate.parameters),
-            )
+        facts = (
+            ("Parts", len(self.parts)),
+            ("Weights by", self.gate.kind),
+            ("Weights", self.gate.parameters),
         )
+        return Description(facts)
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the states of all parts at the start of a sentence, or else without any words."""
@@ -194,13 +193,15 @@ class Mixture(Model):
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each part walks over it once."""
-        self._check_features(features)
-        corpus = self._corpus(text)
-        sources = {name: self._source(name) for name in features}
+        corpus, first = self._to_score(text, features, state)
+        sources = {
+            name: next(number for number, part in enumerate(self.parts) if name in part.feature_names)
+            for name in features
+        }
         requested = [set(self.gate.needs.get(number, ())) for number in range(len(self.parts))]
         for name, number in sources.items():
             requested[number].add(name)
-        states = list(self._first_state(state).value)
+        states = list(first.value)
         log_probs = np.zeros(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
@@ -220,15 +221,14 @@ class Mixture(Model):
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
-        with np.errstate(divide="ignore"):
+        n = max(corpus.n_events, 1)
+        with np.errstate(divide="ignore", over="ignore"):
             np.log(log_probs, out=log_probs)
-        part_weights /= max(corpus.n_events, 1)
-        parts = tuple(map(PartScore, map(repr, self.parts), part_log_probs.tolist(), part_weights.tolist()))
+            perplexities = np.exp(-part_log_probs / n)
+        parts = tuple(
+            map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
+        )
         return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
-
-    def _source(self, feature: str) -> int:
-        """Return the first part that knows a feature."""
-        return next(number for number, part in enumerate(self.parts) if feature in part.feature_names)
 
     def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
@@ -239,16 +239,12 @@ class Mixture(Model):
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
-        features = {
-            number: self.parts[number].state_features(state.value[number], names)
-            for number, names in self.gate.needs.items()
-        }
-        arrays = {
-            number: {name: np.array([value], np.float32) for name, value in known.items()}
-            for number, known in features.items()
-        }
+        features = {}
+        for number, names in self.gate.needs.items():
+            known = self.parts[number].state_features(state.value[number], names)
+            features[number] = {name: np.array([value], np.float32) for name, value in known.items()}
+        weights = self.gate.weights(features, 1)[0].tolist()
         total = np.zeros(len(self.vocabulary))
-        weights = self.gate.weights(arrays, 1)[0].tolist()
         for weight, part, of_part in zip(weights, self._aligned, state.value, strict=True):
             total += weight * part.distribution_after(of_part)
         return total
@@ -265,32 +261,18 @@ class Mixture(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {
-                "model": self.kind,
-                "gate": self.gate.to_json(),
-                "allow_unknown": self.allow_unknown,
-                "report": dict(self.training_info),
-                "recipe": dict(self.metadata),
-            },
+            {"gate": self.gate.to_json(), "allow_unknown": self.allow_unknown},
             {"weights": self.gate.arrays()},
-            parts=tuple(part.to_files() for part in self.parts),
+            self.parts,
         )
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> Mixture:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> Mixture:
         """Inverse of `to_files`."""
-        arrays, manifest = folder.arrays("weights"), folder.manifest
-        try:
-            return cls(
-                parts,
-                Gate.from_json(manifest["gate"], arrays),
-                bool(manifest["allow_unknown"]),
-                training_info=dict(manifest["report"]),
-                metadata=dict(manifest["recipe"]),
-            )
-        except (KeyError, TypeError, ValueError, IndexError, UsageError) as error:
-            raise BadDataError(f"{folder.path}: not a mixture ({error}); write it again") from error
+        gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
+        return cls(parts, gate, bool(folder.manifest["allow_unknown"]), **common)
 
     @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:

@@ -32,10 +32,7 @@ TOLERANCE = 1e-7
 
 # From the middle down, and else up, as long as the other half of the text gains.
 _WEAKER, _STRONGER = (30.0, 10.0, 3.0, 1.0), (100.0, 300.0, 1000.0)
-_DEFAULT_STRENGTH = 30.0
 _TRIALS_PER_KIND = 5  # most often
-# To choose, a hundred-thousandth of a nat is close enough.
-_CHOOSING_TOLERANCE = 1e-5
 # Beyond, products of the factors of many tables could leave the range of numbers.
 _MAX_LOG_FACTOR = 30.0
 # About the curvature of the log-likelihood for each event, by the logarithm of a factor.
@@ -54,10 +51,6 @@ class FitSettings:
     def __post_init__(self) -> None:
         if self.max_iterations < 1 or not self.tolerance > 0:
             raise UsageError("max_iterations must be at least 1, and tolerance above 0")
-
-    def for_choosing(self) -> FitSettings:
-        """Return coarser settings, to compare gates."""
-        return replace(self, tolerance=max(self.tolerance, _CHOOSING_TOLERANCE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,29 +117,39 @@ def fit_gate(
     the log-likelihood of the text by each part alone.
     """
     available = available_kinds(heldout.features)
-    _check_kind(kind, available)
-    # Without two halves nothing can be chosen, and one part needs no weights.
-    halves = 0 < middle < heldout.events and len(names) > 1
-    kinds = [kind] if kind != "auto" else _candidates(available) if halves else ["none"]
-    chosen, strength = kinds[0], _DEFAULT_STRENGTH
+    if kind != "auto" and kind not in GATE_KINDS:
+        raise UsageError(f"no buckets {kind!r}: there are auto, {', '.join(GATE_KINDS)}")
+    if kind != "auto" and kind not in available:
+        raise UsageError(
+            f"no part of the mixture has what buckets by {kind} need; there are: auto, {', '.join(available)}"
+        )
+    kinds = [kind]
+    if kind == "auto":
+        # `all` has the tables of the others: where one is worth nothing, its factors stay at one.
+        kinds = ["none", "all"] if "all" in available else available
+    chosen, strength = kinds[0], 30.0
     trials: list[dict[str, Any]] = []
-    if halves:
-        choosing = subprogress(progress, 0.0, 0.5)
-        chosen, strength, trials = _choose(heldout, middle, kinds, settings.for_choosing(), choosing)
+    # To compare, a hundred-thousandth of a nat is close enough.
+    coarse = replace(settings, tolerance=max(settings.tolerance, 1e-5))
+    # Without two halves nothing can be chosen, and one part needs no weights.
+    if 0 < middle < heldout.events and len(names) > 1:
+        chosen, strength, trials = _choose(heldout, middle, kinds, coarse, subprogress(progress, 0.0, 0.5))
     buckets = learn_buckets(chosen, heldout.features)
     if progress:
         progress(0.5, "learning weights")
     fitted = _fit(heldout, chosen, buckets, strength, settings)
     best = int(np.argmax(alone))
     if alone[best] > fitted.log_likelihood + settings.tolerance * heldout.events:
-        fitted = _best_alone(fitted, best, alone[best])
+        # The iterations ended before the mixture was as good as one part.
+        corner = (np.arange(len(names)) == best).astype(np.float64)
+        fitted = _Fitted(Gate.constant(corner), corner, alone[best], fitted.iterations)
     parts = []
     for part, (name, log_likelihood) in enumerate(zip(names, alone, strict=True)):
         if progress:
             progress(0.6 + 0.4 * part / len(names), f"without part {part + 1}")
         without = None
         if len(names) > 1:
-            others = _fit(heldout.without(part), chosen, buckets, strength, settings.for_choosing())
+            others = _fit(heldout.without(part), chosen, buckets, strength, coarse)
             without = _perplexity(others.log_likelihood, heldout.events)
         parts.append(
             {
@@ -170,20 +173,6 @@ def fit_gate(
     }
 
 
-def _candidates(available: Sequence[str]) -> Sequence[str]:
-    """Leave out kinds that are a part of another: where a table is worth nothing, its factors stay at one."""
-    return ["none", "all"] if "all" in available else available
-
-
-def _check_kind(kind: str, available: Sequence[str]) -> None:
-    if kind != "auto" and kind not in GATE_KINDS:
-        raise UsageError(f"no buckets {kind!r}: there are auto, {', '.join(GATE_KINDS)}")
-    if kind != "auto" and kind not in available:
-        raise UsageError(
-            f"no part of the mixture has what buckets by {kind} need; there are: auto, {', '.join(available)}"
-        )
-
-
 def _choose(
     heldout: HeldOut,
     middle: int,
@@ -200,12 +189,14 @@ def _choose(
     halves = [(first, second), (second, first)]
     weights = [_global_weights(train, settings)[0] for train, _ in halves]
     for kind in kinds:
-        folds = [
-            _Fold.create(train, test, kind, initial)
-            for (train, test), initial in zip(halves, weights, strict=True)
-        ]
+        folds = []
+        for (train, test), initial in zip(halves, weights, strict=True):
+            buckets = learn_buckets(kind, train.features)
+            problem = _GateProblem.create(train, buckets)
+            start = problem.initial_factors(initial)
+            folds.append(_Fold(problem, _GateProblem.create(test, buckets), start))
         if kind == "none":
-            totals[kind, 0.0] = sum(fold.log_likelihood() for fold in folds)
+            totals[kind, 0.0] = sum(fold.test.log_likelihood(fold.factors) for fold in folds)
             continue
         for strengths in (_WEAKER, _STRONGER):
             best = totals.get((kind, _WEAKER[0]), -np.inf)
@@ -221,7 +212,7 @@ def _choose(
                 break
     kind, strength = max(totals, key=totals.__getitem__)  # the first of equals is the simplest
     trials = [
-        {"kind": kind, "strength": strength, "perplexity": float(np.exp(-total / heldout.events))}
+        {"kind": kind, "strength": strength, "perplexity": _perplexity(total, heldout.events)}
         for (kind, strength), total in totals.items()
     ]
     return kind, strength, trials
@@ -235,18 +226,9 @@ class _Fold:
     test: _GateProblem
     factors: NDArray[np.float64]
 
-    @classmethod
-    def create(cls, train: HeldOut, test: HeldOut, kind: str, weights: NDArray[np.float64]) -> _Fold:
-        buckets = learn_buckets(kind, train.features)
-        problem = _GateProblem.create(train, buckets)
-        return cls(problem, _GateProblem.create(test, buckets), problem.initial_factors(weights))
-
     def learn(self, strength: float, settings: FitSettings) -> float:
         """Learn, from where another strength has led to; return the log-likelihood of the other half."""
         self.factors, _ = self.train.learn(self.factors, strength, settings)
-        return self.log_likelihood()
-
-    def log_likelihood(self) -> float:
         return self.test.log_likelihood(self.factors)
 
 
@@ -262,13 +244,6 @@ def _fit(
     return _Fitted(
         problem.gate(kind, factors), weights, problem.log_likelihood(factors), max(iterations, steps)
     )
-
-
-def _best_alone(fitted: _Fitted, part: int, log_likelihood: float) -> _Fitted:
-    """Give all weight to one part: the iterations ended before the mixture was as good."""
-    corner = np.zeros_like(fitted.global_weights)
-    corner[part] = 1.0
-    return replace(fitted, gate=Gate.constant(corner), global_weights=corner, log_likelihood=log_likelihood)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,15 +11,16 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models.model_files import ModelFiles, write_model_files
+from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
 from stategram.resources import Resources
+from stategram.storage import Folder
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
 
 Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
@@ -72,6 +73,10 @@ class Model(ABC):
     """The models that it is made of, if it is a mixture."""
     training_info: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        if "kind" in vars(cls):  # a class derived from a kind of model is no kind of its own
+            MODEL_KINDS[cls.kind] = cls
 
     def __getstate__(self) -> dict[str, Any]:
         # Without what was derived from these: a reader of mapped arrays can be neither pickled nor copied.
@@ -136,7 +141,14 @@ class Model(ABC):
 
     @abstractmethod
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold; the class method `from_files` is its inverse."""
+        """Return what a model folder has to hold of this kind of model."""
+
+    @classmethod
+    @abstractmethod
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> Self:
+        """Inverse of `to_files`; `common` has `training_info` and `metadata`."""
 
     @abstractmethod
     def start(self, *, sentence_start: bool = True) -> State:
@@ -247,7 +259,7 @@ class Model(ABC):
             Further entries of the manifest.
 
         """
-        write_model_files(folder, self.to_files(), manifest or {})
+        write_model(folder, self, manifest or {})
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""
@@ -257,20 +269,30 @@ class Model(ABC):
             text = corpus_from_sentences(text, vocabulary=self.vocabulary)
         return text.in_vocabulary(self.vocabulary)
 
-    def _first_state(self, state: State | None) -> State:
-        """Return the state in which a text starts."""
+    def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
+        """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
         if state is not None and not isinstance(state, State):
             raise UsageError(f"found {state!r:.40}; expected a State, as start, advance and score return it")
-        return self.start() if state is None else state
-
-    def _one_event(self, id: int) -> Corpus:
-        return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
-
-    def _check_features(self, features: Collection[str]) -> None:
         for name in features:
             if name not in self.feature_names:
                 known = ", ".join(self.feature_names) or "none"
                 raise UsageError(f"no feature {name!r} of histories: {self!r} has {known}")
+        return self._corpus(text), self.start() if state is None else state
+
+    def _open_sentence(self, corpus: Corpus, first: State) -> tuple[State, NDArray[np.uint32]]:
+        """Return the words of the sentence with which a text ends before its ``</s>``, and the state before.
+
+        `first` is the state in which the text starts.
+        """
+        if corpus.n_events == 0:
+            return first, corpus.ids
+        if corpus.ids[-1] == END:
+            return self.start(), corpus.ids[:0]
+        before = first if corpus.n_sentences == 1 else self.start()
+        return before, corpus.sentence(corpus.n_sentences - 1)
+
+    def _one_event(self, id: int) -> Corpus:
+        return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
 
 
 def split_words(history: str | Sequence[str]) -> list[str]:

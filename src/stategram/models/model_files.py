@@ -1,4 +1,4 @@
-"""Models as files, models inside models included.
+"""Model folders: how models, and the models inside them, are written and opened.
 
 A folder is flat: the files of part 1 begin with ``1-``, those of part 0 of that part with ``1-0-``. The
 manifest of a part is an entry of the list ``parts``. A part without a vocabulary of its own has that of the
@@ -10,65 +10,147 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
-from stategram.storage import Folder, write_folder
+from stategram.progress import Progress
+from stategram.storage import Folder, open_folder, write_folder
 from stategram.text import Vocabulary
 
+if TYPE_CHECKING:
+    from stategram.models.model import Model
+
+_M = TypeVar("_M")
 _VOCABULARY = "vocabulary.txt"
+
+MODEL_KINDS: dict[str, type[Model]] = {}
+"""The class of each kind of model by its name in manifests; `Model` adds all that are derived from it."""
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What a model folder has to hold: ``manifest["model"]`` is the kind of the model."""
+    """What a kind of model writes to a folder besides what all have: vocabulary, training info, metadata."""
 
-    vocabulary: Vocabulary
-    manifest: Mapping[str, Any]
+    manifest: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
-    parts: tuple[ModelFiles, ...] = ()
+    parts: tuple[Model, ...] = ()
 
 
-def write_model_files(path: str | os.PathLike[str], files: ModelFiles, manifest: Mapping[str, Any]) -> None:
+def write_model(path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any]) -> None:
     """Write a model and all its parts to a folder; `manifest` has further entries for the manifest."""
     arrays: dict[str, Mapping[str, NDArray[Any]]] = {}
     texts: dict[str, bytes] = {}
-    gathered = _gather(files, "", None, arrays, texts)
-    write_folder(path, kind="model", arrays=arrays, texts=texts, manifest={**manifest, **gathered})
+
+    def gather(model: Model, prefix: str, of_parent: Vocabulary | None) -> dict[str, Any]:
+        """Collect the files of a model, whose names begin with `prefix`; return its manifest."""
+        files, vocabulary = model.to_files(), model.vocabulary
+        arrays.update((prefix + name, group) for name, group in files.arrays.items())
+        if of_parent is None or not (vocabulary is of_parent or vocabulary == of_parent):
+            texts[prefix + _VOCABULARY] = vocabulary.to_bytes()
+        entries = {
+            "model": model.kind,
+            **files.manifest,
+            "report": dict(model.training_info),
+            "recipe": dict(model.metadata),
+        }
+        if files.parts:
+            entries["parts"] = [
+                gather(part, f"{prefix}{number}-", vocabulary) for number, part in enumerate(files.parts)
+            ]
+        return entries
+
+    entries = gather(model, "", None)
+    write_folder(path, kind="model", arrays=arrays, texts=texts, manifest={**manifest, **entries})
 
 
-def _gather(
-    files: ModelFiles,
-    prefix: str,
-    vocabulary: Vocabulary | None,
-    arrays: dict[str, Mapping[str, NDArray[Any]]],
-    texts: dict[str, bytes],
-) -> dict[str, Any]:
-    """Collect the files of a model, whose names begin with `prefix`; return its manifest."""
-    arrays.update((prefix + name, group) for name, group in files.arrays.items())
-    if vocabulary is None or not (files.vocabulary is vocabulary or files.vocabulary == vocabulary):
-        vocabulary = files.vocabulary
-        texts[prefix + _VOCABULARY] = vocabulary.to_bytes()
-    manifest = dict(files.manifest)
-    if files.parts:
-        manifest["parts"] = [
-            _gather(part, f"{prefix}{number}-", vocabulary, arrays, texts)
-            for number, part in enumerate(files.parts)
-        ]
-    return manifest
+@overload
+def load_model(
+    folder: str | os.PathLike[str], *, verify: bool = True, progress: Progress | None = None
+) -> Model: ...
+@overload
+def load_model(
+    folder: str | os.PathLike[str],
+    kind: type[_M],
+    *,
+    verify: bool = True,
+    progress: Progress | None = None,
+) -> _M: ...
+def load_model(
+    folder: str | os.PathLike[str],
+    kind: type[_M] | None = None,
+    *,
+    verify: bool = True,
+    progress: Progress | None = None,
+) -> _M | Model:
+    """Open a model that `save` wrote. Its arrays stay on the disk until they are used.
+
+    Parameters
+    ----------
+    folder
+        The model folder.
+    kind
+        The class that the model has to be of, such as `NgramModel`; any by default.
+    verify
+        Read every file and compare its SHA-256 with the manifest. Without it a model of any size is open at
+        once; damage in it may give wrong numbers or an error later.
+    progress
+        Called with the fraction of the bytes that are compared, and a message.
+
+    Examples
+    --------
+    >>> from stategram import load_model
+    >>> load_model("nothing here")
+    Traceback (most recent call last):
+    ...
+    stategram.errors.BadDataError: nothing here: no such folder; expected a model folder of stategram
+
+    """
+    path = Path(folder)
+    if not path.exists():
+        raise BadDataError(f"{path}: no such folder; expected a model folder of stategram")
+    if not path.is_dir():
+        raise BadDataError(
+            f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
+        )
+    model = _load(open_folder(folder, kind="model", verify=verify, progress=progress), None)
+    if kind is not None and not isinstance(model, kind):
+        raise BadDataError(
+            f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
+            "give another folder"
+        )
+    return model
 
 
-def read_vocabulary(folder: Folder, of_parent: Vocabulary | None) -> Vocabulary:
-    """Return the vocabulary of a model, or else that of the model it is a part of."""
-    if of_parent is not None and not folder.has(_VOCABULARY):
-        return of_parent
+def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
+    manifest = folder.manifest
+    name = manifest.get("model")
+    if name not in MODEL_KINDS:
+        raise BadDataError(
+            f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
+            "use a newer version of stategram"
+        )
+    vocabulary = of_parent
+    if vocabulary is None or folder.has(_VOCABULARY):
+        vocabulary = _read_vocabulary(folder)
+    parts = tuple(_load(part, vocabulary) for part in folder.parts())
+    try:
+        info, metadata = dict(manifest["report"]), dict(manifest.get("recipe", {}))
+        return MODEL_KINDS[name].from_files(folder, vocabulary, parts, training_info=info, metadata=metadata)
+    except BadDataError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise BadDataError(f"{folder.path}: invalid {name} model ({error}); write it again") from error
+
+
+def _read_vocabulary(folder: Folder) -> Vocabulary:
     try:
         return Vocabulary.from_bytes(folder.text(_VOCABULARY))
+    except BadDataError:
+        raise
     except ValueError as error:
-        if isinstance(error, BadDataError):
-            raise
         raise BadDataError(
             f"{folder.path / (folder.prefix + _VOCABULARY)}: not a vocabulary ({error}); write it again"
         ) from error

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.models.model import (
     Description,
     DescriptionTable,
@@ -25,9 +25,10 @@ from stategram.models.model import (
     split_words,
 )
 from stategram.models.model_files import ModelFiles
-from stategram.models.ngram_training import check_options, train_trie
+from stategram.models.pruning import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
-from stategram.models.trie import NgramTrie
+from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts, estimate
+from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
@@ -52,16 +53,14 @@ class NgramModel(Model):
 
     Parameters
     ----------
-    vocabulary
-        The words it knows; all others are ``<unk>``.
+    vocabulary, training_info, metadata
+        See `Model`.
     trie
         Its n-grams.
     smoothing
         The name of the way in which its probabilities were estimated.
     folder
         Where it was opened, None if it was not: the name in errors.
-    training_info, metadata
-        See `Model`.
 
     Notes
     -----
@@ -115,7 +114,7 @@ class NgramModel(Model):
         'dog'
 
         """
-        min_counts = check_options(order, smoothing, min_counts, prune)
+        min_counts = _check_options(order, smoothing, min_counts, prune)
         if not isinstance(corpus, Corpus):
             corpus = corpus_from_sentences(corpus)
         if corpus.n_events == 0:
@@ -141,13 +140,24 @@ class NgramModel(Model):
         progress: Progress | None = None,
     ) -> NgramModel:
         """Train a model on n-gram counts, which are used up. The parameters are those of `train`."""
-        min_counts = check_options(counts.order, smoothing, min_counts, prune)
-        vocabulary = counts.vocabulary
-        trie, info = train_trie(counts, smoothing, min_counts, prune, progress=progress)
-        return cls(vocabulary, trie, smoothing, training_info=info)
+        min_counts = _check_options(counts.order, smoothing, min_counts, prune)
+        estimates = estimate(counts, smoothing, min_counts, progress=subprogress(progress, 0.0, 0.7))
+        if prune > 0:
+            prune_estimates(estimates, prune)
+        info = {
+            **counts.report,
+            "min_counts": list(min_counts),
+            "prune": prune,
+            "discounts": estimates.discounts,
+            "notes": estimates.notes,
+        }
+        if progress:
+            progress(0.8, "assembling the model")
+        return cls(counts.vocabulary, assemble(estimates), smoothing, training_info=info)
 
     def __repr__(self) -> str:
-        return f"NgramModel(order {self.order}, {_sizes(self.trie)} n-grams, {self.smoothing})"
+        sizes = " + ".join(f"{size:,}" for size in self.trie.sizes)
+        return f"NgramModel(order {self.order}, {sizes} n-grams, {self.smoothing})"
 
     @property
     def title(self) -> str:
@@ -221,9 +231,8 @@ class NgramModel(Model):
         (array([2, 3, 1, 1], dtype=uint8), array([1., 2., 2., 0.], dtype=float32))
 
         """
-        self._check_features(features)
-        first = self._first_state(state)
-        return self.score_mapped(self._corpus(text), self.trie.numbers, features, first)
+        corpus, first = self._to_score(text, features, state)
+        return self.score_mapped(corpus, self.trie.numbers, features, first)
 
     def score_mapped(
         self,
@@ -246,10 +255,14 @@ class NgramModel(Model):
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
         log_probs *= _LN_10  # of log10
+        # No more words than these matter; with fewer of them, so does the state before them.
+        before, words = self._open_sentence(corpus, first)
+        last = words[max(0, len(words) - self.order + 1) :]
+        node = before.value if len(last) == len(words) else 0
         return Scores(
             corpus,
             log_probs,
-            self._state_at_end(corpus, numbers, first),
+            State(self._node_after(node, numbers[last].tolist())),
             orders,
             {name: self._node_feature(name, nodes) for name in features},
         )
@@ -261,19 +274,6 @@ class NgramModel(Model):
         for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
             lengths += nodes >= begin
         return lengths
-
-    def _state_at_end(self, corpus: Corpus, numbers: NDArray[np.uint32], first: State) -> State:
-        if corpus.n_events == 0:
-            return first
-        if corpus.ids[-1] == END:
-            return self.start()
-        # No more words than these matter; with fewer of them, so does the state before them.
-        sentence = corpus.sentence(corpus.n_sentences - 1)
-        last = sentence[max(0, len(sentence) - self.order + 1) :]
-        before = first if corpus.n_sentences == 1 else self.start()
-        return State(
-            self._node_after(before.value if len(last) == len(sentence) else 0, numbers[last].tolist())
-        )
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
@@ -333,40 +333,26 @@ class NgramModel(Model):
         try:
             self._reader.check(Resources.current().threads)
         except ValueError as error:
-            raise BadDataError(f"not an n-gram model: {error}; write it again") from error
+            raise BadDataError(f"invalid n-gram model: {error}; write it again") from error
 
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            self.vocabulary,
-            {
-                "model": self.kind,
-                "order": self.order,
-                "smoothing": self.smoothing,
-                "report": dict(self.training_info),
-                "recipe": dict(self.metadata),
-            },
+            {"order": self.order, "smoothing": self.smoothing},
             {"trie": {name: getattr(self.trie, name) for name in _TRIE_ARRAYS}},
         )
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...]) -> NgramModel:
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> NgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
-        try:
-            model = cls(
-                vocabulary,
-                NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS)),
-                str(folder.manifest["smoothing"]),
-                folder.path,
-                training_info=dict(folder.manifest["report"]),
-                metadata=dict(folder.manifest.get("recipe", {})),
-            )
-            if len(model.vocabulary) != len(model.trie.numbers):
-                raise ValueError("its vocabulary is not that of its n-grams")
-            model._reader  # noqa: B018  that refuses arrays which do not fit together
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(f"{folder.path}: not an n-gram model ({error}); write it again") from error
+        trie = NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
+        if len(vocabulary) != len(trie.numbers):
+            raise ValueError("its vocabulary is not that of its n-grams")
+        model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
+        model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 
     @cached_property
@@ -394,5 +380,15 @@ class NgramModel(Model):
         return node
 
 
-def _sizes(trie: NgramTrie) -> str:
-    return " + ".join(f"{size:,}" for size in trie.sizes)
+def _check_options(
+    order: int, smoothing: str, min_counts: Sequence[int] | None, prune: float
+) -> Sequence[int]:
+    """Refuse inconsistent options before hours of work; return the minimum counts."""
+    if smoothing not in SMOOTHINGS:
+        raise UsageError(f"no smoothing {smoothing!r}: there are {', '.join(SMOOTHINGS)}")
+    if not 0 <= prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be 0 or more, such as 1e-8")
+    if min_counts is None:
+        return default_min_counts(smoothing, order)
+    check_min_counts(min_counts, order)
+    return min_counts

@@ -8,25 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import Workspace
 from stategram.models.smoothing import Estimates
 from stategram.resources import Resources
 from stategram.text import BEGIN
 
 
-def prune(estimates: Estimates, threshold: float, *, workspace: Workspace) -> None:
+def prune(estimates: Estimates, threshold: float) -> None:
     """Drop the n-grams without which the perplexity rises by less than the fraction `threshold`.
 
     The longest go first. The start of a longer n-gram that is kept is kept too. The probabilities of the
     others stay, back-off weights are computed again.
     """
-    _drop(estimates, threshold, workspace)
-    _normalize(estimates, workspace)
-
-
-def _drop(estimates: Estimates, threshold: float, workspace: Workspace) -> None:
-    levels = estimates.levels
-    histories = _history_probs(estimates, workspace)
+    levels, workspace = estimates.levels, estimates.workspace
+    histories = _history_probs(estimates)
     needed = np.empty(0, np.uint8)
     for k in range(len(levels) - 1, 1, -1):
         level, parents, history_probs = levels[k], levels[k - 1], histories.pop()
@@ -47,14 +41,15 @@ def _drop(estimates: Estimates, threshold: float, workspace: Workspace) -> None:
         )
         needed = workspace.empty(len(parents), np.uint8)
         _core.have_kept_children(parents.first_child, level.keep, needed, Resources.current().threads)
+    _normalize(estimates)
 
 
-def _history_probs(estimates: Estimates, workspace: Workspace) -> list[NDArray[np.float64]]:
+def _history_probs(estimates: Estimates) -> list[NDArray[np.float64]]:
     """Return the probability of each n-gram that can be a history, by its length from 1 on."""
     found: list[NDArray[Any]] = []
     parents: NDArray[Any] = np.ones(1)
     for k, level in enumerate(estimates.levels[1:-1], 1):
-        probs = workspace.empty(len(level), np.float64)
+        probs = estimates.workspace.empty(len(level), np.float64)
         _core.history_probs(
             estimates.levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
         )
@@ -65,8 +60,9 @@ def _history_probs(estimates: Estimates, workspace: Workspace) -> list[NDArray[n
     return found
 
 
-def _normalize(estimates: Estimates, workspace: Workspace) -> None:
-    levels = estimates.levels
+def _normalize(estimates: Estimates) -> None:
+    """Compute back-off weights again."""
+    levels, workspace = estimates.levels, estimates.workspace
     lower = 10.0 ** levels[1].log_probs.astype(np.float64)
     for k in range(2, len(levels)):
         level, parents = levels[k], levels[k - 1]

@@ -46,11 +46,11 @@ class WordScore(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PartScore:
-    """A part of a mixture on a text: its log-probability alone, and its mean weight."""
+class PartFigures:
+    """A part of a mixture on a text: its perplexity alone, and its weight, on average over all events."""
 
     name: str
-    log_prob: float
+    perplexity: float
     weight: float
 
 
@@ -90,7 +90,7 @@ class Scores:
     state: State
     orders: NDArray[np.uint8] | None = None
     features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    parts: tuple[PartScore, ...] = ()
+    parts: tuple[PartFigures, ...] = ()
 
     @property
     def log_prob(self) -> float:

@@ -16,6 +16,7 @@ from stategram.models.discounts import absolute_discount, good_turing_ratios, kn
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN
+from stategram.wording import plural
 
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 
@@ -43,11 +44,12 @@ class Estimates:
 
     numbers: NDArray[np.uint32]
     levels: list[EstimatedLevel]
+    workspace: Workspace
     discounts: list[list[float]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def usual_min_counts(smoothing: str, order: int) -> tuple[int, ...]:
+def default_min_counts(smoothing: str, order: int) -> tuple[int, ...]:
     """Return the default minimum counts of n-grams: Katz drops longer ones that occur once."""
     return tuple(2 if smoothing == "katz" and k > 2 else 1 for k in range(1, order + 1))
 
@@ -62,18 +64,13 @@ def check_min_counts(min_counts: Sequence[int], order: int) -> None:
 
 
 def estimate(
-    counts: NgramCounts,
-    smoothing: str,
-    min_counts: Sequence[int],
-    *,
-    workspace: Workspace,
-    progress: Progress | None = None,
+    counts: NgramCounts, smoothing: str, min_counts: Sequence[int], *, progress: Progress | None = None
 ) -> Estimates:
     """Estimate a model of all n-grams that were counted. The counts are used up on the way."""
     sizes = counts.sizes
-    estimation = _Estimation(counts, smoothing, tuple(min_counts), workspace)
+    estimation = _Estimation(counts, smoothing)
     for k in range(1, counts.order + 1):
-        estimation.estimate_level(k)
+        estimation.estimate_level(k, min_counts[k - 1])
         if progress:
             progress(sum(sizes[:k]) / sum(sizes), f"n-grams of {k} words estimated")
     counts.levels.clear()
@@ -81,46 +78,35 @@ def estimate(
 
 
 class _Estimation:
-    """The state of an estimation, level by level: exact probabilities of the last two levels."""
+    """The state of an estimation, level by level: exact probabilities of the level below."""
 
-    def __init__(
-        self,
-        counts: NgramCounts,
-        smoothing: str,
-        min_counts: tuple[int, ...],
-        workspace: Workspace,
-    ) -> None:
-        self.counts = counts
+    def __init__(self, counts: NgramCounts, smoothing: str) -> None:
+        self.levels = counts.levels
         self.smoothing = smoothing
-        self.min_counts = min_counts
-        self.workspace = workspace
+        self.workspace = counts.workspace
         self.threads = Resources.current().threads
         self.begin = int(counts.numbers[BEGIN])
         self.n_predicted = len(counts.numbers) - 1  # all words but <s>
-        root = np.array([1.0 / self.n_predicted])
-        self.lower: NDArray[np.float64] = root
-        self.estimates = Estimates(counts.numbers, [self._level(counts.levels[0], root, _ALL)])
+        self.lower: NDArray[np.float64] = np.array([1.0 / self.n_predicted])
+        root = self._level(self.levels[0], self.lower, _ALL)
+        self.estimates = Estimates(counts.numbers, [root], self.workspace)
 
-    def estimate_level(self, k: int) -> None:
-        level, history = self.counts.levels[k], self.counts.levels[k - 1]
-        keep = _ALL
-        if self.min_counts[k - 1] > 1:
-            keep = (level.counts >= self.min_counts[k - 1]).astype(np.uint8)
-        if k == 1:
-            level.counts[self.begin] = 0
+    def estimate_level(self, k: int, min_count: int) -> None:
+        level, history = self.levels[k], self.levels[k - 1]
+        keep = (level.counts >= min_count).astype(np.uint8) if min_count > 1 else _ALL
         if self.smoothing == "kneser-ney":
             _adjust(level, self.workspace)
-            if k == 1:
-                level.counts[self.begin] = 0
+        if k == 1:
+            level.counts[self.begin] = 0
         probs = self.workspace.empty(len(level), np.float64)
         backoffs = self.workspace.empty(len(history), np.float64)
-        counts_of_counts = _core.counts_of_counts(level.counts, 9).tolist()
-        if self.smoothing == "katz":
-            self._katz(k, level, history, keep, counts_of_counts, probs, backoffs)
-        else:
-            self._interpolate(k, level, history, keep, counts_of_counts, probs, backoffs)
+        weigh = self._katz if self.smoothing == "katz" else self._interpolate
+        discounts, note = weigh(level, history, keep, probs, backoffs)
         if k == 1:
             probs[self.begin] = 0.0
+        self.estimates.discounts.append([float(discount) for discount in discounts])
+        if note:
+            self.estimates.notes.append(f"n-grams of {plural(k, 'word')}: {note}")
         self.estimates.levels[-1].backoffs = self._logs(backoffs)
         self.estimates.levels.append(self._level(level, probs, keep))
         level.counts = np.empty(0, np.uint32)
@@ -128,23 +114,18 @@ class _Estimation:
 
     def _interpolate(
         self,
-        k: int,
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
-    ) -> None:
-        found: Sequence[float]
-        note = None
+    ) -> tuple[Sequence[float], str | None]:
+        """Write interpolated probabilities and back-off weights; return the discounts, and a note on them."""
+        discounts, note = (0.0, 0.0, 0.0), None
         if self.smoothing == "kneser-ney":
-            found, note = kneser_ney_discounts(counts_of_counts)
+            discounts, note = kneser_ney_discounts(_counts_of_counts(level))
         elif self.smoothing == "absolute":
-            found, note = absolute_discount(counts_of_counts)
-        else:
-            found = (0.0, 0.0, 0.0)
-        self._remember(k, found, note)
+            discounts, note = absolute_discount(_counts_of_counts(level))
         for begin, end in self.workspace.chunks(len(history)):
             _core.interpolate_ngrams(
                 history.first_child,
@@ -152,7 +133,7 @@ class _Estimation:
                 level.suffixes,
                 self.lower,
                 keep,
-                np.array(found),
+                np.array(discounts),
                 self.smoothing == "witten-bell",
                 begin,
                 end,
@@ -160,19 +141,19 @@ class _Estimation:
                 backoffs,
                 self.threads,
             )
+        return discounts, note
 
     def _katz(
         self,
-        k: int,
         level: NgramLevel,
         history: NgramLevel,
         keep: NDArray[np.uint8],
-        counts_of_counts: list[int],
         probs: NDArray[np.float64],
         backoffs: NDArray[np.float64],
-    ) -> None:
-        ratios, note = good_turing_ratios(counts_of_counts, 1 if k == 1 else 7)
-        self._remember(k, ratios[1:-1], note)
+    ) -> tuple[Sequence[float], str | None]:
+        """Write discounted probabilities and back-off weights; return the ratios, and a note on them."""
+        unigrams = history is self.levels[0]
+        ratios, note = good_turing_ratios(_counts_of_counts(level), 1 if unigrams else 7)
         for begin, end in self.workspace.chunks(len(history)):
             _core.discount_ngrams(
                 history.first_child,
@@ -185,7 +166,7 @@ class _Estimation:
                 probs,
                 self.threads,
             )
-            if k > 1:
+            if not unigrams:
                 _core.normalise_ngrams(
                     history.first_child,
                     level.suffixes,
@@ -198,14 +179,14 @@ class _Estimation:
                     backoffs,
                     self.threads,
                 )
-        if k == 1:
+        if unigrams:
             backoffs[0] = 1.0
-            _distribute_rest(probs, self.begin)
-
-    def _remember(self, k: int, discounts: Sequence[float], note: str | None) -> None:
-        self.estimates.discounts.append([float(discount) for discount in discounts])
-        if note:
-            self.estimates.notes.append(f"n-grams of {k} {'word' if k == 1 else 'words'}: {note}")
+            # What discounting left goes to the words without a count, or else to all.
+            predicted = np.arange(len(probs)) != self.begin
+            takers = predicted & (probs == 0.0)
+            takers = takers if takers.any() else predicted
+            probs[takers] += (1.0 - probs.sum()) / np.count_nonzero(takers)
+        return ratios[1:-1], note
 
     def _level(
         self, level: NgramLevel, probs: NDArray[np.float64], keep: NDArray[np.uint8]
@@ -231,12 +212,6 @@ def _adjust(level: NgramLevel, workspace: Workspace) -> None:
         level.continuations = np.empty(0, np.uint32)
 
 
-def _distribute_rest(probs: NDArray[np.float64], begin: int) -> None:
-    """Distribute what discounting left of the unigrams over the words without a count, or else over all."""
-    left = 1.0 - probs.sum()
-    predicted = np.ones(len(probs), bool)
-    predicted[begin] = False
-    takers = predicted & (probs == 0.0)
-    if not takers.any():
-        takers = predicted
-    probs[takers] += left / np.count_nonzero(takers)
+def _counts_of_counts(level: NgramLevel) -> list[int]:
+    found: list[int] = _core.counts_of_counts(level.counts, 9).tolist()
+    return found

@@ -1,11 +1,12 @@
-"""Which state a history has on each level of a context tree.
+"""Which state a history has on each level of a context tree, and how much each level counts.
 
 Only the nodes that could move are kept: the others, and contexts that were never seen, have the state of
-their parent.
+their parent. The more often a context occurs, the greater is the weight of its state against the level above.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -21,6 +22,14 @@ from stategram.text import BEGIN, Corpus
 
 # Count buckets of nodes: 0 for one that is not known, else 1 + log2 of its number of events.
 N_COUNT_BUCKETS = 16
+
+# By count bucket. On held-out texts of 2 million and of 40 million words these weights came out nearly alike.
+_DEFAULT = (0.3, 0.3, 0.3, 0.35, 0.45, 0.57, 0.67, 0.74, 0.79, 0.83, 0.86, 0.88, 0.9, 0.92, 0.94, 0.95)
+# On the first level there is only the frequency of categories to fall back on.
+_FIRST_LEVEL = (0.3, 0.4, 0.5, 0.68, 0.76, 0.82, 0.87, 0.91, 0.93, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995, 1.0)
+# A weight learned on held-out text counts so many events for the one above.
+_PRIOR = 50.0
+_EM_STEPS = 30
 
 ContextStates: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 """The state and the count bucket of each event's context on one level."""
@@ -149,3 +158,40 @@ def state_tree(clustering: Clustering) -> StateTree:
         )
         kept_above = keep
     return StateTree(tree.definition, tree.maps, tuple(levels), clustering.n_states - 1)
+
+
+def default_level_weights(depth: int) -> NDArray[np.float64]:
+    """Return the default weight of each level and count bucket of a tree of so many levels."""
+    return np.array([_FIRST_LEVEL] + [_DEFAULT] * (depth - 1))
+
+
+def learn_level_weights(
+    default: NDArray[np.float64],
+    frequencies: NDArray[np.float64],
+    own: Sequence[NDArray[np.float64]],
+    buckets: Sequence[NDArray[np.uint8]],
+) -> NDArray[np.float64]:
+    """Learn the weights of all levels and count buckets together by EM: no step makes the text less likely.
+
+    `default` is where to begin, and counts for some events too; `frequencies` has for each event the
+    frequency of its category; `own` and `buckets` have for each level and event the probability of its
+    category by the state alone, and the count bucket of its context.
+    """
+    n_buckets = default.shape[1]
+    learned = default.copy()
+    learned[0, 0] = 0.0  # nothing is known on the first level: nothing to interpolate with
+    for _ in range(_EM_STEPS):
+        weights = [of_level[bucket] for of_level, bucket in zip(learned, buckets, strict=True)]
+        probs = [frequencies]
+        for mine, weight in zip(own, weights, strict=True):
+            probs.append(weight * mine + (1 - weight) * probs[-1])
+        # The fraction of each event that comes from this level or those above it.
+        left = np.ones(len(frequencies))
+        for number in range(len(own) - 1, -1, -1):
+            taken = left * weights[number] * own[number] / probs[number + 1]
+            sums = np.bincount(buckets[number], taken, n_buckets) + _PRIOR * default[number]
+            learned[number] = sums / (np.bincount(buckets[number], left, n_buckets) + _PRIOR)
+            left = left - taken
+        learned[0, 0] = 0.0
+    learned[0, 0] = default[0, 0]
+    return np.clip(learned, 0.0, 1.0)  # rounding may go beyond
