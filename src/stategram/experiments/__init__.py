@@ -2,7 +2,7 @@
 
 from stategram.experiments.clustered_part import CLUSTERING_KEYS, ClusteredPart
 from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
-from stategram.experiments.recipe_part import Part, RecipeKey, keys_of
+from stategram.experiments.recipe_part import RecipeKey, keys_of
 from stategram.experiments.recipe_training import train_recipe
 from stategram.experiments.recipes import PARTS, RECIPES, MixturePart, Recipe, read_recipe
 from stategram.experiments.training import Interruptible, never_stop
@@ -16,7 +16,6 @@ __all__ = [
     "Interruptible",
     "MixturePart",
     "NgramPart",
-    "Part",
     "Recipe",
     "RecipeKey",
     "keys_of",

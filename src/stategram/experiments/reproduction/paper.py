@@ -9,10 +9,6 @@ from __future__ import annotations
 from stategram.clustering import PRESETS
 from stategram.experiments.reproduction.results import PaperFigures
 
-CITATION = (
-    "Joerg P. Ueberla and Ian R. Gransden (1996), Clustered Language Models with Context-Equivalent States, "
-    "ICSLP 96, arXiv cmp-lg/9606002"
-)
 VOCABULARY_SIZE = 20_000
 _HOUR = 3600.0
 
