@@ -1,0 +1,487 @@
+// Scoring and learning with word trees: rows of evidence, mixed by learned weights.
+//
+// Events are independent of each other but for caches, which are filled in order; weights are learned in order,
+// those of each tree and history by one thread. So nothing depends on the number of threads.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "checks.hpp"
+#include "left_out.hpp"
+#include "text_cache.hpp"
+#include "threads.hpp"
+#include "tree_evidence.hpp"
+#include "tree_mixer.hpp"
+
+namespace stategram {
+namespace {
+
+using Words = In<std::uint32_t>;
+using Weights = InOut<float>;
+
+// Long lists in the order of a tree: where they begin, their records, and the bytes of short lists.
+using LongArrays = std::tuple<In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>>;
+// The arrays of one level: directory, entries, and for each tree the long lists; the discount of Kneser-Ney; the
+// discounts of counts for each tree.
+using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, float,
+                               std::vector<std::vector<float>>>;
+// Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the document.
+using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
+using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
+
+constexpr std::size_t events_per_slice = 128;
+constexpr std::size_t events_per_batch = 4096;
+constexpr std::size_t look_ahead = 4;
+
+enum class History { sentence, document, adaptive };
+
+class TreeModelKernel;
+
+class CacheHandle {
+ public:
+    explicit CacheHandle(TextCache cache) : cache_(std::move(cache)) {}
+    TextCache& cache() { return cache_; }
+    CacheHandle copy() const { return CacheHandle(cache_); }
+
+ private:
+    TextCache cache_;
+};
+
+class TreeModelKernel {
+ public:
+    TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
+                    std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
+                    Words counts, Words contexts, std::vector<Words> node_sets, std::size_t n_classes,
+                    std::vector<CacheArrays> caches)
+        : n_classes_(n_classes) {
+        std::vector<WordTree> built;
+        const std::size_t n_words = counts.size();
+        require(!trees.empty() && contexts.size() == n_words && node_sets.size() == trees.size(),
+                "each tree needs its nodes, and each word its counts");
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            const auto& [codes, lengths] = trees[t];
+            require(codes.size() == n_words && lengths.size() == n_words, "each word needs a code in each tree");
+            built.emplace_back(codes.data(), lengths.data(), n_words);
+            require(node_sets[t].size() == built.back().n_leaves(), "each node needs a set of weights");
+            node_sets_.emplace_back(node_sets[t].data(), node_sets[t].data() + node_sets[t].size());
+            for (const std::uint32_t set : node_sets_.back()) n_node_sets_ = std::max<std::size_t>(n_node_sets_, set + 1);
+            require(built.back().n_leaves() == built.front().n_leaves(), "the trees have different words");
+            for (std::uint32_t word = 0; word < n_words; ++word)
+                require((built.back().length(word) > 0) == (built.front().length(word) > 0),
+                        "the trees have different words");
+        }
+        std::vector<ChainView> chain_views;
+        for (const auto& [streams, continuation, of_counts, is_document] : chains)
+            chain_views.push_back({streams, 0, 0, continuation, of_counts, is_document});
+        std::vector<ChainLevel> level_views;
+        for (const auto& arrays : levels) level_views.push_back(level_view(arrays, built.size()));
+        std::size_t slot = 0;
+        for (const ChainView& chain : chain_views) {
+            slot += chain.depth();
+            require(slot <= level_views.size(), "each value of a chain needs its counts");
+            level_views[slot - 1].view.is_last = true;
+        }
+        kept_levels_ = std::move(levels);
+        evidence_ = std::make_unique<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
+                                                   n_streams, counts.data(), contexts.data());
+        for (auto& [streams, decay] : caches) caches_.push_back({streams, decay});
+        n_words_ = n_words;
+    }
+
+    std::size_t n_inputs(int history) const {
+        const std::size_t of_chains = evidence_->n_inputs(history > 0);
+        return history < 2 ? of_chains : of_chains + padded_inputs(caches_.size());
+    }
+    MixerShape shape(int history) const {
+        return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
+    }
+    std::size_t n_weights(int history) const { return shape(history).size(); }
+
+    CacheHandle empty_cache() const { return CacheHandle(TextCache(*evidence_, caches_)); }
+
+    // The discounts of counts at the nodes of each tree, by slot.
+    std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
+        std::vector<std::vector<std::vector<float>>> found(
+            evidence_->n_slots(), std::vector<std::vector<float>>(evidence_->n_trees()));
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        pool.run(found.size() * evidence_->n_trees(), [&](std::size_t i, int) {
+            const std::size_t slot = i / evidence_->n_trees(), tree = i % evidence_->n_trees();
+            const auto discounts = evidence_->node_discounts(slot, tree, max_ngrams);
+            evidence_->set_discounts(slot, tree, discounts);
+            found[slot][tree].assign(discounts.begin(), discounts.end());
+        });
+        return found;
+    }
+
+    // Returns the natural-log probabilities by each tree, one after the other.
+    auto score(Words words, std::vector<Words> streams, Words classes, int history, std::vector<Weights> weights,
+               CacheHandle* cache, int threads) const {
+        check_events(words, streams, classes);
+        check_weights(history, weights, 1);
+        require((history == 2) == (cache != nullptr), "a cache is needed for adaptive scoring, and for no other");
+        const std::size_t n = words.size(), n_trees = evidence_->n_trees();
+        auto log_probs = std::make_unique<double[]>(n * n_trees);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const Batch text{words.data(), pointers(streams), classes.data()};
+            std::vector<Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*this, history);
+            for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
+                const std::size_t end = std::min(n, begin + events_per_batch);
+                CacheRows cache_rows;
+                if (cache) cache_rows.fill(*this, text, begin, end, cache->cache());
+                const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
+                pool.run(slices, [&](std::size_t slice, int worker) {
+                    const std::size_t first = begin + slice * events_per_slice,
+                                      last = std::min(end, first + events_per_slice);
+                    Scratch& own = scratch[static_cast<std::size_t>(worker)];
+                    visit(text, first, last, history, nullptr, cache ? &cache_rows : nullptr, begin, own,
+                          [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                              for (std::size_t t = 0; t < n_trees; ++t)
+                                  log_probs[t * n + event] =
+                                      log_prob(t, text, event, rows[t], shape(history), weights[t].data());
+                          });
+                });
+            }
+        }
+        return to_numpy(std::move(log_probs), n * n_trees);
+    }
+
+    // Learns the weights of all trees and histories from blocks of events; returns for each the sum of the
+    // log-probabilities before each step. The weights of history h and tree t are weights[h * n_trees + t].
+    auto learn_blocks(Words words, std::vector<Words> streams, Words classes, In<std::int64_t> begins,
+                      In<std::int64_t> ends, In<std::uint8_t> used, std::vector<Weights> weights,
+                      std::vector<Weights> squares, float rate, bool leave_out, std::size_t warm_up,
+                      std::uint64_t seed, int threads) const {
+        check_events(words, streams, classes);
+        require(used.size() == words.size() && begins.size() == ends.size(), "each block needs its events");
+        for (std::size_t i = 0; i < begins.size(); ++i)
+            require(begins.data()[i] >= 0 && begins.data()[i] <= ends.data()[i] &&
+                        static_cast<std::size_t>(ends.data()[i]) <= words.size(),
+                    "a block is not in the text");
+        const std::size_t n_trees = evidence_->n_trees();
+        require(weights.size() == squares.size() && weights.size() % n_trees == 0 && weights.size() / n_trees <= 3,
+                "each tree and history needs weights");
+        const int n_histories = static_cast<int>(weights.size() / n_trees);
+        for (int h = 0; h < n_histories; ++h)
+            for (std::size_t t = 0; t < n_trees; ++t)
+                require(weights[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h) &&
+                            squares[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h),
+                        "there are too few or too many weights");
+        std::vector<double> log_sums(weights.size());
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const Batch text{words.data(), pointers(streams), classes.data()};
+            const int most = n_histories - 1;
+            std::vector<Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*this, most);
+            std::size_t block = 0;
+            while (block < begins.size()) {
+                // Blocks of about a batch of events.
+                std::vector<std::pair<std::size_t, std::size_t>> blocks;
+                std::size_t n_events = 0;
+                for (; block < begins.size() && n_events < events_per_batch; ++block) {
+                    blocks.emplace_back(begins.data()[block], ends.data()[block]);
+                    n_events += blocks.back().second - blocks.back().first;
+                }
+                learn_batch(text, blocks, used.data(), weights, squares, rate, leave_out, warm_up, seed + block, most,
+                            pool, scratch, log_sums);
+            }
+        }
+        return log_sums;
+    }
+
+ private:
+    struct Batch {
+        const std::uint32_t* words;
+        std::vector<const std::uint32_t*> streams;
+        const std::uint32_t* classes;
+    };
+
+    struct Scratch {
+        Scratch(const TreeModelKernel& kernel, int history) : stride(kernel.n_inputs(history)) {
+            const std::size_t n_trees = kernel.evidence_->n_trees(), n_slots = kernel.evidence_->n_slots();
+            x.resize(n_trees * max_depth * stride);
+            buckets.resize(x.size());
+            match.resize(n_trees * max_depth);
+            for (std::size_t i = 0; i < 2 * look_ahead; ++i)
+                contexts.push_back({std::vector<std::uint64_t>(n_slots), std::vector<FoundList>(n_slots)});
+            left.resize(n_slots);
+            for (std::size_t t = 0; t < n_trees; ++t)
+                rows.push_back({&x[t * max_depth * stride], &buckets[t * max_depth * stride], &match[t * max_depth],
+                                stride});
+        }
+        std::size_t stride;
+        std::vector<float> x;
+        std::vector<std::uint8_t> buckets;
+        std::vector<std::uint32_t> match;
+        std::vector<EventContexts> contexts;
+        std::vector<LeftList> left;
+        std::vector<EvidenceRows> rows;
+    };
+
+    // The evidence of caches for some events: one row per node of the way to each word, tree by tree.
+    struct CacheRows {
+        std::vector<std::size_t> begins;  // by event and tree
+        std::vector<float> x;
+        std::vector<std::uint8_t> buckets;
+
+        void fill(const TreeModelKernel& kernel, const Batch& text, std::size_t begin, std::size_t end,
+                  TextCache& cache) {
+            const std::size_t n_trees = kernel.evidence_->n_trees(), width = cache.n_caches();
+            for (std::size_t event = begin; event < end; ++event) {
+                cache.find(text.streams.data(), event);
+                for (std::size_t t = 0; t < n_trees; ++t) {
+                    const auto length = static_cast<std::size_t>(kernel.evidence_->tree(t).length(text.words[event]));
+                    begins.push_back(x.size());
+                    x.resize(x.size() + length * width);
+                    buckets.resize(x.size());
+                    cache.collect(t, text.words[event], &x[begins.back()], &buckets[begins.back()], width);
+                }
+                cache.add(text.words[event]);
+            }
+        }
+    };
+
+    ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
+        const auto& [directory, entries, of_trees, discount, discounts] = arrays;
+        ChainLevel level;
+        LevelView& view = level.view;
+        view.bucket_bits = static_cast<int>(std::bit_width(directory.size() - 1)) - 1;
+        require(directory.size() >= 3 && directory.size() == (std::size_t{1} << view.bucket_bits) + 1,
+                "a directory does not have its size");
+        view.directory = directory.data();
+        view.entries = entries.data();
+        view.n_bytes = entries.size();
+        require(of_trees.size() == n_trees, "each tree needs its long lists");
+        constexpr std::size_t width = sizeof(LongRecord) / sizeof(std::uint32_t);
+        for (const auto& [begins, records, bytes] : of_trees) {
+            require(records.size() % width == 0 && begins.size() == std::get<0>(of_trees[0]).size(),
+                    "the trees have different long lists");
+            check_offsets(begins, records.size() / width, "the long lists do not follow each other");
+            view.long_lists.push_back({begins.data(), reinterpret_cast<const LongRecord*>(records.data()),
+                                       bytes.data(), begins.size() - 1, records.size() / width, bytes.size()});
+        }
+        level.discount = discount;
+        level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
+        for (std::size_t t = 0; t < discounts.size() && t < n_trees; ++t) {
+            require(discounts[t].size() == 3, "a level needs three discounts");
+            std::copy_n(discounts[t].begin(), 3, level.discounts[t].begin());
+        }
+        return level;
+    }
+
+    void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes) const {
+        require(streams.size() == evidence_->n_streams() && classes.size() == words.size(),
+                "each event needs a value of each stream");
+        for (const Words& stream : streams)
+            require(stream.size() == words.size(), "each event needs a value of each stream");
+        check_below(classes, n_classes_, "the class of the last word is not there");
+        for (std::size_t i = 0; i < words.size(); ++i)
+            require(words.data()[i] < n_words_ && evidence_->tree(0).length(words.data()[i]) > 0,
+                    "an event is not a word of the trees");
+    }
+
+    void check_weights(int history, const std::vector<Weights>& weights, std::size_t n_histories) const {
+        require(history >= 0 && history < 3, "there are three histories");
+        require(weights.size() == evidence_->n_trees() * n_histories, "each tree needs weights");
+        for (const Weights& one : weights)
+            require(one.size() == n_weights(history), "there are too few or too many weights");
+    }
+
+    static std::vector<const std::uint32_t*> pointers(const std::vector<Words>& streams) {
+        std::vector<const std::uint32_t*> found;
+        for (const Words& stream : streams) found.push_back(stream.data());
+        return found;
+    }
+
+    // Calls use(event, rows) for the events [begin, end), in order.
+    template <typename Use>
+    void visit(const Batch& text, std::size_t begin, std::size_t end, int history, const LeftOut* left,
+               const CacheRows* cache, std::size_t cache_begin, Scratch& scratch, const Use& use) const {
+        const std::size_t n_chains = evidence_->n_chains(history > 0), ring = scratch.contexts.size(),
+                          n_trees = evidence_->n_trees();
+        const auto contexts = [&](std::size_t event) -> EventContexts& { return scratch.contexts[event % ring]; };
+        for (std::size_t ahead = begin; ahead < end + look_ahead; ++ahead) {
+            if (ahead < end) {
+                evidence_->hash(text.streams.data(), ahead, n_chains, contexts(ahead));
+                evidence_->prefetch_directories(contexts(ahead));
+            }
+            if (ahead >= begin + 2 && ahead - 2 < end) evidence_->prefetch_buckets(contexts(ahead - 2));
+            if (ahead >= begin + 3 && ahead - 3 < end) {
+                evidence_->find(contexts(ahead - 3));
+                evidence_->prefetch_long_lists(contexts(ahead - 3));
+            }
+            if (ahead < begin + look_ahead) continue;
+            const std::size_t event = ahead - look_ahead;
+            if (left) left->lists(event, scratch.left);
+            evidence_->collect(text.words[event], contexts(event), n_chains, left ? scratch.left.data() : nullptr,
+                               scratch.rows.data());
+            if (cache) {
+                const std::size_t first = evidence_->n_inputs(true), width = caches_.size();
+                for (std::size_t t = 0; t < n_trees; ++t) {
+                    const std::size_t from = cache->begins[(event - cache_begin) * n_trees + t];
+                    for (std::size_t i = 0; i < static_cast<std::size_t>(evidence_->tree(t).length(text.words[event])); ++i) {
+                        std::copy_n(&cache->x[from + i * width], width, scratch.rows[t].x + i * scratch.stride + first);
+                        std::copy_n(&cache->buckets[from + i * width], width,
+                                    scratch.rows[t].buckets + i * scratch.stride + first);
+                    }
+                }
+            }
+            use(event, scratch.rows);
+        }
+    }
+
+    MixerRow mixer_row(std::size_t tree, std::uint32_t node, std::uint32_t of_class, const EvidenceRows& rows,
+                       std::size_t i) const {
+        return {rows.x + i * rows.stride, rows.buckets + i * rows.stride, node_sets_[tree][node], rows.match[i],
+                of_class};
+    }
+
+    double log_prob(std::size_t tree, const Batch& text, std::size_t event, const EvidenceRows& rows,
+                    const MixerShape& shape, const float* weights) const {
+        const WordTree& words = evidence_->tree(tree);
+        const std::uint32_t word = text.words[event], code = words.code(word), *path = words.path(word);
+        double sum = 0;
+        for (int i = 0; i < words.length(word); ++i) {
+            const double logit = double{
+                mix(shape, weights,
+                    mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)))};
+            sum += log_sigmoid(WordTree::bit(code, i) ? logit : -logit);
+        }
+        return sum;
+    }
+
+    void learn_batch(const Batch& text, const std::vector<std::pair<std::size_t, std::size_t>>& blocks,
+                     const std::uint8_t* used, std::vector<Weights>& weights, std::vector<Weights>& squares, float rate,
+                     bool leave_out, std::size_t warm_up, std::uint64_t seed, int most, ThreadPool& pool,
+                     std::vector<Scratch>& scratch, std::vector<double>& log_sums) const {
+        const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(most);
+        // Where the rows of each event of each block are, for each tree.
+        struct Place {
+            std::size_t event;
+            std::vector<std::size_t> rows;
+        };
+        std::vector<Place> places;
+        std::vector<std::size_t> first_place, n_rows(n_trees, 0);
+        for (const auto& [begin, end] : blocks) {
+            first_place.push_back(places.size());
+            for (std::size_t event = begin; event < end; ++event) {
+                if (!used[event]) continue;
+                places.push_back({event, n_rows});
+                for (std::size_t t = 0; t < n_trees; ++t)
+                    n_rows[t] += static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+            }
+        }
+        std::vector<std::vector<float>> x(n_trees);
+        std::vector<std::vector<std::uint8_t>> buckets(n_trees);
+        std::vector<std::vector<std::uint32_t>> match(n_trees);
+        for (std::size_t t = 0; t < n_trees; ++t) {
+            x[t].resize(n_rows[t] * stride);
+            buckets[t].resize(n_rows[t] * stride);
+            match[t].resize(n_rows[t]);
+        }
+        pool.run(blocks.size(), [&](std::size_t number, int worker) {
+            const auto& [begin, end] = blocks[number];
+            std::unique_ptr<LeftOut> left;
+            if (leave_out) left = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
+            CacheRows cache_rows;
+            if (most == 2) {
+                TextCache cache(*evidence_, caches_);
+                for (std::size_t event = begin - std::min(begin, warm_up); event < begin; ++event) {
+                    cache.find(text.streams.data(), event);
+                    cache.add(text.words[event]);
+                }
+                cache_rows.fill(*this, text, begin, end, cache);
+            }
+            std::size_t place = first_place[number];
+            visit(text, begin, end, most, left.get(), most == 2 ? &cache_rows : nullptr, begin,
+                  scratch[static_cast<std::size_t>(worker)],
+                  [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                      if (!used[event]) return;
+                      for (std::size_t t = 0; t < n_trees; ++t) {
+                          const auto length = static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+                          const std::size_t row = places[place].rows[t];
+                          std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
+                          std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
+                          std::copy_n(rows[t].match, length, &match[t][row]);
+                      }
+                      ++place;
+                  });
+        });
+        std::vector<std::size_t> order(places.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
+        for (std::size_t i = order.size(); i > 1; --i) {
+            state = extend_hash(state, static_cast<std::uint32_t>(i));
+            std::swap(order[i - 1], order[(state >> 32) % i]);
+        }
+        pool.run(weights.size(), [&](std::size_t number, int) {
+            const std::size_t t = number % n_trees;
+            const MixerShape of = shape(static_cast<int>(number / n_trees));
+            const WordTree& tree = evidence_->tree(t);
+            double sum = 0;
+            for (const std::size_t index : order) {
+                const Place& place = places[index];
+                const std::uint32_t word = text.words[place.event], code = tree.code(word), *path = tree.path(word);
+                const EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
+                                        &match[t][place.rows[t]], stride};
+                for (int i = 0; i < tree.length(word); ++i) {
+                    const bool right = WordTree::bit(code, i);
+                    const double logit = double{learn(of, weights[number].data(), squares[number].data(),
+                                                      mixer_row(t, path[i], text.classes[place.event], rows,
+                                                                static_cast<std::size_t>(i)),
+                                                      right, rate)};
+                    sum += log_sigmoid(right ? logit : -logit);
+                }
+            }
+            log_sums[number] += sum;
+        });
+    }
+
+    std::unique_ptr<TreeEvidence> evidence_;
+    std::vector<LevelArrays> kept_levels_;
+    std::vector<std::vector<std::uint32_t>> node_sets_;
+    std::size_t n_node_sets_ = 0, n_classes_, n_words_ = 0;
+    std::vector<CacheView> caches_;
+};
+
+}  // namespace
+
+void register_tree_model(nb::module_& m) {
+    nb::class_<CacheHandle>(m, "TextCache", "The words so far, for adaptive scoring.")
+        .def("copy", &CacheHandle::copy, "Return a copy.");
+    nb::class_<TreeModelKernel>(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.")
+        .def(nb::init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<ChainArrays>,
+                      std::vector<LevelArrays>, std::size_t, Words, Words, std::vector<Words>, std::size_t,
+                      std::vector<CacheArrays>>(),
+             nb::arg("trees"), nb::arg("chains"), nb::arg("levels"), nb::arg("n_streams"),
+             nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(), nb::arg("node_sets"),
+             nb::arg("n_classes"), nb::arg("caches"))
+        .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
+        .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
+        .def("empty_cache", &TreeModelKernel::empty_cache, nb::keep_alive<0, 1>())
+        .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
+        .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
+             nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
+             nb::arg("threads"))
+        .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(), nb::arg("streams"),
+             nb::arg("classes").noconvert(), nb::arg("begins").noconvert(), nb::arg("ends").noconvert(),
+             nb::arg("used").noconvert(), nb::arg("weights"), nb::arg("squares"), nb::arg("rate"),
+             nb::arg("leave_out"), nb::arg("warm_up"), nb::arg("seed"), nb::arg("threads"));
+}
+
+}  // namespace stategram
