@@ -4,8 +4,6 @@
 // Events are brought to parts of neighbouring hashes, which are sorted by (context, word, next value) and
 // written one after the other: a level never holds more than a few million events at a time besides the
 // result. The parts do not depend on the number of threads.
-#include "chain_level.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
@@ -17,8 +15,10 @@
 #include <utility>
 
 #include "arrays.hpp"
+#include "chain_level.hpp"
 #include "checks.hpp"
 #include "threads.hpp"
+#include "tree_evidence.hpp"
 #include "word_tree.hpp"
 
 namespace stategram {
@@ -79,8 +79,8 @@ class PartCounter {
             for (; i < size && events[i].hash == hash && events[i].word == one.word; ++i) {
                 ++one.count;
                 // Without a longer context, each event is one of its own.
-                one.contexts += is_last_ || events[i].next == no_value || events[i].next != before ||
-                                one.count == 1;
+                one.contexts +=
+                    is_last_ || events[i].next == no_value || events[i].next != before || one.count == 1;
                 before = events[i].next;
             }
             followers_.push_back(one);
@@ -105,7 +105,8 @@ class PartCounter {
         const std::size_t at = counted.entries.size();
         counted.entries.resize(at + 4 + bytes_.size());
         std::memcpy(&counted.entries[at], &header, 4);
-        std::copy(bytes_.begin(), bytes_.end(), counted.entries.begin() + static_cast<std::ptrdiff_t>(at) + 4);
+        std::copy(bytes_.begin(), bytes_.end(),
+                  counted.entries.begin() + static_cast<std::ptrdiff_t>(at) + 4);
         return i;
     }
 
@@ -169,7 +170,8 @@ auto count_chain_level(In<std::uint64_t> hashes, In<std::uint32_t> words,
             std::vector<Counted> counted(last - first);
             pool.run(last - first, [&](std::size_t index, int) {
                 const std::size_t part = first + index;
-                Event *from = events.data() + (begins[part] - base), *to = events.data() + (begins[part + 1] - base);
+                Event *from = events.data() + (begins[part] - base),
+                      *to = events.data() + (begins[part + 1] - base);
                 std::sort(from, to);
                 PartCounter(bucket_bits, !next, min_count)
                     .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
@@ -179,8 +181,8 @@ auto count_chain_level(In<std::uint64_t> hashes, In<std::uint32_t> words,
                 for (const std::size_t mark : part.long_marks) {
                     const auto number = static_cast<std::uint32_t>(long_begins.size() - 1);
                     std::memcpy(&part.entries[mark], &number, 4);
-                    long_begins.push_back(long_begins.back() + part.long_sizes[long_begins.size() - 1 -
-                                                                               all.long_sizes.size()]);
+                    long_begins.push_back(long_begins.back() +
+                                          part.long_sizes[long_begins.size() - 1 - all.long_sizes.size()]);
                 }
                 all.long_sizes.insert(all.long_sizes.end(), part.long_sizes.begin(), part.long_sizes.end());
                 all.bucket_sizes.insert(all.bucket_sizes.end(), part.bucket_sizes.begin(),
@@ -285,10 +287,11 @@ class LongListWriter {
 };
 
 auto divide_long_lists(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> counts,
-                       In<std::uint32_t> contexts, In<std::uint32_t> codes, In<std::uint8_t> lengths, bool is_last,
-                       int threads) {
+                       In<std::uint32_t> contexts, In<std::uint32_t> codes, In<std::uint8_t> lengths,
+                       bool is_last, int threads) {
     check_offsets(begins, words.size(), "the long lists do not follow each other");
-    require(counts.size() == words.size() && contexts.size() == words.size(), "each follower needs its counts");
+    require(counts.size() == words.size() && contexts.size() == words.size(),
+            "each follower needs its counts");
     require(codes.size() == lengths.size(), "each word needs a code and its length");
     check_below(words, codes.size(), "a follower is not a word");
     std::vector<std::int64_t> record_begins;
@@ -303,7 +306,8 @@ auto divide_long_lists(In<std::int64_t> begins, In<std::uint32_t> words, In<std:
         const std::size_t n_lists = begins.size() - 1, n_slices = std::min<std::size_t>(n_lists, 64);
         std::vector<LongListWriter> writers(n_slices, LongListWriter(tree, is_last));
         pool.run(n_slices, [&](std::size_t slice, int) {
-            for (std::size_t list = n_lists * slice / n_slices; list < n_lists * (slice + 1) / n_slices; ++list) {
+            for (std::size_t list = n_lists * slice / n_slices; list < n_lists * (slice + 1) / n_slices;
+                 ++list) {
                 std::vector<Follower> followers;
                 for (auto i = static_cast<std::size_t>(begins.data()[list]);
                      i < static_cast<std::size_t>(begins.data()[list + 1]); ++i)
@@ -343,22 +347,25 @@ auto divide_long_lists(In<std::int64_t> begins, In<std::uint32_t> words, In<std:
 
 void register_chain_counts(nb::module_& m) {
     m.attr("NO_VALUE") = no_value;
+    m.attr("N_COUNT_BUCKETS") = n_count_buckets;
     m.attr("EMPTY_CONTEXT") = empty_context;
     m.def("extend_context_hashes", &extend_context_hashes, nb::arg("hashes").noconvert(),
           nb::arg("values").noconvert(), nb::arg("threads"),
           "Add a value to each context, in place; a context without a value, NO_VALUE, becomes 0.");
-    m.def("count_chain_level", &count_chain_level, nb::arg("hashes").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("next").noconvert().none(), nb::arg("min_count"),
+    m.def(
+        "count_chain_level", &count_chain_level, nb::arg("hashes").noconvert(), nb::arg("words").noconvert(),
+        nb::arg("next").noconvert().none(), nb::arg("min_count"), nb::arg("threads"),
+        "Return the followers of each context.\n\n"
+        "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
+        "divides contexts; None on the last level. Contexts of fewer than `min_count` events are left out.\n"
+        "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
+        "longer contexts, number of contexts, of n-grams, and of those in one and in two longer contexts.");
+    m.def("divide_long_lists", &divide_long_lists, nb::arg("begins").noconvert(),
+          nb::arg("words").noconvert(), nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(),
+          nb::arg("codes").noconvert(), nb::arg("lengths").noconvert(), nb::arg("is_last"),
           nb::arg("threads"),
-          "Return the followers of each context.\n\n"
-          "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
-          "divides contexts; None on the last level. Contexts of fewer than `min_count` events are left out.\n"
-          "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
-          "longer contexts, number of contexts, of n-grams, and of those in one and in two longer contexts.");
-    m.def("divide_long_lists", &divide_long_lists, nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(), nb::arg("codes").noconvert(),
-          nb::arg("lengths").noconvert(), nb::arg("is_last"), nb::arg("threads"),
-          "Return long lists in the order of a tree: where the records of each begin, the records, and the bytes of\n"
+          "Return long lists in the order of a tree: where the records of each begin, the records, and the "
+          "bytes of\n"
           "the short lists below them.");
 }
 

@@ -1,11 +1,11 @@
 // The contexts of one level of a chain, each with the words that followed it and how often.
 //
 // Contexts are hashed, and stored in the order of their hashes: a directory leads to a bucket of about eight.
-// An entry of a bucket is 24 bits of the hash, the length of the list in bytes, and the list: for each word, in
-// rising order, the difference to the one before and whether it followed more than once; if so, how often, and
-// after how many distinct longer contexts. Nearly all lists are a few bytes, so that a bucket is one or two
-// cache lines. Long lists are apart, for each tree one: the nodes of the tree where their words part, and below
-// them short lists.
+// An entry of a bucket is 24 bits of the hash, the length of the list in bytes, and the list: for each word,
+// in rising order, the difference to the one before and whether it followed more than once; if so, how often,
+// and after how many distinct longer contexts. Nearly all lists are a few bytes, so that a bucket is one or
+// two cache lines. Long lists are apart, for each tree one: the nodes of the tree where their words part, and
+// below them short lists.
 #pragma once
 
 #include <algorithm>
@@ -45,11 +45,11 @@ struct Follower {
     std::uint32_t contexts;  // distinct longer contexts; on the last level the count
 };
 
-// A long list in a tree is a header, with the sums of the list, and then in preorder the nodes where its words part,
-// with the sums of their left sides. Few words are not divided further: they are a short list.
+// A long list in a tree is a header, with the sums of the list, and then in preorder the nodes where its
+// words part, with the sums of their left sides. Few words are not divided further: they are a short list.
 struct LongRecord {
-    std::uint32_t node;  // `no_value`: a short list
-    std::uint32_t skip;  // records to the right side; of a short list, its length in bytes
+    std::uint32_t node;   // `no_value`: a short list
+    std::uint32_t skip;   // records to the right side; of a short list, its length in bytes
     std::uint32_t types;  // of a short list, where its bytes begin
     std::uint32_t counts, contexts;
 };

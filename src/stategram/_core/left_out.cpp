@@ -6,8 +6,8 @@
 
 namespace stategram {
 
-LeftOut::LeftOut(const TreeEvidence& evidence, const std::uint32_t* words, const std::uint32_t* const* streams,
-                 std::size_t begin, std::size_t end)
+LeftOut::LeftOut(const TreeEvidence& evidence, const std::uint32_t* words,
+                 const std::uint32_t* const* streams, std::size_t begin, std::size_t end)
     : begin_(begin),
       size_(end - begin),
       hashes_(evidence.n_slots(), std::vector<std::uint64_t>(end - begin)),
@@ -29,10 +29,11 @@ LeftOut::LeftOut(const TreeEvidence& evidence, const std::uint32_t* words, const
     }
 }
 
-// `is_gone`: for each event, whether its word no longer follows its context on the level below; on return, the
-// same for this level.
-void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool is_last, const std::uint32_t* words,
-                          const std::uint32_t* next, std::vector<std::uint8_t>& is_gone) {
+// `is_gone`: for each event, whether its word no longer follows its context on the level below; on return,
+// the same for this level.
+void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool is_last,
+                          const std::uint32_t* words, const std::uint32_t* next,
+                          std::vector<std::uint8_t>& is_gone) {
     const std::vector<std::uint64_t>& hashes = hashes_[slot];
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < size_; ++i)
@@ -53,7 +54,8 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
         while (at < order.size() && hashes[order[at]] == hash) {
             LeftFollower one{words[begin_ + order[at]], 0, 0, 0};
             const std::size_t first = at;
-            for (; at < order.size() && hashes[order[at]] == hash && words[begin_ + order[at]] == one.word; ++at) {
+            for (; at < order.size() && hashes[order[at]] == hash && words[begin_ + order[at]] == one.word;
+                 ++at) {
                 const std::uint32_t i = order[at];
                 groups_[slot][i] = group;
                 ++one.count;
@@ -64,7 +66,8 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
             }
             // A context too rare to be kept has no other events.
             one.types = !list || evidence.count(slot, list, one.word) <= one.count;
-            for (std::size_t k = first; k < at; ++k) gone_here[order[k]] = static_cast<std::uint8_t>(one.types);
+            for (std::size_t k = first; k < at; ++k)
+                gone_here[order[k]] = static_cast<std::uint8_t>(one.types);
             if (list) followers.push_back(one);
         }
     }

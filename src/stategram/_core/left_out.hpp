@@ -1,5 +1,5 @@
-// What the events of a block add to the counts of their own contexts: taken out, the counts are those of the text
-// without the block, as they would be for a text that was never seen.
+// What the events of a block add to the counts of their own contexts: taken out, the counts are those of the
+// text without the block, as they would be for a text that was never seen.
 #pragma once
 
 #include <cstddef>

@@ -13,6 +13,7 @@ constexpr std::size_t max_recent = 64;
 // Older words are forgotten, half of them at a time.
 constexpr std::size_t max_words = std::size_t{1} << 17;
 constexpr double max_scale = 1e15;
+constexpr std::size_t powers_size = 512;
 constexpr double max_logit = 20.0;
 
 std::uint8_t mass_bucket(double total, double smaller) {
@@ -33,39 +34,57 @@ TextCache::TextCache(const TreeEvidence& evidence, std::vector<CacheView> caches
       keys_(caches_.size()),
       present_(caches_.size()),
       recent_(caches_.size()),
+      powers_(caches_.size()),
       scale_(caches_.size(), 1.0),
       masses_(caches_.size()) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         require(caches_[c].decay > 0 && caches_[c].decay < 1, "the decay of a cache is not between 0 and 1");
         for (const std::uint32_t stream : caches_[c].streams)
             require(stream < evidence.n_streams(), "a cache has a value that is not there");
-        if (!caches_[c].streams.empty()) continue;
+        if (!caches_[c].streams.empty()) {
+            // decay^age = decay^(age mod n) * (decay^n)^(age / n)
+            for (const double base : {caches_[c].decay, std::pow(caches_[c].decay, powers_size)})
+                for (std::size_t i = 0; i < powers_size; ++i)
+                    powers_[c].push_back(std::pow(base, static_cast<double>(i)));
+            continue;
+        }
         for (std::size_t t = 0; t < evidence.n_trees(); ++t)
             masses_[c].emplace_back(2 * evidence.tree(t).n_leaves(), 0.0F);
     }
 }
 
-void TextCache::find(const std::uint32_t* const* streams, std::size_t event) {
+void TextCache::enter(const std::uint32_t* const* streams, std::size_t event) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
-        recent_[c].clear();
-        if (caches_[c].streams.empty()) continue;
         std::uint64_t key = empty_context;
         for (const std::uint32_t stream : caches_[c].streams)
-            key = streams[stream][event] == no_value || key == 0 ? 0 : extend_hash(key, streams[stream][event]);
+            key =
+                streams[stream][event] == no_value || key == 0 ? 0 : extend_hash(key, streams[stream][event]);
         present_[c] = key;
-        if (key == 0) continue;
-        const auto found = last_[c].find(key);
+    }
+}
+
+void TextCache::find(const std::uint32_t* const* streams, std::size_t event) {
+    enter(streams, event);
+    for (std::size_t c = 0; c < caches_.size(); ++c) {
+        recent_[c].clear();
+        if (caches_[c].streams.empty() || present_[c] == 0) continue;
+        const auto found = last_[c].find(present_[c]);
         if (found == last_[c].end()) continue;
         // Times are counted from 1, so that 0 is none.
         for (std::uint64_t at = found->second; at > first_ && recent_[c].size() < max_recent;
              at = previous_[c][at - 1 - first_])
-            recent_[c].push_back({words_[at - 1 - first_],
-                                  static_cast<float>(std::pow(caches_[c].decay, static_cast<double>(time_ - at)))});
+            recent_[c].push_back({words_[at - 1 - first_], static_cast<float>(power(c, time_ - at))});
     }
 }
 
-void TextCache::write(std::size_t cache, double right, double left, std::size_t tree, std::uint32_t node, float* x,
-                      std::uint8_t* buckets) const {
+double TextCache::power(std::size_t cache, std::uint64_t age) const {
+    const std::size_t low = age % powers_size, high = age / powers_size;
+    const std::vector<double>& powers = powers_[cache];
+    return powers[low] * powers[powers_size + std::min<std::size_t>(high, powers_size - 1)];
+}
+
+void TextCache::write(std::size_t cache, double right, double left, std::size_t tree, std::uint32_t node,
+                      float* x, std::uint8_t* buckets) const {
     const RootEstimates& root = evidence_->count_root(tree);
     const double logit = std::log((right + double{root.right[node]}) / (left + double{root.left[node]}));
     x[cache] = static_cast<float>(std::clamp(logit - double{root.logit[node]}, -max_logit, max_logit));
@@ -82,8 +101,8 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
             const std::vector<float>& masses = masses_[c][tree_number];
             const double scale = 1 / scale_[c];
             for (int i = 0; i < length; ++i)
-                write(c, double{masses[2 * path[i] + 1]} * scale, double{masses[2 * path[i]]} * scale, tree_number,
-                      path[i], x + static_cast<std::size_t>(i) * stride,
+                write(c, double{masses[2 * path[i] + 1]} * scale, double{masses[2 * path[i]]} * scale,
+                      tree_number, path[i], x + static_cast<std::size_t>(i) * stride,
                       buckets + static_cast<std::size_t>(i) * stride);
             continue;
         }
@@ -100,8 +119,8 @@ void TextCache::collect(std::size_t tree_number, std::uint32_t word, float* x, s
     }
 }
 
-void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node, std::uint32_t end,
-                              float* x, std::uint8_t* buckets) const {
+void TextCache::node_evidence(std::size_t tree_number, std::uint32_t begin, std::uint32_t node,
+                              std::uint32_t end, float* x, std::uint8_t* buckets) const {
     const WordTree& tree = evidence_->tree(tree_number);
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         double right = 0, left = 0;

@@ -48,7 +48,8 @@ void continuation_step(const SideSums& sums, float discount, int n, Estimates& e
     for (int i = 0; i < n; ++i) {
         const auto right = static_cast<float>(static_cast<std::int32_t>(sums.right_contexts[i])),
                    left = static_cast<float>(static_cast<std::int32_t>(sums.left_contexts[i]));
-        const float taken_right = discount * static_cast<float>(static_cast<std::int32_t>(sums.right_types[i])),
+        const float taken_right =
+                        discount * static_cast<float>(static_cast<std::int32_t>(sums.right_types[i])),
                     taken_left = discount * static_cast<float>(static_cast<std::int32_t>(sums.left_types[i]));
         const float taken = taken_right + taken_left, scale = 1.0F / (right + left);
         take_estimate((right - taken_right + taken * estimates.right[i]) * scale,
@@ -60,7 +61,8 @@ STATEGRAM_CLONES
 void count_step(const SideSums& sums, const std::array<float, 3>& discounts, int n, Estimates& estimates,
                 float* STATEGRAM_RESTRICT x) {
     // d(count) as a sum of steps, without branches.
-    const float first = discounts[0], second = discounts[1] - discounts[0], third = discounts[2] - discounts[1];
+    const float first = discounts[0], second = discounts[1] - discounts[0],
+                third = discounts[2] - discounts[1];
     const auto discount = [=](float count) {
         return (count > 0.0F ? first : 0.0F) + (count > 1.0F ? second : 0.0F) + (count > 2.0F ? third : 0.0F);
     };
@@ -102,7 +104,8 @@ void sum_short_list(const WordTree& tree, std::uint32_t word, const Follower* fo
 void sum_long_list(const WordTree& tree, std::uint32_t word, LongWalk walk, bool is_last, PathSums& sums) {
     const std::uint32_t code = tree.code(word), *path = tree.path(word);
     const int length = tree.length(word);
-    const auto other_side = [&](int depth, std::uint32_t counts, std::uint32_t contexts, std::uint32_t types) {
+    const auto other_side = [&](int depth, std::uint32_t counts, std::uint32_t contexts,
+                                std::uint32_t types) {
         sums.counts[depth] = counts;
         sums.contexts[depth] = contexts;
         sums.types[depth] = types;
@@ -227,13 +230,14 @@ RootEstimates root_estimates(const WordTree& tree, const std::uint32_t* counts,
 std::uint8_t count_bucket(std::uint32_t right, std::uint32_t left, std::uint32_t types) {
     const std::uint32_t total = right + left, smaller = std::min(right, left);
     if (total == 0) return 0;
-    return static_cast<std::uint8_t>(1 + (bucket_tables.totals[std::min(total, 255U)] * 3 + std::min(smaller, 2U)) * 5 +
-                                     bucket_tables.types[std::min(types, 31U)]);
+    return static_cast<std::uint8_t>(
+        1 + (bucket_tables.totals[std::min(total, 255U)] * 3 + std::min(smaller, 2U)) * 5 +
+        bucket_tables.types[std::min(types, 31U)]);
 }
 
 TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> chains,
-                           std::vector<ChainLevel> levels, std::size_t n_streams,
-                           const std::uint32_t* counts, const std::uint32_t* contexts)
+                           std::vector<ChainLevel> levels, std::size_t n_streams, const std::uint32_t* counts,
+                           const std::uint32_t* contexts)
     : trees_(std::move(trees)),
       chains_(std::move(chains)),
       levels_(std::move(levels)),
@@ -243,7 +247,8 @@ TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> c
     for (ChainView& chain : chains_) {
         require(chain.depth() > 0, "a chain has no values");
         require(chain.is_document || n_sentence_inputs_ == 0, "the chains of sentences come first");
-        if (chain.is_document && n_sentence_inputs_ == 0) n_sentence_inputs_ = n_inputs_ = padded_inputs(n_inputs_);
+        if (chain.is_document && n_sentence_inputs_ == 0)
+            n_sentence_inputs_ = n_inputs_ = padded_inputs(n_inputs_);
         if (!chain.is_document) ++n_sentence_chains_;
         for (const std::uint32_t stream : chain.streams)
             require(stream < n_streams_, "a chain has a value that is not there");
@@ -317,8 +322,9 @@ void TreeEvidence::read_ranked(std::size_t slot, std::size_t tree_number, const 
     const WordTree& tree = trees_[tree_number];
     Follower followers[max_short_list];
     const auto use_short = [&](std::size_t n) {
-        std::sort(followers, followers + n,
-                  [&](const Follower& a, const Follower& b) { return tree.rank(a.word) < tree.rank(b.word); });
+        std::sort(followers, followers + n, [&](const Follower& a, const Follower& b) {
+            return tree.rank(a.word) < tree.rank(b.word);
+        });
         for (std::size_t i = 0; i < n; ++i) use(tree.rank(followers[i].word), followers[i]);
     };
     if (!list.is_long()) {
@@ -331,7 +337,8 @@ void TreeEvidence::read_ranked(std::size_t slot, std::size_t tree_number, const 
         const LongRecord& record = lists.records[at];
         if (record.node != no_value) continue;
         require(std::size_t{record.types} + record.skip <= lists.n_bytes, "a part of a long list is missing");
-        use_short(read_list(lists.bytes + record.types, record.skip, view.is_last, tree.n_words(), followers));
+        use_short(
+            read_list(lists.bytes + record.types, record.skip, view.is_last, tree.n_words(), followers));
     }
 }
 
@@ -408,8 +415,9 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
             const FoundList& list = contexts.lists[slot];
             if (!list) break;
             const LevelView& view = levels_[slot].view;
-            const std::size_t n =
-                list.is_long() ? 0 : read_list(list.begin, list.size, view.is_last, trees_[0].n_words(), followers);
+            const std::size_t n = list.is_long() ? 0
+                                                 : read_list(list.begin, list.size, view.is_last,
+                                                             trees_[0].n_words(), followers);
             bool is_seen = false;
             for (std::size_t t = 0; t < trees_.size(); ++t) {
                 const WordTree& tree = trees_[t];
@@ -417,7 +425,8 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
                 if (j == 0) begin_chain(t, tree.path(word), length, estimates[t]);
                 clear_sums(sums, length);
                 if (list.is_long())
-                    sum_long_list(tree, word, LongWalk(view.long_lists[t], list.long_list), view.is_last, sums);
+                    sum_long_list(tree, word, LongWalk(view.long_lists[t], list.long_list), view.is_last,
+                                  sums);
                 else
                     sum_short_list(tree, word, followers, n, sums);
                 if (left) take_out(tree, word, left[slot], sums);
@@ -454,7 +463,8 @@ std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t 
     // The words [begin, end) are below a node at `depth`; the sides above it are counted already.
     const auto count_sides = [&](const auto& self, std::size_t begin, std::size_t end, int depth) -> void {
         const std::uint32_t total = ranked[end - 1].second - (begin == 0 ? 0 : ranked[begin - 1].second);
-        const std::uint32_t first = tree.word_at(ranked[begin].first), last = tree.word_at(ranked[end - 1].first);
+        const std::uint32_t first = tree.word_at(ranked[begin].first),
+                            last = tree.word_at(ranked[end - 1].first);
         const int parting =
             begin + 1 == end ? tree.length(first) : tree.parting(tree.code(first), tree.code(last));
         if (total < 5) sides[total] += parting - depth;
@@ -481,7 +491,8 @@ std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t 
     std::array<float, 3> discounts{};
     for (std::size_t k = 1; k <= 3; ++k) {
         const auto number = static_cast<double>(k);
-        const double found = sides[k] > 0 ? number - (number + 1) * ratio * sides[k + 1] / sides[k] : 0.5 * number;
+        const double found =
+            sides[k] > 0 ? number - (number + 1) * ratio * sides[k + 1] / sides[k] : 0.5 * number;
         discounts[k - 1] = std::min(std::max(static_cast<float>(found), 0.1F), most[k - 1]);
     }
     return discounts;

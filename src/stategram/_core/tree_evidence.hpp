@@ -1,7 +1,7 @@
 // The evidence of all contexts on the way to a word: for each node, what each context says of its two sides.
 //
-// A chain is a list of values, the nearest first; the context of level j is the first j of them. With the counts
-// a0, a1 of the two sides of a node, and the estimate p of the level above,
+// A chain is a list of values, the nearest first; the context of level j is the first j of them. With the
+// counts a0, a1 of the two sides of a node, and the estimate p of the level above,
 //
 //     Kneser-Ney     p_j(1) = (a1 - D t1 + D (t0 + t1) p_{j-1}(1)) / (a0 + a1)
 //     counts         p_j(1) = (a1 - d(a1) + (d(a0) + d(a1)) p_{j-1}(1)) / (a0 + a1)
@@ -24,7 +24,9 @@ namespace stategram {
 
 // The inputs of each history begin at a multiple of this: a vector of weights never has those of another.
 constexpr std::size_t input_padding = 16;
-inline std::size_t padded_inputs(std::size_t n) { return (n + input_padding - 1) / input_padding * input_padding; }
+inline std::size_t padded_inputs(std::size_t n) {
+    return (n + input_padding - 1) / input_padding * input_padding;
+}
 
 // Count buckets of evidence; 0: the context was not seen here.
 constexpr std::size_t n_count_buckets = 128;
@@ -43,7 +45,7 @@ struct ChainView {
 
 struct ChainLevel {
     LevelView view;
-    float discount = 0.5F;                       // of Kneser-Ney
+    float discount = 0.5F;                        // of Kneser-Ney
     std::vector<std::array<float, 3>> discounts;  // of counts, for each tree
 };
 

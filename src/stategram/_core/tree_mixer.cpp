@@ -55,7 +55,7 @@ float learn(const MixerShape& shape, float* weights, float* squares, const Mixer
             float rate) {
     const float logit = mix(shape, weights, row);
     const float error = (right ? 1.0F : 0.0F) - 1.0F / (1.0F + std::exp(-logit));
-    if (std::fabs(error) < min_error) return logit;
+    if (rate == 0.0F || std::fabs(error) < min_error) return logit;
     for (std::size_t i = 0; i < shape.n_inputs; ++i) {
         if (row.x[i] == 0.0F) continue;
         const std::size_t at = i * n_count_buckets + row.buckets[i];
@@ -64,8 +64,9 @@ float learn(const MixerShape& shape, float* weights, float* squares, const Mixer
         weights[at] += rate * gradient / std::sqrt(squares[at] + epsilon);
     }
     const std::size_t width = shape.n_inputs;
-    for (const std::size_t at : {shape.node_begin() + row.node * width, shape.match_begin() + row.match * width,
-                                 shape.class_begin() + row.of_class * width})
+    for (const std::size_t at :
+         {shape.node_begin() + row.node * width, shape.match_begin() + row.match * width,
+          shape.class_begin() + row.of_class * width})
         step(row.x, error, rate, weights + at, squares + at, width);
     return logit;
 }

@@ -3,7 +3,8 @@
 //     logit p = sum_i x_i (E[i, q_i] + N[node set, i] + M[match set, i] + C[class, i])
 //
 // q_i is the count bucket of input i; frequent nodes have weights of their own, others share those of their
-// depth; the match set is how many levels of the first two chains were seen; the class is that of the last word.
+// depth; the match set is how many levels of the first two chains were seen; the class is that of the last
+// word.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +35,8 @@ struct MixerRow {
 float mix(const MixerShape& shape, const float* weights, const MixerRow& row);
 
 // One step of Adagrad towards the side that was taken; returns the log-odds before it.
-float learn(const MixerShape& shape, float* weights, float* squares, const MixerRow& row, bool right, float rate);
+float learn(const MixerShape& shape, float* weights, float* squares, const MixerRow& row, bool right,
+            float rate);
 
 // log(1 / (1 + exp(-logit))).
 double log_sigmoid(double logit);

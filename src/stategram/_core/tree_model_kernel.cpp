@@ -1,7 +1,7 @@
 // Scoring and learning with word trees: rows of evidence, mixed by learned weights.
 //
-// Events are independent of each other but for caches, which are filled in order; weights are learned in order,
-// those of each tree and history by one thread. So nothing depends on the number of threads.
+// Events are independent of each other but for caches, which are filled in order; weights are learned in
+// order, those of each tree and history by one thread. So nothing depends on the number of threads.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
@@ -22,6 +22,7 @@
 #include "threads.hpp"
 #include "tree_evidence.hpp"
 #include "tree_mixer.hpp"
+#include "tree_search.hpp"
 
 namespace stategram {
 namespace {
@@ -31,11 +32,12 @@ using Weights = InOut<float>;
 
 // Long lists in the order of a tree: where they begin, their records, and the bytes of short lists.
 using LongArrays = std::tuple<In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>>;
-// The arrays of one level: directory, entries, and for each tree the long lists; the discount of Kneser-Ney; the
-// discounts of counts for each tree.
+// The arrays of one level: directory, entries, and for each tree the long lists; the discount of Kneser-Ney;
+// the discounts of counts for each tree.
 using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, float,
                                std::vector<std::vector<float>>>;
-// Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the document.
+// Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
+// document.
 using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
 using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
 
@@ -61,20 +63,18 @@ class TreeModelKernel {
  public:
     TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
                     std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
-                    Words counts, Words contexts, std::vector<Words> node_sets, std::size_t n_classes,
+                    Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
                     std::vector<CacheArrays> caches)
-        : n_classes_(n_classes) {
+        : n_node_sets_(n_frequent_nodes + max_depth), n_classes_(n_classes) {
         std::vector<WordTree> built;
         const std::size_t n_words = counts.size();
-        require(!trees.empty() && contexts.size() == n_words && node_sets.size() == trees.size(),
-                "each tree needs its nodes, and each word its counts");
+        require(!trees.empty() && contexts.size() == n_words, "each word needs its counts");
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const auto& [codes, lengths] = trees[t];
-            require(codes.size() == n_words && lengths.size() == n_words, "each word needs a code in each tree");
+            require(codes.size() == n_words && lengths.size() == n_words,
+                    "each word needs a code in each tree");
             built.emplace_back(codes.data(), lengths.data(), n_words);
-            require(node_sets[t].size() == built.back().n_leaves(), "each node needs a set of weights");
-            node_sets_.emplace_back(node_sets[t].data(), node_sets[t].data() + node_sets[t].size());
-            for (const std::uint32_t set : node_sets_.back()) n_node_sets_ = std::max<std::size_t>(n_node_sets_, set + 1);
+            node_sets_.push_back(frequent_nodes(built.back(), counts.data(), n_frequent_nodes));
             require(built.back().n_leaves() == built.front().n_leaves(), "the trees have different words");
             for (std::uint32_t word = 0; word < n_words; ++word)
                 require((built.back().length(word) > 0) == (built.front().length(word) > 0),
@@ -92,8 +92,9 @@ class TreeModelKernel {
             level_views[slot - 1].view.is_last = true;
         }
         kept_levels_ = std::move(levels);
-        evidence_ = std::make_unique<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
-                                                   n_streams, counts.data(), contexts.data());
+        evidence_ =
+            std::make_unique<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
+                                           n_streams, counts.data(), contexts.data());
         for (auto& [streams, decay] : caches) caches_.push_back({streams, decay});
         n_words_ = n_words;
     }
@@ -125,11 +126,12 @@ class TreeModelKernel {
     }
 
     // Returns the natural-log probabilities by each tree, one after the other.
-    auto score(Words words, std::vector<Words> streams, Words classes, int history, std::vector<Weights> weights,
-               CacheHandle* cache, int threads) const {
+    auto score(Words words, std::vector<Words> streams, Words classes, int history,
+               std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
         check_events(words, streams, classes);
-        check_weights(history, weights, 1);
-        require((history == 2) == (cache != nullptr), "a cache is needed for adaptive scoring, and for no other");
+        check_weights(history, weights);
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         auto log_probs = std::make_unique<double[]>(n * n_trees);
         {
@@ -159,20 +161,76 @@ class TreeModelKernel {
         return to_numpy(std::move(log_probs), n * n_trees);
     }
 
+    // Returns the probability of each word by each tree after one history: its values are the first of each
+    // stream.
+    auto distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
+                       std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
+        std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
+        {
+            std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
+        }
+        std::vector<Out<double>> arrays;
+        for (std::vector<double>& of_tree : found) arrays.push_back(to_numpy(std::move(of_tree)));
+        return arrays;
+    }
+
+    // Returns the `top` likeliest words after one history, and their probabilities.
+    auto likeliest(std::vector<Words> streams, std::uint32_t of_class, int history,
+                   std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
+                   std::size_t top, int /* threads */) const {
+        require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        std::vector<std::uint32_t> words;
+        std::vector<double> probabilities;
+        {
+            nb::gil_scoped_release release;
+            for (const auto& [probability, word] :
+                 likeliest_words(trees, tree_weights.data(), top, *evidence_)) {
+                words.push_back(word);
+                probabilities.push_back(probability);
+            }
+        }
+        return std::pair(to_numpy(std::move(words)), to_numpy(std::move(probabilities)));
+    }
+
+    // Reads every list; throws if one is damaged.
+    void check(int threads) const {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        pool.run(evidence_->n_slots(), [&](std::size_t slot, int) {
+            const LevelView& view = evidence_->level(slot).view;
+            for (std::size_t bucket = 0; bucket < std::size_t{1} << view.bucket_bits; ++bucket) {
+                require(view.directory[bucket] <= view.directory[bucket + 1], "a directory does not rise");
+                view.for_each_list(bucket, [&](const FoundList& list) {
+                    for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+                        evidence_->read_ranked(slot, t, list, [](std::uint32_t, const Follower&) {});
+                    return true;
+                });
+            }
+        });
+    }
+
     // Learns the weights of all trees and histories from blocks of events; returns for each the sum of the
     // log-probabilities before each step. The weights of history h and tree t are weights[h * n_trees + t].
     auto learn_blocks(Words words, std::vector<Words> streams, Words classes, In<std::int64_t> begins,
-                      In<std::int64_t> ends, In<std::uint8_t> used, std::vector<Weights> weights,
-                      std::vector<Weights> squares, float rate, bool leave_out, std::size_t warm_up,
+                      In<std::int64_t> ends, In<std::int64_t> cache_begins, In<std::uint8_t> used,
+                      std::vector<Weights> weights, std::vector<Weights> squares, float rate, bool leave_out,
                       std::uint64_t seed, int threads) const {
         check_events(words, streams, classes);
-        require(used.size() == words.size() && begins.size() == ends.size(), "each block needs its events");
+        require(used.size() == words.size() && begins.size() == ends.size() &&
+                    begins.size() == cache_begins.size(),
+                "each block needs its events");
         for (std::size_t i = 0; i < begins.size(); ++i)
-            require(begins.data()[i] >= 0 && begins.data()[i] <= ends.data()[i] &&
+            require(cache_begins.data()[i] >= 0 && cache_begins.data()[i] <= begins.data()[i] &&
+                        begins.data()[i] <= ends.data()[i] &&
                         static_cast<std::size_t>(ends.data()[i]) <= words.size(),
                     "a block is not in the text");
         const std::size_t n_trees = evidence_->n_trees();
-        require(weights.size() == squares.size() && weights.size() % n_trees == 0 && weights.size() / n_trees <= 3,
+        require(weights.size() == squares.size() && weights.size() % n_trees == 0 &&
+                    weights.size() / n_trees <= 3,
                 "each tree and history needs weights");
         const int n_histories = static_cast<int>(weights.size() / n_trees);
         for (int h = 0; h < n_histories; ++h)
@@ -191,13 +249,15 @@ class TreeModelKernel {
             std::size_t block = 0;
             while (block < begins.size()) {
                 // Blocks of about a batch of events.
-                std::vector<std::pair<std::size_t, std::size_t>> blocks;
+                std::vector<Block> blocks;
                 std::size_t n_events = 0;
                 for (; block < begins.size() && n_events < events_per_batch; ++block) {
-                    blocks.emplace_back(begins.data()[block], ends.data()[block]);
-                    n_events += blocks.back().second - blocks.back().first;
+                    blocks.push_back({static_cast<std::size_t>(cache_begins.data()[block]),
+                                      static_cast<std::size_t>(begins.data()[block]),
+                                      static_cast<std::size_t>(ends.data()[block])});
+                    n_events += blocks.back().end - blocks.back().begin;
                 }
-                learn_batch(text, blocks, used.data(), weights, squares, rate, leave_out, warm_up, seed + block, most,
+                learn_batch(text, blocks, used.data(), weights, squares, rate, leave_out, seed + block, most,
                             pool, scratch, log_sums);
             }
         }
@@ -211,6 +271,10 @@ class TreeModelKernel {
         const std::uint32_t* classes;
     };
 
+    struct Block {
+        std::size_t cache_begin, begin, end;
+    };
+
     struct Scratch {
         Scratch(const TreeModelKernel& kernel, int history) : stride(kernel.n_inputs(history)) {
             const std::size_t n_trees = kernel.evidence_->n_trees(), n_slots = kernel.evidence_->n_slots();
@@ -221,8 +285,8 @@ class TreeModelKernel {
                 contexts.push_back({std::vector<std::uint64_t>(n_slots), std::vector<FoundList>(n_slots)});
             left.resize(n_slots);
             for (std::size_t t = 0; t < n_trees; ++t)
-                rows.push_back({&x[t * max_depth * stride], &buckets[t * max_depth * stride], &match[t * max_depth],
-                                stride});
+                rows.push_back({&x[t * max_depth * stride], &buckets[t * max_depth * stride],
+                                &match[t * max_depth], stride});
         }
         std::size_t stride;
         std::vector<float> x;
@@ -245,7 +309,8 @@ class TreeModelKernel {
             for (std::size_t event = begin; event < end; ++event) {
                 cache.find(text.streams.data(), event);
                 for (std::size_t t = 0; t < n_trees; ++t) {
-                    const auto length = static_cast<std::size_t>(kernel.evidence_->tree(t).length(text.words[event]));
+                    const auto length =
+                        static_cast<std::size_t>(kernel.evidence_->tree(t).length(text.words[event]));
                     begins.push_back(x.size());
                     x.resize(x.size() + length * width);
                     buckets.resize(x.size());
@@ -255,6 +320,28 @@ class TreeModelKernel {
             }
         }
     };
+
+    // The set of weights of each node: frequent ones have their own, others share those of their depth.
+    static std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint32_t* counts,
+                                                     std::size_t n_frequent) {
+        const std::size_t n = tree.n_leaves();
+        std::vector<std::uint64_t> frequencies(n, 0);
+        std::vector<std::uint32_t> sets(n, 0), order;
+        for (std::uint32_t rank = 0; rank < n; ++rank) {
+            const std::uint32_t word = tree.word_at(rank), *path = tree.path(word);
+            for (int depth = 0; depth < tree.length(word); ++depth) {
+                frequencies[path[depth]] += counts[word];
+                sets[path[depth]] =
+                    static_cast<std::uint32_t>(n_frequent) + static_cast<std::uint32_t>(depth);
+            }
+        }
+        for (std::uint32_t node = 1; node < n; ++node) order.push_back(node);
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return frequencies[a] > frequencies[b]; });
+        for (std::size_t i = 0; i < std::min(n_frequent, order.size()); ++i)
+            sets[order[i]] = static_cast<std::uint32_t>(i);
+        return sets;
+    }
 
     ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
         const auto& [directory, entries, of_trees, discount, discounts] = arrays;
@@ -273,7 +360,8 @@ class TreeModelKernel {
                     "the trees have different long lists");
             check_offsets(begins, records.size() / width, "the long lists do not follow each other");
             view.long_lists.push_back({begins.data(), reinterpret_cast<const LongRecord*>(records.data()),
-                                       bytes.data(), begins.size() - 1, records.size() / width, bytes.size()});
+                                       bytes.data(), begins.size() - 1, records.size() / width,
+                                       bytes.size()});
         }
         level.discount = discount;
         level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
@@ -282,6 +370,31 @@ class TreeModelKernel {
             std::copy_n(discounts[t].begin(), 3, level.discounts[t].begin());
         }
         return level;
+    }
+
+    std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
+                                     const std::vector<In<float>>& weights, CacheHandle* cache) const {
+        check_weights(history, weights);
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
+        require(streams.size() == evidence_->n_streams() && of_class < n_classes_,
+                "the history needs a value of each stream");
+        for (const Words& stream : streams)
+            require(stream.size() > 0, "the history needs a value of each stream");
+        EventContexts contexts{std::vector<std::uint64_t>(evidence_->n_slots()),
+                               std::vector<FoundList>(evidence_->n_slots())};
+        const std::size_t n_chains = evidence_->n_chains(history > 0);
+        const std::vector<const std::uint32_t*> values = pointers(streams);
+        evidence_->hash(values.data(), 0, n_chains, contexts);
+        evidence_->find(contexts);
+        if (cache) cache->cache().find(values.data(), 0);
+        std::vector<TreeSearch> found;
+        for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+            found.emplace_back(*evidence_, t, contexts,
+                               TreeSearch::Settings{n_chains, n_inputs(history), evidence_->n_inputs(true),
+                                                    shape(history), weights[t].data(), &node_sets_[t],
+                                                    of_class, cache ? &cache->cache() : nullptr});
+        return found;
     }
 
     void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes) const {
@@ -295,10 +408,10 @@ class TreeModelKernel {
                     "an event is not a word of the trees");
     }
 
-    void check_weights(int history, const std::vector<Weights>& weights, std::size_t n_histories) const {
+    void check_weights(int history, const std::vector<In<float>>& weights) const {
         require(history >= 0 && history < 3, "there are three histories");
-        require(weights.size() == evidence_->n_trees() * n_histories, "each tree needs weights");
-        for (const Weights& one : weights)
+        require(weights.size() == evidence_->n_trees(), "each tree needs weights");
+        for (const In<float>& one : weights)
             require(one.size() == n_weights(history), "there are too few or too many weights");
     }
 
@@ -314,7 +427,9 @@ class TreeModelKernel {
                const CacheRows* cache, std::size_t cache_begin, Scratch& scratch, const Use& use) const {
         const std::size_t n_chains = evidence_->n_chains(history > 0), ring = scratch.contexts.size(),
                           n_trees = evidence_->n_trees();
-        const auto contexts = [&](std::size_t event) -> EventContexts& { return scratch.contexts[event % ring]; };
+        const auto contexts = [&](std::size_t event) -> EventContexts& {
+            return scratch.contexts[event % ring];
+        };
         for (std::size_t ahead = begin; ahead < end + look_ahead; ++ahead) {
             if (ahead < end) {
                 evidence_->hash(text.streams.data(), ahead, n_chains, contexts(ahead));
@@ -328,14 +443,16 @@ class TreeModelKernel {
             if (ahead < begin + look_ahead) continue;
             const std::size_t event = ahead - look_ahead;
             if (left) left->lists(event, scratch.left);
-            evidence_->collect(text.words[event], contexts(event), n_chains, left ? scratch.left.data() : nullptr,
-                               scratch.rows.data());
+            evidence_->collect(text.words[event], contexts(event), n_chains,
+                               left ? scratch.left.data() : nullptr, scratch.rows.data());
             if (cache) {
                 const std::size_t first = evidence_->n_inputs(true), width = caches_.size();
                 for (std::size_t t = 0; t < n_trees; ++t) {
                     const std::size_t from = cache->begins[(event - cache_begin) * n_trees + t];
-                    for (std::size_t i = 0; i < static_cast<std::size_t>(evidence_->tree(t).length(text.words[event])); ++i) {
-                        std::copy_n(&cache->x[from + i * width], width, scratch.rows[t].x + i * scratch.stride + first);
+                    for (std::size_t i = 0;
+                         i < static_cast<std::size_t>(evidence_->tree(t).length(text.words[event])); ++i) {
+                        std::copy_n(&cache->x[from + i * width], width,
+                                    scratch.rows[t].x + i * scratch.stride + first);
                         std::copy_n(&cache->buckets[from + i * width], width,
                                     scratch.rows[t].buckets + i * scratch.stride + first);
                     }
@@ -347,8 +464,8 @@ class TreeModelKernel {
 
     MixerRow mixer_row(std::size_t tree, std::uint32_t node, std::uint32_t of_class, const EvidenceRows& rows,
                        std::size_t i) const {
-        return {rows.x + i * rows.stride, rows.buckets + i * rows.stride, node_sets_[tree][node], rows.match[i],
-                of_class};
+        return {rows.x + i * rows.stride, rows.buckets + i * rows.stride, node_sets_[tree][node],
+                rows.match[i], of_class};
     }
 
     double log_prob(std::size_t tree, const Batch& text, std::size_t event, const EvidenceRows& rows,
@@ -357,18 +474,18 @@ class TreeModelKernel {
         const std::uint32_t word = text.words[event], code = words.code(word), *path = words.path(word);
         double sum = 0;
         for (int i = 0; i < words.length(word); ++i) {
-            const double logit = double{
-                mix(shape, weights,
-                    mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)))};
+            const double logit =
+                double{mix(shape, weights,
+                           mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)))};
             sum += log_sigmoid(WordTree::bit(code, i) ? logit : -logit);
         }
         return sum;
     }
 
-    void learn_batch(const Batch& text, const std::vector<std::pair<std::size_t, std::size_t>>& blocks,
-                     const std::uint8_t* used, std::vector<Weights>& weights, std::vector<Weights>& squares, float rate,
-                     bool leave_out, std::size_t warm_up, std::uint64_t seed, int most, ThreadPool& pool,
-                     std::vector<Scratch>& scratch, std::vector<double>& log_sums) const {
+    void learn_batch(const Batch& text, const std::vector<Block>& blocks, const std::uint8_t* used,
+                     std::vector<Weights>& weights, std::vector<Weights>& squares, float rate, bool leave_out,
+                     std::uint64_t seed, int most, ThreadPool& pool, std::vector<Scratch>& scratch,
+                     std::vector<double>& log_sums) const {
         const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(most);
         // Where the rows of each event of each block are, for each tree.
         struct Place {
@@ -377,7 +494,7 @@ class TreeModelKernel {
         };
         std::vector<Place> places;
         std::vector<std::size_t> first_place, n_rows(n_trees, 0);
-        for (const auto& [begin, end] : blocks) {
+        for (const auto& [cache_begin, begin, end] : blocks) {
             first_place.push_back(places.size());
             for (std::size_t event = begin; event < end; ++event) {
                 if (!used[event]) continue;
@@ -395,14 +512,15 @@ class TreeModelKernel {
             match[t].resize(n_rows[t]);
         }
         pool.run(blocks.size(), [&](std::size_t number, int worker) {
-            const auto& [begin, end] = blocks[number];
+            const auto& [cache_begin, begin, end] = blocks[number];
             std::unique_ptr<LeftOut> left;
-            if (leave_out) left = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
+            if (leave_out)
+                left = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
             CacheRows cache_rows;
             if (most == 2) {
                 TextCache cache(*evidence_, caches_);
-                for (std::size_t event = begin - std::min(begin, warm_up); event < begin; ++event) {
-                    cache.find(text.streams.data(), event);
+                for (std::size_t event = cache_begin; event < begin; ++event) {
+                    cache.enter(text.streams.data(), event);
                     cache.add(text.words[event]);
                 }
                 cache_rows.fill(*this, text, begin, end, cache);
@@ -413,7 +531,8 @@ class TreeModelKernel {
                   [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
                       if (!used[event]) return;
                       for (std::size_t t = 0; t < n_trees; ++t) {
-                          const auto length = static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+                          const auto length =
+                              static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
                           const std::size_t row = places[place].rows[t];
                           std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
                           std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
@@ -436,15 +555,16 @@ class TreeModelKernel {
             double sum = 0;
             for (const std::size_t index : order) {
                 const Place& place = places[index];
-                const std::uint32_t word = text.words[place.event], code = tree.code(word), *path = tree.path(word);
+                const std::uint32_t word = text.words[place.event], code = tree.code(word),
+                                    *path = tree.path(word);
                 const EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
                                         &match[t][place.rows[t]], stride};
                 for (int i = 0; i < tree.length(word); ++i) {
                     const bool right = WordTree::bit(code, i);
-                    const double logit = double{learn(of, weights[number].data(), squares[number].data(),
-                                                      mixer_row(t, path[i], text.classes[place.event], rows,
-                                                                static_cast<std::size_t>(i)),
-                                                      right, rate)};
+                    const double logit = double{learn(
+                        of, weights[number].data(), squares[number].data(),
+                        mixer_row(t, path[i], text.classes[place.event], rows, static_cast<std::size_t>(i)),
+                        right, rate)};
                     sum += log_sigmoid(right ? logit : -logit);
                 }
             }
@@ -455,7 +575,7 @@ class TreeModelKernel {
     std::unique_ptr<TreeEvidence> evidence_;
     std::vector<LevelArrays> kept_levels_;
     std::vector<std::vector<std::uint32_t>> node_sets_;
-    std::size_t n_node_sets_ = 0, n_classes_, n_words_ = 0;
+    std::size_t n_node_sets_, n_classes_, n_words_ = 0;
     std::vector<CacheView> caches_;
 };
 
@@ -466,10 +586,10 @@ void register_tree_model(nb::module_& m) {
         .def("copy", &CacheHandle::copy, "Return a copy.");
     nb::class_<TreeModelKernel>(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.")
         .def(nb::init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<ChainArrays>,
-                      std::vector<LevelArrays>, std::size_t, Words, Words, std::vector<Words>, std::size_t,
+                      std::vector<LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
                       std::vector<CacheArrays>>(),
              nb::arg("trees"), nb::arg("chains"), nb::arg("levels"), nb::arg("n_streams"),
-             nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(), nb::arg("node_sets"),
+             nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(), nb::arg("n_frequent_nodes"),
              nb::arg("n_classes"), nb::arg("caches"))
         .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
         .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
@@ -478,10 +598,19 @@ void register_tree_model(nb::module_& m) {
         .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
              nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
              nb::arg("threads"))
+        .def("distributions", &TreeModelKernel::distributions, nb::arg("streams"), nb::arg("of_class"),
+             nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(), nb::arg("threads"),
+             "Return the probability of each word by each tree after the history of the first event.")
+        .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams"), nb::arg("of_class"),
+             nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
+             nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),
+             "Return the likeliest words after the history of the first event, and their probabilities.")
+        .def("check", &TreeModelKernel::check, nb::arg("threads"),
+             "Read every list; ValueError if one is damaged.")
         .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(), nb::arg("streams"),
              nb::arg("classes").noconvert(), nb::arg("begins").noconvert(), nb::arg("ends").noconvert(),
-             nb::arg("used").noconvert(), nb::arg("weights"), nb::arg("squares"), nb::arg("rate"),
-             nb::arg("leave_out"), nb::arg("warm_up"), nb::arg("seed"), nb::arg("threads"));
+             nb::arg("cache_begins").noconvert(), nb::arg("used").noconvert(), nb::arg("weights"),
+             nb::arg("squares"), nb::arg("rate"), nb::arg("leave_out"), nb::arg("seed"), nb::arg("threads"));
 }
 
 }  // namespace stategram

@@ -1,7 +1,8 @@
 // A binary tree whose leaves are the words: predicting a word is a walk of yes/no decisions from the root.
 //
-// The path to a word is a code of up to 32 bits, aligned to the left. Words are ranked by their codes, so that
-// the words below a node are an interval of ranks; the node is named by the first rank of its right side.
+// The path to a word is a code of up to 32 bits, aligned to the left. Words are ranked by their codes, so
+// that the words below a node are an interval of ranks; the node is named by the first rank of its right
+// side.
 #pragma once
 
 #include <cstddef>

@@ -17,6 +17,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
 from stategram.experiments.recipe_part import Part, RecipeKey, check_keys, choice, keys_of, shown
+from stategram.experiments.word_tree_part import WordTreePart
 from stategram.models import GATE_KINDS
 from stategram.text import Corpus
 
@@ -26,6 +27,7 @@ PARTS: dict[str, type[Part]] = {
     "ngram": NgramPart,
     "category-ngram": CategoryNgramPart,
     "clustered": ClusteredPart,
+    "word-tree": WordTreePart,
 }
 """The kinds of parts by the value of their key ``model``."""
 

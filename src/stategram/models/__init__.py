@@ -11,11 +11,24 @@ from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
+from stategram.models.word_tree import (
+    HISTORIES,
+    Cache,
+    Chain,
+    Value,
+    ValueSources,
+    WordTree,
+    WordTreeModel,
+    build_word_tree,
+)
 
 __all__ = [
     "GATE_KINDS",
+    "HISTORIES",
     "SMOOTHINGS",
+    "Cache",
     "CategoryNgramModel",
+    "Chain",
     "ClusteredModel",
     "Description",
     "DescriptionTable",
@@ -28,7 +41,12 @@ __all__ = [
     "Scores",
     "State",
     "Step",
+    "Value",
+    "ValueSources",
     "WordScore",
+    "WordTree",
+    "WordTreeModel",
+    "build_word_tree",
     "check_min_counts",
     "damage_error",
     "default_min_counts",

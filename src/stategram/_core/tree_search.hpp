@@ -1,0 +1,74 @@
+// The probabilities of all words after one history, or of the likeliest.
+//
+// Nodes are expanded one at a time: below a node, the followers of each context are those of an interval of
+// ranks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "text_cache.hpp"
+#include "tree_evidence.hpp"
+#include "tree_mixer.hpp"
+
+namespace stategram {
+
+class TreeSearch {
+ public:
+    struct Settings {
+        std::size_t n_chains, n_inputs, cache_input;  // the first input of the caches
+        MixerShape shape;
+        const float* weights;
+        const std::vector<std::uint32_t>* node_sets;
+        std::uint32_t of_class;
+        const TextCache* cache;  // null: none
+    };
+    TreeSearch(const TreeEvidence& evidence, std::size_t tree, const EventContexts& contexts,
+               Settings settings);
+
+    // The words [begin, end) by rank, below a node, and the probability of getting there.
+    struct Subtree {
+        std::uint32_t begin, end;
+        int depth;
+        double probability;
+
+        bool is_word() const { return end - begin == 1; }
+        bool operator<(const Subtree& other) const { return probability < other.probability; }
+    };
+    Subtree root() const { return {0, static_cast<std::uint32_t>(tree_->n_leaves()), 0, 1.0}; }
+    // Its right and its left side.
+    std::pair<Subtree, Subtree> divide(const Subtree& subtree);
+
+    // The probability of each word, by its id.
+    void distribution(double* probabilities);
+    double probability(std::uint32_t word);
+
+ private:
+    struct Ranked {
+        std::uint32_t rank, counts, contexts;  // sums up to and including the word
+    };
+    double right_probability(const Subtree& subtree, std::uint32_t middle);
+
+    const TreeEvidence* evidence_;
+    std::size_t number_;
+    const WordTree* tree_;
+    Settings settings_;
+    struct List {
+        std::size_t chain, level;
+        std::vector<Ranked> words;
+    };
+    std::vector<List> lists_;
+    std::unordered_map<std::uint32_t, double> nodes_;  // the probability of the right side of each node
+    std::vector<float> x_;
+    std::vector<std::uint8_t> buckets_;
+};
+
+// The `top` words of the highest probability by trees with these weights, with their probabilities.
+std::vector<std::pair<double, std::uint32_t>> likeliest_words(std::vector<TreeSearch>& trees,
+                                                              const double* weights, std::size_t top,
+                                                              const TreeEvidence& evidence);
+
+}  // namespace stategram

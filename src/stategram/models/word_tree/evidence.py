@@ -1,0 +1,180 @@
+"""All that gives evidence at the nodes of word trees: trees, values, chains with their counts, caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.models.word_tree.chains import Cache, Chain
+from stategram.models.word_tree.counting import LevelCounts, count_chain
+from stategram.models.word_tree.tree import WordTree
+from stategram.models.word_tree.values import Past, Stream, Value, ValueSources
+from stategram.progress import Progress, subprogress
+from stategram.resources import Resources
+from stategram.text import Corpus
+
+HISTORIES = ("sentence", "document", "adaptive")
+"""How far back evidence may come from: inside the sentence; earlier sentences of the document too; caches too."""
+
+# From how many n-grams of a level discounts are estimated. They are in the order of hashes: a random sample.
+_SAMPLE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known at the nodes of word trees.
+
+    Parameters
+    ----------
+    trees
+        The trees.
+    sources
+        Where the values of contexts come from.
+    chains
+        Those that know of nothing but the sentence come first.
+    counts
+        The counts of each chain, level by level.
+    caches
+        The caches of the words so far.
+    word_counts, word_contexts
+        How often each word occurs, and after how many different words.
+    frequent_nodes
+        How many nodes of a tree have weights of their own.
+
+    """
+
+    trees: tuple[WordTree, ...]
+    sources: ValueSources
+    chains: tuple[Chain, ...]
+    counts: tuple[tuple[LevelCounts, ...], ...]
+    caches: tuple[Cache, ...]
+    word_counts: NDArray[np.uint32]
+    word_contexts: NDArray[np.uint32]
+    frequent_nodes: int
+
+    @classmethod
+    def count(
+        cls,
+        corpus: Corpus,
+        trees: Sequence[WordTree],
+        sources: ValueSources,
+        chains: Sequence[Chain],
+        caches: Sequence[Cache],
+        word_contexts: NDArray[np.uint32],
+        *,
+        min_count: int = 1,
+        frequent_nodes: int = 400,
+        progress: Progress | None = None,
+    ) -> Evidence:
+        """Count the contexts of all chains in a text."""
+        ordered = sorted(chains, key=lambda chain: chain.crosses_sentences)
+        counts = []
+        for number, chain in enumerate(ordered):
+            step = subprogress(progress, number / len(ordered), (number + 1) / len(ordered))
+            counts.append(
+                tuple(count_chain(chain, corpus, sources, trees, min_count=min_count, progress=step))
+            )
+        found = cls(
+            tuple(trees),
+            sources,
+            tuple(ordered),
+            tuple(counts),
+            tuple(caches),
+            corpus.word_counts.astype(np.uint32),
+            word_contexts,
+            frequent_nodes,
+        )
+        return found._with_node_discounts()
+
+    def _with_node_discounts(self) -> Evidence:
+        discounts = iter(self.kernel.node_discounts(_SAMPLE, Resources.current().threads))
+        counts = tuple(
+            tuple(replace(level, node_discounts=np.array(next(discounts), np.float32)) for level in levels)
+            for levels in self.counts
+        )
+        return replace(self, counts=counts)
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """The distinct values of all contexts."""
+        of_all = (value for one in (*self.chains, *self.caches) for value in one.values)
+        return list(dict.fromkeys(of_all))
+
+    @cached_property
+    def reach(self) -> int:
+        """How many words of the sentence contexts depend on."""
+        return self.sources.reach(self.values)
+
+    @cached_property
+    def n_classes(self) -> int:
+        """The number of classes of the last word, with one for none."""
+        labels = self.sources.labels.get("g1")
+        return 1 if labels is None else int(labels.max()) + 2
+
+    @cached_property
+    def histories(self) -> tuple[str, ...]:
+        """The histories that make a difference."""
+        crosses = any(chain.crosses_sentences for chain in self.chains)
+        return tuple(
+            name for name, used in zip(HISTORIES, (True, crosses, bool(self.caches)), strict=True) if used
+        )
+
+    @cached_property
+    def kernel(self) -> _core.TreeModelKernel:
+        """The kernel over all counts."""
+        places = {value: number for number, value in enumerate(self.values)}
+        return _core.TreeModelKernel(
+            [(tree.codes, tree.lengths) for tree in self.trees],
+            [
+                (
+                    [places[value] for value in chain.values],
+                    chain.uses_continuation,
+                    True,
+                    chain.crosses_sentences,
+                )
+                for chain in self.chains
+            ],
+            [level.for_kernel() for levels in self.counts for level in levels],
+            len(self.values),
+            self.word_counts,
+            self.word_contexts,
+            self.frequent_nodes,
+            self.n_classes,
+            [([places[value] for value in cache.values], cache.decay) for cache in self.caches],
+        )
+
+    def inputs(self, corpus: Corpus, past: Past) -> tuple[list[Stream], Stream]:
+        """Return the values of all events of a text, and the class of the last word before each."""
+        streams = self.sources.streams(self.values, corpus, past)
+        if self.n_classes == 1:
+            return streams, np.zeros(corpus.n_events, np.uint32)
+        (classes,) = self.sources.streams([Value("g1", 1)], corpus, past)
+        return streams, np.minimum(classes, np.uint32(self.n_classes - 1))
+
+    def initial_weights(self, history: str) -> list[NDArray[np.float32]]:
+        """Return weights to begin with for each tree: each chain counts the same, no set is special."""
+        number = HISTORIES.index(history)
+        buckets = _core.N_COUNT_BUCKETS
+        weights = np.zeros(self.kernel.n_weights(number), np.float32)
+        n_estimates = sum(1 + chain.uses_continuation for chain in self.chains)
+        weights[: self.kernel.n_inputs(number) * buckets] = 1 / max(3, n_estimates)
+        weights[:buckets], weights[buckets : 2 * buckets] = 1.0, 0.0
+        return [weights.copy() for _ in self.trees]
+
+    def describe_counts(self) -> list[dict[str, Any]]:
+        """Return for each chain its values, contexts, n-grams and bytes."""
+        return [
+            {
+                "chain": str(chain),
+                "contexts": sum(level.contexts for level in levels),
+                "ngrams": sum(level.ngrams for level in levels),
+                "bytes": sum(level.n_bytes for level in levels),
+            }
+            for chain, levels in zip(self.chains, self.counts, strict=True)
+        ]

@@ -1,0 +1,158 @@
+"""The evidence of a word tree model in a model folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from stategram.contexts import ContextDefinition
+from stategram.models.state_tree import StateLevel, StateTree
+from stategram.models.word_tree.chains import Cache, Chain
+from stategram.models.word_tree.counting import LevelCounts
+from stategram.models.word_tree.evidence import Evidence
+from stategram.models.word_tree.tree import WordTree
+from stategram.models.word_tree.values import ValueSources
+from stategram.storage import Folder
+
+_Arrays = dict[str, dict[str, NDArray[Any]]]
+_LONG_LISTS = ("begins", "records", "bytes")
+
+
+def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
+    """Return its entries in the manifest, and its arrays."""
+    sources = evidence.sources
+    words: dict[str, NDArray[Any]] = {
+        "counts": evidence.word_counts,
+        "contexts": evidence.word_contexts,
+        "is_rare": sources.is_rare,
+        **{f"labels-{name}": labels for name, labels in sources.labels.items()},
+    }
+    arrays: _Arrays = {
+        "words": words,
+        "trees": {
+            f"{name}-{number}": array
+            for number, tree in enumerate(evidence.trees)
+            for name, array in (("codes", tree.codes), ("lengths", tree.lengths))
+        },
+    }
+    for number, states in enumerate(sources.states):
+        arrays[f"states-{number}"] = _write_states(states)
+    chains = []
+    for number, (chain, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
+        arrays[f"chain-{number}"] = _write_levels(levels)
+        of_levels = [
+            {"contexts": level.contexts, "ngrams": level.ngrams, "discount": level.discount}
+            for level in levels
+        ]
+        chains.append({"chain": str(chain), "levels": of_levels})
+    manifest = {
+        "trees": len(evidence.trees),
+        "labels": list(sources.labels),
+        "states": [
+            {"tree_order": states.definition.tree_order, "rest": states.rest} for states in sources.states
+        ],
+        "chains": chains,
+        "caches": list(map(str, evidence.caches)),
+        "frequent_nodes": evidence.frequent_nodes,
+    }
+    return manifest, arrays
+
+
+def read_evidence(folder: Folder, n_words: int) -> Evidence:
+    """Inverse of `write_evidence`; KeyError, TypeError or ValueError for anything else."""
+    manifest, words, trees = folder.manifest, folder.arrays("words"), folder.arrays("trees")
+    n_trees = int(manifest["trees"])
+    states = tuple(
+        _read_states(entry, folder.arrays(f"states-{number}"), n_words)
+        for number, entry in enumerate(manifest["states"])
+    )
+    labels = {str(name): words[f"labels-{name}"] for name in manifest["labels"]}
+    for array in (*labels.values(), words["is_rare"], words["counts"], words["contexts"]):
+        if array.shape != (n_words,):
+            raise ValueError("its words are not those of its vocabulary")
+    sources = ValueSources(labels, states, words["is_rare"])
+    chains = tuple(Chain.parse(str(entry["chain"])) for entry in manifest["chains"])
+    caches = tuple(map(Cache.parse, map(str, manifest["caches"])))
+    for one in (*chains, *caches):
+        sources.check(one.values)
+    counts = tuple(
+        _read_levels(entry["levels"], folder.arrays(f"chain-{number}"), n_trees)
+        for number, entry in enumerate(manifest["chains"])
+    )
+    evidence = Evidence(
+        tuple(WordTree(trees[f"codes-{number}"], trees[f"lengths-{number}"]) for number in range(n_trees)),
+        sources,
+        chains,
+        counts,
+        caches,
+        words["counts"],
+        words["contexts"],
+        int(manifest["frequent_nodes"]),
+    )
+    evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
+    return evidence
+
+
+def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, level in enumerate(levels):
+        arrays[f"directory-{number}"] = level.directory
+        arrays[f"entries-{number}"] = level.entries
+        arrays[f"discounts-{number}"] = level.node_discounts
+        for tree, lists in enumerate(level.long_lists):
+            for name, array in zip(_LONG_LISTS, lists, strict=True):
+                arrays[f"{name}-{number}-{tree}"] = array
+    return arrays
+
+
+def _read_levels(
+    entries: list[Mapping[str, Any]], arrays: Mapping[str, NDArray[Any]], n_trees: int
+) -> tuple[LevelCounts, ...]:
+    return tuple(
+        LevelCounts(
+            arrays[f"directory-{number}"],
+            arrays[f"entries-{number}"],
+            tuple(
+                (
+                    arrays[f"begins-{number}-{tree}"],
+                    arrays[f"records-{number}-{tree}"],
+                    arrays[f"bytes-{number}-{tree}"],
+                )
+                for tree in range(n_trees)
+            ),
+            int(entry["contexts"]),
+            int(entry["ngrams"]),
+            float(entry["discount"]),
+            arrays[f"discounts-{number}"],
+        )
+        for number, entry in enumerate(entries)
+    )
+
+
+def _write_states(states: StateTree) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, (labels, level) in enumerate(zip(states.maps, states.levels, strict=True)):
+        arrays |= {
+            f"map-{number}": labels,
+            f"values-{number}": level.values,
+            f"first_child-{number}": level.first_child,
+            f"states-{number}": level.states,
+            f"counts-{number}": level.counts,
+        }
+    return arrays
+
+
+def _read_states(entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_words: int) -> StateTree:
+    order = str(entry["tree_order"])
+    definition = ContextDefinition.parse(order, order)
+    levels = tuple(
+        StateLevel(*(arrays[f"{name}-{number}"] for name in ("values", "first_child", "states", "counts")))
+        for number in range(len(definition.values))
+    )
+    maps = tuple(arrays[f"map-{number}"] for number in range(len(definition.values)))
+    states = StateTree(definition, maps, levels, int(entry["rest"]))
+    if not states.is_sound(n_words, 2**32):
+        raise ValueError("its context states are inconsistent")
+    return states

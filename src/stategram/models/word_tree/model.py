@@ -1,0 +1,326 @@
+"""The word tree model: a word is a walk down a binary tree, and all contexts give evidence at each node."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.counts import count_bigrams
+from stategram.errors import BadDataError, UsageError
+from stategram.models.mixture_fitting import fit_weights, interpolate
+from stategram.models.model import Description, DescriptionTable, History, Model, Text, scoring_threads
+from stategram.models.model_files import ModelFiles
+from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.word_tree.chains import Cache, Chain
+from stategram.models.word_tree.evidence import HISTORIES, Evidence
+from stategram.models.word_tree.files import read_evidence, write_evidence
+from stategram.models.word_tree.learning import learn_weights
+from stategram.models.word_tree.tree import WordTree
+from stategram.models.word_tree.values import Past, ValueSources
+from stategram.progress import Progress, subprogress
+from stategram.resources import Resources
+from stategram.storage import Folder
+from stategram.text import BEGIN, Corpus, Vocabulary, as_corpus
+from stategram.wording import plural
+
+# The values of so many events are in memory at a time.
+_EVENTS_PER_PIECE = 1 << 17
+
+
+@dataclass(frozen=True, eq=False)
+class WordTreeModel(Model):
+    """A model in which many contexts give evidence at the nodes of binary trees of words.
+
+    Parameters
+    ----------
+    vocabulary, training_info, metadata
+        See `Model`.
+    evidence
+        The trees, and the counts of all contexts.
+    weights
+        For each history and tree, the weights of the evidence.
+    tree_weights
+        The weight of each tree.
+    history
+        How far back evidence may come from: ``sentence``, ``document`` or ``adaptive``; `with_history` changes it.
+
+    Notes
+    -----
+    p(w | c) is the product of the decisions on the way to w. At each node the log-odds of all contexts are added
+    up with weights that were learned on text left out of the counts; so p is a proper distribution whatever the
+    weights are. Several trees are interpolated.
+
+    """
+
+    kind: ClassVar[str] = "word-tree"
+
+    evidence: Evidence = field(repr=False)
+    weights: Mapping[str, Sequence[NDArray[np.float32]]] = field(repr=False)
+    tree_weights: Mapping[str, NDArray[np.float64]] = field(repr=False)
+    history: str = "sentence"
+
+    @classmethod
+    def train(
+        cls,
+        corpus: Corpus,
+        heldout: Corpus | Iterable[str] | None,
+        trees: Sequence[WordTree],
+        sources: ValueSources,
+        chains: Sequence[Chain],
+        caches: Sequence[Cache] = (),
+        *,
+        n_events: int = 300_000,
+        min_count: int = 1,
+        frequent_nodes: int = 400,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> WordTreeModel:
+        """Count the contexts of a text and learn the weights of their evidence.
+
+        Parameters
+        ----------
+        corpus
+            The text.
+        heldout
+            Further text, on which the weights are tuned; None for none.
+        trees
+            The trees; their predictions are interpolated.
+        sources, chains, caches
+            The contexts that give evidence.
+        n_events
+            The number of events of the text from which weights are learned.
+        min_count
+            Leave out rarer contexts of two or more values.
+        frequent_nodes
+            How many nodes of a tree have weights of their own.
+        seed
+            The seed of the choice of events.
+        progress
+            Called with the fraction done and a message.
+
+        """
+        if not trees or not chains:
+            raise UsageError("a word tree model needs at least one tree and one chain")
+        for one in (*chains, *caches):
+            sources.check(one.values)
+        heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
+        contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
+        evidence = Evidence.count(
+            corpus,
+            trees,
+            sources,
+            chains,
+            caches,
+            contexts,
+            min_count=min_count,
+            frequent_nodes=frequent_nodes,
+            progress=subprogress(progress, 0.0, 0.4),
+        )
+        learned = learn_weights(
+            evidence, corpus, heldout, n_events, seed=seed, progress=subprogress(progress, 0.4, 0.95)
+        )
+        equal = np.full(len(trees), 1 / len(trees))
+        info = {"chains": evidence.describe_counts(), **learned.info}
+        model = cls(
+            corpus.vocabulary,
+            evidence,
+            learned.by_history,
+            dict.fromkeys(learned.by_history, equal),
+            training_info=info,
+        )
+        return model if heldout is None or len(trees) == 1 else model._with_tree_weights(heldout)
+
+    def _with_tree_weights(self, heldout: Corpus) -> WordTreeModel:
+        weights = {}
+        for history in self.histories:
+            model = self.with_history(history)
+            log_probs, _ = model._tree_log_probs(heldout, model.start())
+            weights[history] = fit_weights(list(log_probs))
+        return replace(self, tree_weights=weights)
+
+    def __repr__(self) -> str:
+        history = "" if self.history == "sentence" else f", {self.history}"
+        return (
+            f"WordTreeModel({plural(len(self.evidence.trees), 'tree')}, "
+            f"{plural(len(self.evidence.chains), 'chain')}{history})"
+        )
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        trees = plural(len(self.evidence.trees), "tree")
+        return f"word tree model ({trees}, {plural(len(self.evidence.chains), 'chain')})"
+
+    @property
+    def order(self) -> int:
+        """One more than the number of words of the sentence that contexts reach back."""
+        return self.evidence.reach + 1
+
+    @property
+    def parameters(self) -> int:
+        """The n-grams of all chains, and the weights."""
+        ngrams = sum(level.ngrams for levels in self.evidence.counts for level in levels)
+        return ngrams + sum(one.size for of_history in self.weights.values() for one in of_history)
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """The histories that it was trained for."""
+        return self.evidence.histories
+
+    def with_history(self, history: str) -> WordTreeModel:
+        """Return the model with another history."""
+        if history not in HISTORIES:
+            raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
+        # Where a text has no documents, or a model no caches, the nearest that makes a difference is meant.
+        known = [name for name in HISTORIES[: HISTORIES.index(history) + 1] if name in self.histories]
+        return replace(self, history=known[-1])
+
+    def describe(self) -> Description:
+        """Return its trees, chains and caches."""
+        rows = tuple(
+            (entry["chain"], entry["contexts"], entry["ngrams"], entry["bytes"])
+            for entry in self.evidence.describe_counts()
+        )
+        lengths = self.evidence.word_counts / max(int(self.evidence.word_counts.sum()), 1)
+        facts: tuple[tuple[str, str | int | float], ...] = (
+            ("Trees", len(self.evidence.trees)),
+            ("Decisions per word", round(float((self.evidence.trees[0].lengths * lengths).sum()), 2)),
+            ("Chains", len(self.evidence.chains)),
+            ("Caches", ", ".join(map(str, self.evidence.caches)) or "none"),
+            ("Histories", ", ".join(self.histories)),
+            ("N-grams", sum(row[2] for row in rows)),
+            ("Weights", sum(one.size for of_history in self.weights.values() for one in of_history)),
+        )
+        return Description(
+            facts, (DescriptionTable("Chains", ("chain", "contexts", "n-grams", "bytes"), rows),)
+        )
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return the state at the start of a sentence, or else the state that knows of no words."""
+        cache = _Words(self.evidence.kernel.empty_cache()) if self.history == "adaptive" else None
+        return State((Past(is_start=sentence_start), cache))
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text."""
+        corpus, first = self._to_score(text, features, state)
+        by_tree, after = self._tree_log_probs(corpus, first)
+        weights = self.tree_weights[self.history]
+        parts: tuple[PartFigures, ...] = ()
+        if len(by_tree) > 1 and corpus.n_events:
+            perplexities = np.exp(-by_tree.mean(axis=1)).tolist()
+            names = [f"tree {number}" for number in range(1, len(by_tree) + 1)]
+            parts = tuple(map(PartFigures, names, perplexities, weights.tolist()))
+        return Scores(corpus, interpolate(list(by_tree), weights), after, parts=parts)
+
+    def _tree_log_probs(self, corpus: Corpus, state: State) -> tuple[NDArray[np.float64], State]:
+        """Return the log-probabilities of a text by each tree, and the state after it."""
+        past, words = state.value
+        cache = None if words is None else words.cache.copy()
+        n_trees = len(self.evidence.trees)
+        found = np.empty((n_trees, corpus.n_events))
+        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            streams, classes = self.evidence.inputs(piece, past)
+            log_probs = self.evidence.kernel.score(
+                piece.ids,
+                streams,
+                classes,
+                HISTORIES.index(self.history),
+                list(self.weights[self.history]),
+                cache,
+                scoring_threads(piece.n_events * 16),
+            )
+            found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
+            past = self.evidence.sources.after(piece, past, self.evidence.reach)
+        return found, State((past, None if cache is None else _Words(cache)))
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        probabilities = np.zeros(len(self.vocabulary))
+        for weight, of_tree in zip(
+            self.tree_weights[self.history],
+            self._kernel_after(state, _core.TreeModelKernel.distributions),
+            strict=True,
+        ):
+            probabilities += weight * of_tree
+        return probabilities
+
+    def predict(
+        self, history: History, top: int = 10, *, sentence_start: bool = True
+    ) -> list[tuple[str, float]]:
+        """Return the most probable next words with their probabilities, found by best-first search."""
+        if top < 1:
+            raise UsageError(f"top is {top}; it must be at least 1")
+        if not isinstance(history, State):
+            history = self.state_after(history, sentence_start=sentence_start)
+        weights = self.tree_weights[self.history]
+        words, probabilities = self._kernel_after(
+            history, _core.TreeModelKernel.likeliest, weights, min(top, len(self.vocabulary) - 1)
+        )
+        names = map(self.vocabulary.word, words.tolist())
+        return list(zip(names, probabilities.tolist(), strict=True))
+
+    def _kernel_after(self, state: State, method: Any, *arguments: Any) -> Any:
+        past, words = state.value
+        # Any word may stand for the next one: values do not depend on it.
+        streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
+        return method(
+            self.evidence.kernel,
+            streams,
+            int(classes[0]),
+            HISTORIES.index(self.history),
+            list(self.weights[self.history]),
+            None if words is None else words.cache.copy(),
+            *arguments,
+            Resources.current().threads,
+        )
+
+    def check(self) -> None:
+        """Check the weights and every list of followers; BadDataError if the model is inconsistent."""
+        for of_history in (*self.weights.values(), self.tree_weights.values()):
+            if not all(np.isfinite(one).all() for one in of_history):
+                raise BadDataError("a weight is not a number; train the model again")
+        try:
+            self.evidence.kernel.check(Resources.current().threads)
+        except ValueError as error:
+            raise BadDataError(f"its counts are inconsistent ({error}); train the model again") from error
+
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
+        manifest, arrays = write_evidence(self.evidence)
+        for history in self.histories:
+            arrays[f"weights-{history}"] = {
+                **{f"tree-{number}": one for number, one in enumerate(self.weights[history])},
+                "trees": self.tree_weights[history],
+            }
+        return ModelFiles(manifest, arrays)
+
+    @classmethod
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> WordTreeModel:
+        """Inverse of `to_files`."""
+        evidence = read_evidence(folder, len(vocabulary))
+        weights, tree_weights = {}, {}
+        for history in evidence.histories:
+            arrays = folder.arrays(f"weights-{history}", mmap=False)
+            n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
+            weights[history] = [arrays[f"tree-{number}"] for number in range(len(evidence.trees))]
+            tree_weights[history] = arrays["trees"]
+            if any(one.shape != (n_weights,) or one.dtype != np.float32 for one in weights[history]):
+                raise ValueError("its weights do not fit its inputs")
+            of_trees = tree_weights[history]
+            if of_trees.shape != (len(evidence.trees),) or not np.isclose(of_trees.sum(), 1, atol=1e-9):
+                raise ValueError("the weights of its trees do not sum to one")
+        return cls(vocabulary, evidence, weights, tree_weights, **common)
+
+
+@dataclass(frozen=True, eq=False)
+class _Words:
+    """The words so far, never changed; the same object means the same words."""
+
+    cache: _core.TextCache
