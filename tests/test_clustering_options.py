@@ -12,7 +12,7 @@ from clustering_problems import bytes_of, text
 from planted import planted_text
 from stategram import UsageError, corpus_from_sentences
 from stategram.clustering import WordClasses, by_size, cluster
-from stategram.clustering.number_of_clusters import smallest_nearly_best, try_numbers
+from stategram.clustering.number_of_clusters import _divide, smallest_nearly_best, try_numbers
 from stategram.contexts import parse_tags
 
 
@@ -107,3 +107,13 @@ def test_classes_of_a_file_are_values_of_contexts() -> None:
 def test_what_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         cluster(["a b", "b c"], "w-1", **options)
+
+
+def test_sentences_set_aside_keep_their_documents() -> None:
+    # Documents start at the sentences 0, 5, 9, 10 and 25; every tenth is set aside: 9, 19 and 29.
+    sentences = [f"w{i}" for i in range(30)]
+    for start in (25, 10, 9, 5, 0):
+        sentences.insert(start, "")
+    kept, aside = _divide(corpus_from_sentences(sentences))
+    assert (kept.n_sentences, kept.document_starts.tolist()) == (27, [0, 5, 9, 23])
+    assert (aside.n_sentences, aside.document_starts.tolist()) == (3, [0, 1, 2])

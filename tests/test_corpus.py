@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stategram import Vocabulary, corpus_from_sentences
+from stategram import BadDataError, Corpus, Vocabulary, corpus_from_sentences
+from stategram.storage import write_folder
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), min_size=1, max_size=12)
 
@@ -36,3 +40,52 @@ def test_words_of_another_vocabulary(sentences: list[list[str]]) -> None:
     assert [other.word(id) for id in moved.ids.tolist()] == expected
     assert moved.sentence_starts is corpus.sentence_starts
     assert corpus.in_vocabulary(corpus.vocabulary) is corpus
+
+
+@given(st.lists(st.sampled_from(["a b", "c", ""])), st.data())
+def test_documents_of_a_piece_start_where_they_did(sentences: list[str], data: st.DataObject) -> None:
+    corpus = corpus_from_sentences(sentences)
+    begin = data.draw(st.integers(0, corpus.n_sentences))
+    end = data.draw(st.integers(begin, corpus.n_sentences))
+    expected = [start - begin for start in corpus.document_starts.tolist() if begin <= start < end]
+    assert corpus.sentences(begin, end).document_starts.tolist() == expected
+    n_sentences = 0
+    found: list[int] = []
+    for _, piece in corpus.pieces(4):
+        found += (piece.document_starts + n_sentences).tolist()
+        n_sentences += piece.n_sentences
+    assert found == [start for start in corpus.document_starts.tolist() if start < corpus.n_sentences]
+
+
+def test_documents_in_other_words_and_saved(tmp_path: Path) -> None:
+    corpus = corpus_from_sentences(["a", "", "b", "c", "", "d", ""])
+    assert corpus.document_starts.tolist() == [1, 3, 4]
+    assert corpus.in_vocabulary(Vocabulary.from_words("da")).document_starts.tolist() == [1, 3, 4]
+    corpus.save(tmp_path / "corpus")
+    without = replace(corpus, document_starts=np.zeros(0, np.int64))
+    without.save(tmp_path / "without")
+    for mmap in (False, True):
+        assert Corpus.load(tmp_path / "corpus", mmap=mmap).document_starts.tolist() == [1, 3, 4]
+        assert Corpus.load(tmp_path / "without", mmap=mmap).document_starts.tolist() == []
+
+
+def test_a_corpus_saved_before_there_were_documents(tmp_path: Path) -> None:
+    corpus = corpus_from_sentences(["a b", "", "c"])
+    write_folder(
+        tmp_path / "corpus",
+        kind="corpus",
+        arrays={"corpus": {"ids": corpus.ids, "sentence_starts": corpus.sentence_starts}},
+        texts={"vocabulary.txt": corpus.vocabulary.to_bytes()},
+        manifest={"report": {"files": []}},
+    )
+    loaded = Corpus.load(tmp_path / "corpus")
+    assert (loaded.n_sentences, len(loaded.document_starts)) == (2, 0)
+    assert loaded.document_starts.dtype == np.int64
+
+
+@pytest.mark.parametrize("starts", [[-1], [3], [1, 1], [1, 0]])
+def test_documents_outside_the_text_are_refused(tmp_path: Path, starts: list[int]) -> None:
+    corpus = replace(corpus_from_sentences(["a", "b"]), document_starts=np.array(starts, np.int64))
+    corpus.save(tmp_path / "corpus")
+    with pytest.raises(BadDataError, match="documents do not start at its sentences"):
+        Corpus.load(tmp_path / "corpus")

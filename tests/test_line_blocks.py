@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest import mock
 
@@ -10,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stategram import BadDataError, read_corpus
-from stategram.text import Normalization, line_blocks, read_line_blocks
+from naive import text as naive
+from stategram import BadDataError, UsageError, read_corpus
+from stategram.text import Normalization, feeding, read_line_blocks
 
 UNCHANGED = Normalization()
 PIECES = [
@@ -30,6 +32,18 @@ PIECES = [
     "\ufeff",
     "Größe",
 ]
+
+
+@contextmanager
+def few_bytes_at_a_time() -> Iterator[None]:
+    whole = feeding.__dict__["read_blocks"]
+
+    def read_blocks(name: str) -> Iterator[tuple[bytes, int]]:
+        for data, _ in whole(name):
+            yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
+
+    with mock.patch.object(feeding, "read_blocks", read_blocks):
+        yield
 
 
 def sentences(path: Path, block_size: int) -> list[tuple[int, list[str]]]:
@@ -51,15 +65,39 @@ def test_blocks_are_lines_of_the_text(
         words = [word for word in line.split() if word not in ("<s>", "</s>")]
         if words:
             expected.append((number, [*words, "</s>"]))
-    whole = line_blocks.__dict__["read_blocks"]
-
-    def few_bytes_at_a_time(name: str) -> Iterator[tuple[bytes, int]]:
-        for data, _ in whole(name):
-            yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
-
-    with mock.patch.object(line_blocks, "read_blocks", few_bytes_at_a_time):
+    with few_bytes_at_a_time():
         found = sentences(path, block_size) if expected else []
     assert found == expected
+
+
+@given(
+    st.lists(st.sampled_from(["a b\n", "= c\n", "\n", " \n", "<s>\n", "\ufeff\n", "x", "="])),
+    st.integers(1, 40),
+    st.sampled_from([None, "^=", "a"]),
+)
+def test_documents_of_blocks_are_those_of_the_text(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], block_size: int, mark: str | None
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "documents.txt"
+    data = "".join(pieces).encode() + b"\nlast"
+    path.write_bytes(data)
+    n_sentences = 0
+    found: list[int] = []
+    with few_bytes_at_a_time():
+        for block in read_line_blocks(str(path), UNCHANGED, document_mark=mark, block_size=block_size):
+            assert all(block.corpus.document_starts < block.corpus.n_sentences)
+            found += (block.corpus.document_starts + n_sentences).tolist()
+            n_sentences += block.corpus.n_sentences
+    assert found == naive.document_starts(data, mark=mark)
+
+
+def test_a_mark_at_the_end_of_a_block_starts_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_text("one two\n\n\n\nthree\nfour\n\n")
+    with few_bytes_at_a_time():
+        blocks = list(read_line_blocks(str(path), UNCHANGED, block_size=1))
+    assert [block.corpus.document_starts.tolist() for block in blocks] == [[], [0], []]
+    assert [block.lines.tolist() for block in blocks] == [[1], [5], [6]]
 
 
 def test_words_are_treated_but_keep_their_spelling(tmp_path: Path) -> None:
@@ -98,6 +136,10 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     path.write_bytes(good + b"caf\xe9\n")
     with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
         list(read_line_blocks(str(path), UNCHANGED, block_size=1000))
+    with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
+        list(read_line_blocks(str(path), UNCHANGED, document_mark="good", block_size=1000))
+    with pytest.raises(UsageError, match=r"document_mark is '\['"):
+        list(read_line_blocks(str(path), UNCHANGED, document_mark="["))
     path.write_bytes(b"\n \n<s> </s>\n")
     with pytest.raises(BadDataError, match="no words in"):
         list(read_line_blocks(str(path), UNCHANGED))

@@ -13,7 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from naive import text as naive
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.text import Vocabulary, corpus_from_sentences, read_blocks, read_corpus
 from stategram.text.reading import BLOCK_SIZE
@@ -179,6 +182,7 @@ def test_given_vocabulary(tmp_path: Path) -> None:
         ({"digits": "a b"}, "digits is 'a b'"),
         ({"digits": "<s>"}, "digits is '<s>'"),
         ({"encoding_errors": "ignore"}, "encoding_errors is 'ignore'"),
+        ({"document_mark": "(="}, r"document_mark is '\(=', an invalid regular expression \(missing"),
         ({"vocabulary": Vocabulary.from_words(["a"]), "min_count": 2}, "cannot be used with it"),
     ],
 )
@@ -198,12 +202,77 @@ def test_sentences_are_split_or_taken_word_by_word() -> None:
     )
     words = [[corpus.vocabulary.word(id) for id in corpus.sentence(i)] for i in range(corpus.n_sentences)]
     assert words == [["\ufeffthe", "cat", "sat", "</s>"], ["a\ufeff", "b", "</s>"], ["c", "</s>"]]
+    assert corpus.stats.n_bytes == len("\ufeffthe  cat sat\na\ufeff b\n\n \nc\n".encode())
+    assert corpus_from_sentences([]).stats.n_bytes == 0
 
 
 def test_many_sentences_are_fed_in_blocks() -> None:
     corpus = corpus_from_sentences(f"w{i % 50} x" for i in range(25_000))
     assert (corpus.n_sentences, corpus.n_events, len(corpus.vocabulary)) == (25_000, 75_000, 54)
     assert corpus.vocabulary.counts.sum() == corpus.n_events
+
+
+@pytest.mark.parametrize(
+    ("sentences", "expected"),
+    [
+        (["a", "b"], []),
+        (["a", "", [], " ", "b"], [1]),
+        (["", "a", "<s>", "b", ""], [0, 2]),
+        (["\ufeff", "", "a"], [1]),
+        ([""], [0]),
+        ([], []),
+    ],
+)
+def test_empty_sentences_start_documents(sentences: list[str], expected: list[int]) -> None:
+    assert corpus_from_sentences(sentences).document_starts.tolist() == expected
+
+
+LINES = [
+    *["= A =\n", "= A =\r\n", "a = b\n", "words\n", "\n", " \u3000\n", "<s>\n", "\ufeff\n", "caf\xe9 =\n"],
+    *["=", " ", "x"],
+]
+
+
+@given(st.lists(st.sampled_from(LINES)), st.sampled_from([None, "^=", "=$", r"^\s*$", "é", "<s>", ""]))
+def test_lines_that_start_documents(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], mark: str | None
+) -> None:
+    data = "".join(pieces).encode()
+    file = write(tmp_path_factory.getbasetemp(), b"first\n" + data, "documents.txt")
+    corpus = read_corpus(file, document_mark=mark)
+    plain = read_corpus(file)
+    assert corpus.document_starts.tolist() == naive.document_starts(b"first\n" + data, mark=mark)
+    assert corpus.ids.tolist() == plain.ids.tolist()
+    assert corpus.sentence_starts.tolist() == plain.sentence_starts.tolist()
+    assert corpus.vocabulary == plain.vocabulary
+    assert corpus.stats == plain.stats
+    again = write(tmp_path_factory.getbasetemp(), b"\xef\xbb\xbf" + data + b"last", "marked.txt")
+    found = read_corpus(again, document_mark=mark)
+    assert found.document_starts.tolist() == naive.document_starts(
+        b"\xef\xbb\xbf" + data + b"last", mark=mark
+    )
+    assert found.ids.tolist() == read_corpus(again).ids.tolist()
+
+
+def test_documents_of_many_blocks_and_files(tmp_path: Path) -> None:
+    article = b" = Title = \n\n = = Section = = \nsome words\n\nmore \xff words\n"
+    n = 2 * BLOCK_SIZE // len(article)
+    files = [write(tmp_path, article * n, "one"), write(tmp_path, gzip.compress(b"intro\n" + article), "two")]
+    corpus = read_corpus(files, document_mark="^ = [^=]", encoding_errors="replace")
+    assert corpus.document_starts.tolist() == [*range(0, 4 * n, 4), 4 * n + 1]
+    assert corpus.stats.n_replaced == n + 1
+    assert corpus.stats.n_bytes == len(article) * (n + 1) + 6
+
+
+def test_bad_bytes_among_documents(tmp_path: Path) -> None:
+    good = b"\xef\xbb\xbf = A =\n\nwords\n" + b" = B =\n\nwords\n" * 200_000
+    assert len(good) > BLOCK_SIZE
+    file = write(tmp_path, good + b" = caf\xe9\n")
+    expected = rf"text\.txt:{good.count(10) + 1}: byte 0xe9.* \(byte offset {len(good) + 6}\)"
+    with pytest.raises(BadDataError, match=expected):
+        read_corpus(file, document_mark="=")
+    with pytest.raises(BadDataError, match=expected):
+        read_corpus(file)
 
 
 @pytest.mark.parametrize("word", ["", "New York", "a\n", "a\u2028b"])

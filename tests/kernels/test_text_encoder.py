@@ -67,7 +67,7 @@ def check(
     assert feed(encoder, parts) is None
     encoder.merge(encoder.wide_words().decode().lower().encode(), digits.encode())
     letters, offsets, counts = encoder.choose_vocabulary(size, min_count)
-    ids, starts = encoder.encode()
+    ids, starts, documents = encoder.encode()
 
     text, replaced = naive.decode(data)
     lines, dropped = naive.sentences(text, lowercase, digits)
@@ -75,6 +75,7 @@ def check(
     assert words_of(letters.tobytes(), offsets.tolist()) == vocabulary
     assert (ids.tolist(), starts.tolist(), counts.tolist()) == naive.encode(lines, vocabulary)
     assert (encoder.replaced, encoder.dropped) == (replaced, dropped)
+    assert documents.tolist() == naive.document_starts(data, lowercase)
 
 
 @given(good_bytes, st.lists(st.integers(0, 1000), max_size=4), threads)
@@ -120,6 +121,35 @@ def test_many_parts_and_their_order(n_threads: int) -> None:
     check(data, blocks(data, [1 << 19, 700_000]), n_threads=n_threads, lowercase=True)
 
 
+@given(
+    st.lists(st.sampled_from(["a b\n", "<s> </s>\n", "\n", " \u3000\r\n", "c\n", "<S>\n"])).map("".join),
+    st.lists(st.integers(0, 1000), max_size=4),
+    threads,
+    st.booleans(),
+)
+def test_blank_lines_start_documents(text: str, cuts: list[int], n_threads: int, lowercase: bool) -> None:
+    check(text.encode(), blocks(text.encode(), cuts), n_threads=n_threads, lowercase=lowercase)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_documents_across_parts(n_threads: int) -> None:
+    # Parts are cut at 256 KiB: here some of them begin and end with blank lines, and one has nothing else.
+    lines = ["" if i % 5 == 0 else f"some words {i}" for i in range(60_000)]
+    lines[20_000:20_000] = [""] * 600_000
+    data = "\n".join(lines).encode()
+    check(data, blocks(data, [1 << 19, 1 << 20]), n_threads=n_threads)
+
+
+def test_documents_of_several_files() -> None:
+    encoder = TextEncoder(False, False, 2)
+    for data in (b"\na\n\n", b"\n", b"\nb\nc", b"d\n\n"):
+        assert feed(encoder, [data]) is None
+    encoder.merge(b"", b"")
+    encoder.choose_vocabulary(9, 1)
+    _, starts, documents = encoder.encode()
+    assert (len(starts) - 1, documents.tolist()) == (4, [0, 1, 4])
+
+
 def test_bad_byte_far_in_is_placed() -> None:
     lines = [b"some words in a line %d" % i for i in range(40_000)]
     lines[39_990] = b"caf\xe9"
@@ -147,7 +177,8 @@ def test_a_given_vocabulary_is_used(data: bytes, n_threads: int) -> None:
     encoded = [word.encode() for word in vocabulary]
     offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     counts = encoder.use_vocabulary(np.frombuffer(b"".join(encoded), np.uint8), offsets)
-    ids, starts = encoder.encode()
+    ids, starts, documents = encoder.encode()
+    assert documents.tolist() == naive.document_starts(data)
     lines, _ = naive.sentences(naive.decode(data)[0], digits="N")
     assert (ids.tolist(), starts.tolist(), counts.tolist()) == naive.encode(lines, vocabulary)
 

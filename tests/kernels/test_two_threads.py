@@ -65,7 +65,7 @@ def test_the_encoder_of_a_text() -> None:
     encoder.end_file()
     encoder.merge(b"", b"")
     encoder.choose_vocabulary(9, 1)
-    ids, starts = encoder.encode()
+    ids, starts, _ = encoder.encode()
     assert (len(ids), len(starts) - 1) == (6 * 50_000 * len(taken), 50_000 * len(taken))
 
 

@@ -46,6 +46,21 @@ def sentences(text: str, lowercase: bool = False, digits: str = "") -> tuple[lis
     return [line for line in lines if line], dropped
 
 
+def document_starts(data: bytes, lowercase: bool = False, mark: str | None = None) -> list[int]:
+    """The number of sentences before each blank line or, given a mark, each line that matches it."""
+    lines = decode(data)[0].split("\n")
+    if data[-1:] in (b"", b"\n"):  # what follows the last line end is no line
+        lines.pop()
+    starts: list[int] = []
+    n_sentences = 0
+    for line in lines:
+        is_mark = re.search(mark, line.removesuffix("\r")) if mark is not None else not line.split()
+        if is_mark and starts[-1:] != [n_sentences]:
+            starts.append(n_sentences)
+        n_sentences += len(sentences(line, lowercase)[0])
+    return starts
+
+
 def choose_vocabulary(lines: Iterable[list[str]], size: int, min_count: int) -> list[str]:
     counts = Counter(word for line in lines for word in line if word != "<unk>")
     words = sorted(counts, key=lambda word: (-counts[word], word.encode()))

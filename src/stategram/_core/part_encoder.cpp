@@ -34,7 +34,8 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
     constexpr std::size_t queue_size = 64, ahead = 8;
     std::array<Waiting, queue_size> queue;
     std::size_t waiting = 0;
-    bool line_is_empty = true;
+    // A line of nothing but <s> and </s> is no sentence, but not blank either.
+    bool line_is_empty = true, line_is_blank = true;
 
     const auto put = [&](std::uint32_t id) {
         if (out_ == out_end_) {
@@ -50,11 +51,15 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
                 words_.prefetch_letters(queue[i + ahead].spread_key);
             if (next.word.empty()) {
                 ++result.lines;
-                if (line_is_empty) continue;
-                put(end_id);
-                ++sentences_;
-                line_is_empty = true;
+                if (line_is_blank) {
+                    start_document(result);
+                } else if (!line_is_empty) {
+                    put(end_id);
+                    ++sentences_;
+                }
+                line_is_empty = line_is_blank = true;
             } else {
+                line_is_blank = false;
                 const std::uint32_t id = words_.count(next.word, next.key, next.spread_key);
                 if (id - start_id < markers_) {
                     ++result.dropped;
@@ -121,11 +126,18 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
     close_segment(result);
 }
 
+void PartEncoder::start_document(PartResult& result) {
+    const std::size_t sentence = result.sentences + sentences_;
+    if (result.document_starts.empty() || result.document_starts.back() != sentence)
+        result.document_starts.push_back(sentence);
+}
+
 void PartEncoder::close_segment(PartResult& result) {
     if (out_ != segment_begin_)
         result.segments.push_back(
             {chunk_, segment_begin_, static_cast<std::size_t>(out_ - segment_begin_), sentences_, worker_});
     segment_begin_ = out_;
+    result.sentences += sentences_;
     sentences_ = 0;
 }
 

@@ -29,6 +29,9 @@ struct Segment {
 
 struct PartResult {
     std::vector<Segment> segments;
+    std::size_t sentences = 0;
+    // The sentences before which lines are blank: each is the number of those that the part closed before.
+    std::vector<std::size_t> document_starts;
     std::int64_t lines = 0;
     std::int64_t replaced = 0;
     std::int64_t dropped = 0;
@@ -53,6 +56,7 @@ class PartEncoder {
     static constexpr std::size_t chunk_size = (std::size_t{8} << 20) + 1024;
 
     void encode_clean(const char* p, const char* end, PartResult& result);
+    void start_document(PartResult& result);
     void close_segment(PartResult& result);
     void open_chunk();
 

@@ -91,7 +91,8 @@ auto encode(TextEncoder& encoder) {
         encoded = encoder.encode();
     }
     return std::tuple(to_numpy(std::move(encoded.ids), encoded.size),
-                      to_numpy(std::move(encoded.sentence_starts)));
+                      to_numpy(std::move(encoded.sentence_starts)),
+                      to_numpy(std::move(encoded.document_starts)));
 }
 
 std::int64_t replaced(const TextEncoder& encoder) {
@@ -130,7 +131,11 @@ void register_text(nb::module_& m) {
              nb::arg("offsets").noconvert(),
              "Keep the given words, the special ones first; returns their counts.")
         .def("encode", &encode,
-             "Return the ids, every sentence closed by </s>, and where the sentences start.")
+             "Return the ids, every sentence closed by </s>, where the sentences start, and the numbers of "
+             "the "
+             "sentences before which lines are blank.\n"
+             "\n"
+             "The last of these is the number of sentences if the text ends with a blank line.")
         .def_prop_ro("replaced", &replaced, "How many bad parts became U+FFFD.")
         .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.");
 }

@@ -109,6 +109,12 @@ BadPlace TextEncoder::encode_lines(std::size_t size) {
         replaced_ += result.replaced;
         dropped_ += result.dropped;
         std::move(result.segments.begin(), result.segments.end(), std::back_inserter(segments_));
+        for (const std::size_t start : result.document_starts) {
+            const auto sentence = static_cast<std::int64_t>(sentences_ + start);
+            if (document_starts_.empty() || document_starts_.back() != sentence)
+                document_starts_.push_back(sentence);
+        }
+        sentences_ += result.sentences;
     }
     file_offset_ += static_cast<std::int64_t>(size);
     std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(size),
@@ -160,11 +166,9 @@ void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
         merged_ids_.push_back(std::move(ids));
         worker.forget();
     }
-    std::size_t sentences = 0;
-    for (const Segment& segment : segments_) sentences += segment.sentences;
     // The markers that were dropped are counted in the tables; what counts is the sentences.
     merged_counts_[start_id] = 0;
-    merged_counts_[end_id] = sentences;
+    merged_counts_[end_id] = sentences_;
     buffer_ = {};
     phase_ = Phase::merged;
 }
@@ -240,7 +244,7 @@ Encoded TextEncoder::encode() {
         total.sentences += segment.sentences;
     }
     Encoded encoded{std::unique_ptr<std::uint32_t[]>(new std::uint32_t[total.ids]), total.ids,
-                    std::vector<std::int64_t>(total.sentences + 1, 0)};
+                    std::vector<std::int64_t>(total.sentences + 1, 0), std::move(document_starts_)};
     pool_.run(segments_.size(), [&](std::size_t i, int) {
         Segment& segment = segments_[i];
         const std::uint32_t* map = merged_ids_[static_cast<std::size_t>(segment.worker)].data();

@@ -36,6 +36,7 @@ struct Encoded {
     std::unique_ptr<std::uint32_t[]> ids;
     std::size_t size;
     std::vector<std::int64_t> sentence_starts;
+    std::vector<std::int64_t> document_starts;
 };
 
 // The order of use: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; encode.
@@ -89,6 +90,8 @@ class TextEncoder {
     std::int64_t file_lines_ = 0;
 
     std::vector<Segment> segments_;
+    std::size_t sentences_ = 0;
+    std::vector<std::int64_t> document_starts_;  // rising, of all files
     std::int64_t replaced_ = 0, dropped_ = 0;
 
     WordTable merged_;

@@ -159,7 +159,12 @@ def _divide(corpus: Corpus) -> tuple[Corpus, Corpus]:
     for these in (~chosen, chosen):
         starts = np.concatenate(([0], np.cumsum(lengths[these])))
         ids = corpus.ids[np.repeat(these, lengths)]
-        parts.append(Corpus(ids, starts.astype(np.int64), corpus.vocabulary))
+        # A document whose first sentence is not among them starts with the next that is.
+        n_before = np.concatenate(([0], np.cumsum(these)))
+        documents = np.unique(n_before[corpus.document_starts])
+        parts.append(
+            replace(corpus, ids=ids, sentence_starts=starts.astype(np.int64), document_starts=documents)
+        )
     return parts[0], parts[1]
 
 

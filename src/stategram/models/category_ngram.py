@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
@@ -109,7 +109,7 @@ class CategoryNgramModel(Model):
         # The category of <unk> has its name; those of other words are 1, 2, ...
         names = Vocabulary.from_words(map(str, range(1, n_categories - len(SPECIAL_WORDS) + 1)))
         ngram = NgramModel.train(
-            Corpus(ids[corpus.ids], corpus.sentence_starts, names),
+            replace(corpus, ids=ids[corpus.ids], vocabulary=names),
             order,
             smoothing=smoothing,
             progress=progress,

@@ -242,7 +242,7 @@ class ClusteredModel(Model):
         ids = np.concatenate((np.array(history, np.uint32), corpus.ids))
         starts = corpus.sentence_starts + len(history)
         starts[0] = 0
-        found = self.tree.find(Corpus(ids, starts, self.vocabulary))
+        found = self.tree.find(replace(corpus, ids=ids, sentence_starts=starts))
         return [(states[len(history) :], buckets[len(history) :]) for states, buckets in found]
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:

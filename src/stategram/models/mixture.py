@@ -315,7 +315,7 @@ class _AlignedPart:
         """Score a text in the vocabulary of the mixture."""
         if self.ids is None:
             return self.model.score(corpus, features=features, state=state)
-        own = Corpus(self.ids[corpus.ids], corpus.sentence_starts, self.model.vocabulary)
+        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
         scores = self.model.score(own, features=features, state=state)
         if self.shared_by > 1:
             scores.log_probs[own.ids == UNKNOWN] -= math.log(self.shared_by)

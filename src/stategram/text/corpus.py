@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -48,6 +48,10 @@ class Corpus:
         What the ids mean.
     stats
         What was found while the text was read.
+    document_starts
+        The numbers of the sentences that start a new document, rising; by default none. The first sentence of
+        a text starts a document whether or not 0 is listed. The number of sentences may be the last of them:
+        then whatever follows the text starts a document.
 
     Examples
     --------
@@ -57,6 +61,8 @@ class Corpus:
     (7, 2, 0)
     >>> [corpus.vocabulary.word(id) for id in corpus.sentence(1)]
     ['the', 'dog', '</s>']
+    >>> corpus_from_sentences(["the cat sat", "", "the dog"]).document_starts.tolist()
+    [1]
 
     """
 
@@ -64,6 +70,7 @@ class Corpus:
     sentence_starts: NDArray[np.int64]
     vocabulary: Vocabulary
     stats: ReadStats = ReadStats()
+    document_starts: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def n_events(self) -> int:
@@ -100,12 +107,21 @@ class Corpus:
             return self
         words = self.vocabulary.words
         ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
-        return Corpus(ids[self.ids], self.sentence_starts, vocabulary, self.stats)
+        return replace(self, ids=ids[self.ids], vocabulary=vocabulary)
 
     def sentences(self, begin: int, end: int) -> Corpus:
-        """Return the sentences `begin` to `end - 1`."""
+        """Return the sentences `begin` to `end - 1`.
+
+        0 is among the ``document_starts`` of the result only if it is a new document, not the rest of one.
+        """
         starts = self.sentence_starts[begin : end + 1]
-        return Corpus(self.ids[starts[0] : starts[-1]], starts - starts[0], self.vocabulary, self.stats)
+        first, last = np.searchsorted(self.document_starts, (begin, end))
+        return replace(
+            self,
+            ids=self.ids[starts[0] : starts[-1]],
+            sentence_starts=starts - starts[0],
+            document_starts=self.document_starts[first:last] - begin,
+        )
 
     def pieces(self, max_events: int = 2**20) -> Iterator[tuple[int, Corpus]]:
         """Yield the text in pieces of whole sentences, each after the position of its first event.
@@ -140,7 +156,13 @@ class Corpus:
         write_folder(
             folder,
             kind="corpus",
-            arrays={"corpus": {"ids": self.ids, "sentence_starts": self.sentence_starts}},
+            arrays={
+                "corpus": {
+                    "ids": self.ids,
+                    "sentence_starts": self.sentence_starts,
+                    "document_starts": self.document_starts,
+                }
+            },
             texts={"vocabulary.txt": self.vocabulary.to_bytes()},
             manifest={"report": asdict(self.stats)},
         )
@@ -158,11 +180,16 @@ class Corpus:
                 arrays["sentence_starts"],
                 Vocabulary.from_bytes(opened.text("vocabulary.txt")),
                 ReadStats(**stats),
+                # Corpora that were saved before there were documents have none.
+                arrays.get("document_starts", np.zeros(0, np.int64)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error
         if corpus.sentence_starts[-1] != corpus.n_events:
             raise BadDataError(f"{folder}: its sentences do not cover its events; write it again")
+        documents = corpus.document_starts
+        if np.any(np.diff(documents, prepend=-1, append=corpus.n_sentences + 1) < 1):
+            raise BadDataError(f"{folder}: its documents do not start at its sentences; write it again")
         return corpus
 
 

@@ -15,7 +15,8 @@ from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
-from stategram.text.reading import Source, display_name, file_names, read_blocks, total_size
+from stategram.text.feeding import BYTE_ORDER_MARK, compile_mark, feed_file
+from stategram.text.reading import Source, display_name, file_names, total_size
 from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
@@ -71,9 +72,12 @@ def read_corpus(
     lowercase: bool = False,
     digits: str | None = None,
     encoding_errors: EncodingErrors = "strict",
+    document_mark: str | None = None,
     progress: Progress | None = None,
 ) -> Corpus:
     r"""Read text files, one sentence per line, words separated by white space.
+
+    A blank line marks the start of a new document, unless there is a `document_mark`.
 
     Parameters
     ----------
@@ -92,6 +96,9 @@ def read_corpus(
     encoding_errors
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
+    document_mark
+        A regular expression: a line in which `re.search` finds it, as it is in the file but without its line
+        end, starts a new document and is a sentence all the same. Blank lines mark nothing then.
     progress
         Called with the fraction of the bytes that are read, 0 as long as it is not known, and a message.
 
@@ -99,7 +106,8 @@ def read_corpus(
     -------
     Corpus
         Words that are not in the vocabulary are ``<unk>``, lines without words are left out, and ``<s>``
-        and ``</s>`` in the text are dropped; ``stats`` has their number.
+        and ``</s>`` in the text are dropped; ``stats`` has their number. Several files are read as one
+        text: a file does not start a document by itself.
 
     Examples
     --------
@@ -110,6 +118,8 @@ def read_corpus(
     ...     corpus = read_corpus(file, vocabulary_size=2)
     >>> corpus.vocabulary.words, corpus.ids.tolist()
     (('<unk>', '<s>', '</s>', 'the', 'cat'), [3, 4, 0, 2, 0, 3, 0, 2])
+    >>> corpus.document_starts.tolist()
+    [1]
 
     """
     names = file_names(source)
@@ -118,16 +128,15 @@ def read_corpus(
     options = EncodingOptions(
         vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits), encoding_errors
     )
+    mark = compile_mark(document_mark)
     encoder = options.encoder()
     total = total_size(names)
     done = n_bytes = 0
     for name in names:
         taken = 0
-        for block, taken in read_blocks(name):
-            n_bytes += len(block)
-            refuse_bad(encoder.feed(block), display_name(name))
+        for size, taken in feed_file(encoder, name, mark):
+            n_bytes += size
             report_bytes(progress, done + taken, total)
-        refuse_bad(encoder.end_file(), display_name(name))
         done += taken
     corpus = options.corpus(encoder, tuple(names), n_bytes)
     if corpus.n_events == 0:
@@ -147,7 +156,7 @@ def corpus_from_sentences(
     """Return a corpus of sentences in memory: strings, which are split at white space, or lists of words.
 
     The other parameters, and how words are encoded, are as in `read_corpus`. Sentences without words are left
-    out.
+    out; one that is empty, or only white space, marks the start of a new document.
 
     Examples
     --------
@@ -161,14 +170,12 @@ def corpus_from_sentences(
         raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits))
     encoder = options.encoder()
-    # The empty line keeps a U+FEFF that starts the first word from being taken for a byte order mark;
-    # with it, line 2 is sentence 1.
-    n_bytes = -1
+    n_bytes = 0
     for block in _sentence_blocks(sentences):
+        bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
-        bad = encoder.feed(block)
         if bad:
-            raise BadDataError(f"sentence {bad[0] - 1}: a NUL character; remove it")
+            raise BadDataError(f"sentence {bad[0]}: a NUL character; remove it")
     return options.corpus(encoder, (), n_bytes)
 
 
@@ -193,7 +200,6 @@ def require_known_words(corpus: Corpus) -> None:
 
 
 def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes]:
-    yield b"\n"
     lines = (_line(number, sentence) for number, sentence in enumerate(sentences, 1))
     while block := "".join(islice(lines, 10_000)):
         try:
@@ -258,9 +264,9 @@ class EncodingOptions:
             vocabulary = Vocabulary(*encoder.choose_vocabulary(size, self.min_count))
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
-        ids, sentence_starts = encoder.encode()
+        ids, sentence_starts, document_starts = encoder.encode()
         stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
-        return Corpus(ids, sentence_starts, vocabulary, stats)
+        return Corpus(ids, sentence_starts, vocabulary, stats, document_starts)
 
 
 def no_words(names: Sequence[str], n_bytes: int) -> BadDataError:
@@ -268,17 +274,4 @@ def no_words(names: Sequence[str], n_bytes: int) -> BadDataError:
     return BadDataError(
         f"no words in {', '.join(map(display_name, names))} ({n_bytes} bytes of text); "
         "expected one sentence per line, words separated by white space"
-    )
-
-
-def refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
-    """Raise an error for a bad byte, given its line, offset and value, if there is one."""
-    if bad is None:
-        return
-    line, offset, byte = bad
-    found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
-    raise BadDataError(
-        f"{name}:{line}: {found} (byte offset {offset}); "
-        "convert the file to UTF-8 text, or read it with --encoding-errors replace "
-        "(encoding_errors='replace' in Python)"
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 
 from stategram.progress import Progress, report_bytes
 from stategram.text.corpus import Corpus
-from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, no_words, refuse_bad
-from stategram.text.reading import display_name, read_blocks, total_size
+from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, no_words
+from stategram.text.feeding import Lines, compile_mark, feed_lines, read_lines
+from stategram.text.reading import display_name, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 
 _MARKERS = frozenset(SPECIAL_WORDS[1:])
@@ -34,62 +36,51 @@ def read_line_blocks(
     normalization: Normalization,
     *,
     encoding_errors: EncodingErrors = "strict",
+    document_mark: str | None = None,
     progress: Progress | None = None,
     block_size: int = 1 << 22,
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
-    A block has about `block_size` bytes. `BadDataError` is raised after the last block if none has words.
+    A block has about `block_size` bytes. A blank line at its end starts a document in the next block; at the
+    end of the text it starts none. `BadDataError` is raised after the last block if none has words.
     """
     options = EncodingOptions(encoding_errors=encoding_errors)
     total = total_size([name])
-    line = 1
-    offset = 0
-    has_words = False
-    for data, taken in _whole_lines(name, block_size):
-        block = _encode(data, options, normalization, display_name(name), line, offset)
-        line += data.count(b"\n")
-        offset += len(data)
-        if block.corpus.n_events:
+    mark = compile_mark(document_mark)
+    n_bytes = 0
+    has_words = after_mark = False
+    for lines in read_lines(name, block_size):
+        block = _encode(lines, options, normalization, mark)
+        n_bytes += len(lines.data)
+        corpus, after_mark = _continue_documents(block.corpus, after_mark)
+        if corpus.n_events:
             has_words = True
-            yield block
-        report_bytes(progress, taken, total)
+            yield replace(block, corpus=corpus)
+        report_bytes(progress, lines.taken, total)
     if not has_words:
-        raise no_words([name], offset)
-
-
-def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks that end where lines do, and the bytes taken so far."""
-    waiting: list[bytes] = []
-    size = taken = 0
-    for block, taken in read_blocks(name):
-        waiting.append(block)
-        size += len(block)
-        if size < block_size or (end := block.rfind(b"\n") + 1) == 0:
-            continue
-        waiting[-1] = block[:end]
-        yield b"".join(waiting), taken
-        waiting = [block[end:]]
-        size = len(waiting[0])
-    if size:
-        yield b"".join(waiting), taken
+        raise no_words([name], n_bytes)
 
 
 def _encode(
-    data: bytes, options: EncodingOptions, normalization: Normalization, name: str, line: int, offset: int
+    lines: Lines, options: EncodingOptions, normalization: Normalization, mark: re.Pattern[str] | None
 ) -> LineBlock:
     encoder = options.encoder()
-    # A byte order mark is one at the beginning of the file only; an empty line hides what looks like one.
-    hidden = b"" if offset == 0 else b"\n"
-    bad = encoder.feed(hidden + data) or encoder.end_file()
-    if bad:
-        n = len(hidden)
-        refuse_bad((bad[0] + line - 1 - n, bad[1] + offset - n, bad[2]), name)
-    corpus = options.corpus(encoder, (name,), len(data))
+    feed_lines(encoder, lines, mark)
+    corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data))
     words = normalization.apply(corpus.vocabulary.words)
     normalized = Vocabulary.from_encoded([word.encode() for word in words])
-    lines = _sentence_lines(data, corpus.n_sentences, line, offset == 0)
-    return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, lines)
+    numbers = _sentence_lines(lines.data, corpus.n_sentences, lines.line, lines.offset == 0)
+    return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, numbers)
+
+
+def _continue_documents(corpus: Corpus, after_mark: bool) -> tuple[Corpus, bool]:
+    """Return the text with a mark in front, if one is due, and without one at its end; whether it had one."""
+    starts = corpus.document_starts
+    if after_mark and not np.any(starts[:1] == 0):
+        starts = np.concatenate((np.zeros(1, np.int64), starts))
+    at_end = bool(np.any(starts[-1:] == corpus.n_sentences))
+    return replace(corpus, document_starts=starts[: len(starts) - at_end]), at_end
 
 
 def _sentence_lines(data: bytes, n_sentences: int, line: int, is_first: bool) -> NDArray[np.int64]:

@@ -1,0 +1,126 @@
+"""Files to the encoder: block by block, or in whole lines of which some start documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stategram._core import TextEncoder
+from stategram.errors import BadDataError, UsageError
+from stategram.text.reading import BLOCK_SIZE, display_name, read_blocks
+
+# The encoder drops one at the beginning of what it is fed, and only there: in front of text that begins
+# elsewhere, or in memory, it keeps a U+FEFF there from being taken for another.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Consecutive whole lines of a file."""
+
+    name: str
+    data: bytes
+    line: int
+    """The number of the first line, from 1."""
+    offset: int
+    """Where in the file its first byte is."""
+    taken: int
+    """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
+
+
+def read_lines(name: str, block_size: int = BLOCK_SIZE) -> Iterator[Lines]:
+    """Yield the lines of a file, about `block_size` bytes at a time."""
+    line, offset = 1, 0
+    for data, taken in _whole_lines(name, block_size):
+        yield Lines(name, data, line, offset, taken)
+        line += data.count(b"\n")
+        offset += len(data)
+
+
+def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks that end where lines do, and the bytes taken so far."""
+    waiting: list[bytes] = []
+    size = taken = 0
+    for block, taken in read_blocks(name):
+        waiting.append(block)
+        size += len(block)
+        if size < block_size or (end := block.rfind(b"\n") + 1) == 0:
+            continue
+        waiting[-1] = block[:end]
+        yield b"".join(waiting), taken
+        waiting = [block[end:]]
+        size = len(waiting[0])
+    if size:
+        yield b"".join(waiting), taken
+
+
+def feed_file(
+    encoder: TextEncoder, name: str, document_mark: re.Pattern[str] | None
+) -> Iterator[tuple[int, int]]:
+    """Feed a file to an encoder; yield the size of each block and the bytes taken so far."""
+    if document_mark is not None:
+        for lines in read_lines(name):
+            feed_lines(encoder, lines, document_mark)
+            yield len(lines.data), lines.taken
+        return
+    for block, taken in read_blocks(name):
+        _refuse_bad(encoder.feed(block), name)
+        yield len(block), taken
+    _refuse_bad(encoder.end_file(), name)
+
+
+def feed_lines(encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None) -> None:
+    """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes."""
+    data = lines.data.removeprefix(BYTE_ORDER_MARK) if lines.offset == 0 else lines.data
+    if document_mark is not None:
+        data = _blank_line_at_marks(data, document_mark)
+    if data and (encoder.feed(BYTE_ORDER_MARK + data) or encoder.end_file()):
+        # Found again in the lines as they are in the file.
+        checker = TextEncoder(lowercase=False, replace_errors=False, threads=1)
+        bad = checker.feed(lines.data) or checker.end_file()
+        assert bad is not None
+        _refuse_bad((bad[0] + lines.line - 1, bad[1] + lines.offset, bad[2]), lines.name)
+
+
+def compile_mark(document_mark: str | None) -> re.Pattern[str] | None:
+    """Return the regular expression of the lines that start documents."""
+    if document_mark is None:
+        return None
+    try:
+        return re.compile(document_mark)
+    except re.error as error:
+        raise UsageError(
+            f"document_mark is {document_mark!r}, an invalid regular expression ({error}); "
+            "expected one as Python's re reads it, such as '^ = [^=]'"
+        ) from error
+
+
+def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str]) -> bytes:
+    """Return whole lines in which a line is blank where a document starts, and nowhere else."""
+    # Bad bytes never swallow a line end: both have the same lines.
+    texts = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
+    lines = data.split(b"\n")
+    if data.endswith(b"\n"):
+        texts.pop()
+        lines.pop()
+    marked = []
+    for text, line in zip(texts, lines, strict=True):
+        if document_mark.search(text):
+            marked.append(b"\n")
+        if text and not text.isspace():
+            marked += (line, b"\n")
+    return b"".join(marked)
+
+
+def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
+    """Raise an error for a bad byte, given its line, offset and value, if there is one."""
+    if bad is None:
+        return
+    line, offset, byte = bad
+    found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
+    raise BadDataError(
+        f"{display_name(name)}:{line}: {found} (byte offset {offset}); "
+        "convert the file to UTF-8 text, or read it with --encoding-errors replace "
+        "(encoding_errors='replace' in Python)"
+    )
