@@ -23,6 +23,7 @@ void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
+void register_word_cache(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -47,4 +48,5 @@ NB_MODULE(_core, m) {
     stategram::register_arpa_writer(m);
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
+    stategram::register_word_cache(m);
 }

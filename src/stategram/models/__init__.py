@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
@@ -15,6 +16,7 @@ from stategram.models.trie import NgramTrie
 __all__ = [
     "GATE_KINDS",
     "SMOOTHINGS",
+    "CacheModel",
     "CategoryNgramModel",
     "ClusteredModel",
     "Description",
@@ -29,6 +31,7 @@ __all__ = [
     "State",
     "Step",
     "WordScore",
+    "check_decays",
     "check_min_counts",
     "damage_error",
     "default_min_counts",
