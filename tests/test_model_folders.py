@@ -98,7 +98,7 @@ def test_parts_that_make_no_sense_are_refused(folder: Path) -> None:
         ([first], "invalid mixture model"),
         (
             [first, {**second, "model": "crystal ball"}],
-            "'crystal ball', this stategram knows ngram, category",
+            "'crystal ball', this stategram knows cache, ngram, category",
         ),
         ([second, first], "names no file '0-trie.safetensors'"),
     ):

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from context_problems import classes_of, tags_of
 from stategram import (
+    CacheModel,
     CategoryNgramModel,
     ClusteredModel,
     Corpus,
@@ -33,6 +34,9 @@ from stategram.text import BEGIN, END
 from texts import long_text, make_corpus
 
 KINDS = ("ngram", "unigram", "category", "clustered", "wide", "mixture", "nested", "aligned")
+# These know more of the words so far than the sentence.
+CACHES = ("cache", "cached")
+ALL_KINDS = KINDS + CACHES
 # Sums of the same numbers in another order.
 CLOSE = 1e-12
 
@@ -56,6 +60,8 @@ def model_of(kind: str) -> Model:
         "mixture": lambda: Mixture.fit(map(model_of, KINDS[:1] + KINDS[2:5]), heldout, buckets="all"),
         "nested": lambda: Mixture.fit(map(model_of, ("mixture", "unigram")), heldout, buckets="length"),
         "aligned": lambda: _aligned(heldout),
+        "cache": lambda: CacheModel.train(train),
+        "cached": lambda: Mixture.fit(map(model_of, ("ngram", "cache")), heldout, buckets="length"),
     }
     return makers[kind]()
 
@@ -84,6 +90,10 @@ def texts_of(vocabulary: Vocabulary) -> st.SearchStrategy[list[list[int]]]:
     return st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=6)
 
 
+def features_of(model: Model) -> st.SearchStrategy[str]:
+    return st.sampled_from(model.feature_names) if model.feature_names else st.nothing()
+
+
 def corpus_of(ids: Sequence[int], starts: Sequence[int], vocabulary: Vocabulary) -> Corpus:
     """A piece of a text, which may begin and end within a sentence."""
     return Corpus(np.array(ids, np.uint32), np.array(starts, np.int64), vocabulary)
@@ -99,7 +109,7 @@ def assert_equal(found: Scores, expected: Scores, events: slice = slice(None)) -
         assert found.orders.tolist() == expected.orders[events].tolist()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> None:
@@ -107,9 +117,9 @@ def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> N
     sentences = [[*ids, END] for ids in data.draw(texts_of(model.vocabulary), label="sentences")]
     ids = [id for sentence in sentences for id in sentence]
     starts = np.cumsum([0, *map(len, sentences)]).tolist()
-    names = data.draw(st.sets(st.sampled_from(model.feature_names)), label="features")
+    names = data.draw(st.sets(features_of(model)), label="features")
     whole = model.score(corpus_of(ids, starts, model.vocabulary), features=names)
-    assert whole.state == model.start()
+    assert (whole.state == model.start()) == (kind not in CACHES)
     cuts = sorted(data.draw(st.sets(st.integers(0, len(ids))), label="cuts") | {len(ids)})
     state, begin = model.start(), 0
     for end in cuts:
@@ -123,7 +133,7 @@ def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> N
     assert state == whole.state
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 @settings(deadline=None, max_examples=10)
 @given(data=st.data())
 def test_word_by_word_is_the_text(kind: str, data: st.DataObject) -> None:
@@ -147,12 +157,13 @@ def test_word_by_word_is_the_text(kind: str, data: st.DataObject) -> None:
             name: values[event] for name, values in scores.features.items()
         }
         state = step.state
-    assert state == scores.state == model.start()
-    assert hash(state) == hash(model.start())
+    assert state == scores.state
+    assert hash(state) == hash(scores.state)
+    assert (state == model.start()) == (kind not in CACHES)
     assert copy.deepcopy(state) == pickle.loads(pickle.dumps(state)) == state
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_kind_has_the_same_surface(kind: str, tmp_path: Path) -> None:
     model, (_, heldout) = model_of(kind), corpora()
     text = "w3 w4 zebra"
@@ -185,7 +196,7 @@ def test_every_kind_has_the_same_surface(kind: str, tmp_path: Path) -> None:
         model.score(text, state="w3")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ALL_KINDS)
 def test_every_kind_works_as_kenlm(kind: str, tmp_path: Path) -> None:
     model = model_of(kind)
     model.save(tmp_path / "model")
@@ -218,12 +229,38 @@ def _orders(scores: Scores) -> list[int]:
 
 
 def test_nothing_scores_nothing() -> None:
-    for kind in KINDS:
+    for kind in ALL_KINDS:
         model = model_of(kind)
         state = model.advance(model.start(), "w3").state
         scores = model.score(corpus_of([], [0], model.vocabulary), features=model.feature_names, state=state)
         assert (len(scores.log_probs), scores.state) == (0, state)
         assert scores.sentence_log_probs.tolist() == []
+
+
+def test_a_mixture_carries_the_cache_from_sentence_to_sentence() -> None:
+    mixture, (_, heldout) = model_of("cached"), corpora()
+    cache, ngram = model_of("cache"), model_of("ngram")
+    weights = mixture.gate.weights  # type: ignore[attr-defined]
+    ngram_scores = ngram.score(heldout, features=["length"])
+    of_events = weights({0: ngram_scores.features}, heldout.n_events)
+    both = np.column_stack((ngram_scores.log_probs, cache.score(heldout).log_probs))
+    expected = np.log((of_events * np.exp(both)).sum(axis=1))
+    np.testing.assert_allclose(mixture.log_probs(heldout), expected, rtol=1e-9)
+    state, found = mixture.start(), []
+    for number in range(heldout.n_sentences):
+        scores = mixture.score(heldout.sentences(number, number + 1), state=state)
+        state = scores.state
+        found += scores.log_probs.tolist()
+    assert found == pytest.approx(expected.tolist(), rel=1e-9)
+
+
+def test_a_mixture_learns_the_weight_of_a_cache_on_text_in_its_order() -> None:
+    _, heldout = corpora()
+    parts = model_of("ngram"), model_of("cache")
+    info = Mixture.fit(parts, heldout, buckets="none").training_info["parts"]
+    assert [part["perplexity"] for part in info] == pytest.approx(
+        [part.perplexity(heldout) for part in parts]
+    )
 
 
 def test_states_are_immutable() -> None:

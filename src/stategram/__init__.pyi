@@ -45,6 +45,7 @@ from .evaluation import (
 )
 from .experiments import (
     RECIPES as RECIPES,
+    CachePart as CachePart,
     CategoryNgramPart as CategoryNgramPart,
     ClusteredPart as ClusteredPart,
     MixturePart as MixturePart,
@@ -66,6 +67,7 @@ from .formats import (
     write_classes as write_classes,
 )
 from .models import (
+    CacheModel as CacheModel,
     CategoryNgramModel as CategoryNgramModel,
     ClusteredModel as ClusteredModel,
     Mixture as Mixture,

@@ -214,6 +214,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "n_rows": 3,
         "threads": 2,
     },
+    "WordCache": lambda: {
+        "decays": [0.9, 0.9, 0.9],
+        "begin": 1,
+        "end": 2,
+        "capacity": 4,
+        "words": ints(1, 0, 3, 0, 3, 2),
+    },
 }
 
 CHILDREN = "children of a node are not"
@@ -342,6 +349,14 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("GateLikelihood", "rows", np.array([[0, 1, 3, 1, 0]], np.uint32), "row that is missing"),
     ("GateLikelihood", "n_rows", 2**63, "too many rows"),
     ("GateLikelihood", "ratios", zeros(0, np.float32).reshape(0, 2), "each event needs"),
+    ("WordCache", "decays", [], "decays is not 1 to 3"),
+    ("WordCache", "decays", [0.9] * 4, "decays is not 1 to 3"),
+    ("WordCache", "decays", [0.9, 0.0], "above 0 and up to 1"),
+    ("WordCache", "decays", [1.1], "above 0 and up to 1"),
+    ("WordCache", "decays", [float("nan")], "above 0 and up to 1"),
+    ("WordCache", "end", 1, "the same word"),
+    ("WordCache", "capacity", 1, "capacity is not"),
+    ("WordCache", "capacity", 2**31, "capacity is not"),
 ]
 BAD += [
     (kernel, argument, children, CHILDREN)

@@ -24,6 +24,7 @@ void register_arpa_writer(nanobind::module_& m);
 void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
+void register_word_cache(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -49,4 +50,5 @@ NB_MODULE(_core, m) {
     stategram::register_word_tree_codes(m);
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
+    stategram::register_word_cache(m);
 }

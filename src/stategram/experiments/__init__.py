@@ -1,5 +1,6 @@
 """Recipes and their training; the demo text."""
 
+from stategram.experiments.cache_part import CachePart
 from stategram.experiments.clustered_part import CLUSTERING_KEYS, ClusteredPart
 from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
 from stategram.experiments.recipe_part import RecipeKey, keys_of
@@ -11,6 +12,7 @@ __all__ = [
     "CLUSTERING_KEYS",
     "PARTS",
     "RECIPES",
+    "CachePart",
     "CategoryNgramPart",
     "ClusteredPart",
     "Interruptible",

@@ -14,6 +14,7 @@ from msgspec import Meta
 from stategram.clustering import is_size
 from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
+from stategram.experiments.cache_part import CachePart
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
 from stategram.experiments.recipe_part import Part, RecipeKey, check_keys, choice, keys_of, shown
@@ -26,6 +27,7 @@ _log = logging.getLogger(__name__)
 PARTS: dict[str, type[Part]] = {
     "ngram": NgramPart,
     "category-ngram": CategoryNgramPart,
+    "cache": CachePart,
     "clustered": ClusteredPart,
     "word-tree": WordTreePart,
 }

@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
@@ -27,6 +28,7 @@ __all__ = [
     "HISTORIES",
     "SMOOTHINGS",
     "Cache",
+    "CacheModel",
     "CategoryNgramModel",
     "Chain",
     "ClusteredModel",
@@ -47,6 +49,7 @@ __all__ = [
     "WordTree",
     "WordTreeModel",
     "build_word_tree",
+    "check_decays",
     "check_min_counts",
     "damage_error",
     "default_min_counts",

@@ -23,6 +23,7 @@ _KINDS = {
     "ngram": ("n-gram model", "ngram"),
     "category-ngram": ("category n-gram model", "flat"),
     "clustered": ("clustered model", "tree"),
+    "cache": ("cache", "flat"),
     "mixture": ("mixture", "mixture"),
 }
 """The name and the colour of each kind of model in charts."""

@@ -1,0 +1,176 @@
+"""A cache: p(w | c) from how often w occurred in the text so far, and after the last words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.errors import BadDataError, UsageError
+from stategram.models.model import Description, Model, Text
+from stategram.models.model_files import ModelFiles
+from stategram.models.scores import Scores, State
+from stategram.storage import Folder
+from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
+
+DECAYS = (0.997, 0.999, 0.9995)
+"""The decays of words, bigrams and trigrams; chosen on the validation text of WikiText-2."""
+
+_COUNTED = ("words", "words and bigrams", "words, bigrams and trigrams")
+# The older half is forgotten at once: even with a decay of 0.9999 each of its words counts 0.0014 or less.
+_CAPACITY = 1 << 17
+# What is added to the count of each word of the training text, so that all words have a probability.
+_ADDED = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class CacheModel(Model):
+    """A cache of the text that is being scored, as a part of mixtures: recent words come again.
+
+    Parameters
+    ----------
+    vocabulary, training_info, metadata
+        See `Model`.
+    word_probs
+        For each word, its probability while the cache is empty; 0 for ``<s>``.
+    decays
+        By how much each further word of the text reduces what earlier ones count: those of words, of
+        bigrams and of trigrams, or the first of these.
+
+    Notes
+    -----
+    Kuhn and De Mori (1990), "A cache-based natural language model for speech recognition". With the decayed
+    counts c of words, bigrams and trigrams in the text so far::
+
+        p1(w) = (c(w) + 5 p(w)) / (sum of all c(v) + 5)
+        p2(w) = (c(w-1 w) + p1(w)) / (c(w-1) + 1)
+        p3(w) = (c(w-2 w-1 w) + p2(w)) / (c(w-2 w-1) + 1)
+
+    ``</s>`` is a word like any other, and ``<s>`` is the history of the first word of a sentence. The counts
+    go on from sentence to sentence, in a `State` too, until `start` empties the cache. At least the last
+    65,536 words are kept, and less than twice as many. `score` is linear in the text, but copies the counts
+    once (a few milliseconds when it is full), and so does `advance` for each word.
+
+    """
+
+    kind: ClassVar[str] = "cache"
+
+    word_probs: NDArray[np.float64]
+    decays: tuple[float, ...] = DECAYS
+
+    @classmethod
+    def train(
+        cls,
+        corpus: Corpus | Iterable[str | Iterable[str]],
+        order: int = 3,
+        *,
+        decays: Sequence[float] | None = None,
+    ) -> CacheModel:
+        """Return an empty cache for texts with the vocabulary of a corpus.
+
+        Parameters
+        ----------
+        corpus
+            A corpus, or sentences: gives the vocabulary, and the probabilities of words without a cache.
+        order
+            Whether single words are counted (1), bigrams too (2), or trigrams too (3).
+        decays
+            A number above 0 and up to 1 for each length of n-grams; 1: all words count the same.
+
+        Examples
+        --------
+        >>> from stategram import CacheModel
+        >>> cache = CacheModel.train(["the cat sat", "the dog ran", "a cat ran"])
+        >>> [word for word, _ in cache.predict("a dog sat", top=3)]
+        ['sat', 'dog', 'a']
+        >>> cache.score(["a dog sat", "a dog sat", "a dog sat"]).sentence_log_probs.round(1)
+        array([-9.6, -1. , -0.4])
+
+        """
+        decays = DECAYS[:order] if decays is None else tuple(map(float, decays))
+        check_decays(decays, order)
+        if not isinstance(corpus, Corpus):
+            corpus = corpus_from_sentences(corpus)
+        counts = corpus.word_counts + _ADDED
+        counts[BEGIN] = 0.0
+        return cls(corpus.vocabulary, counts / counts.sum(), decays)
+
+    def __repr__(self) -> str:
+        return f"CacheModel(order {self.order}, decays {', '.join(map(str, self.decays))})"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"cache of {_COUNTED[self.order - 1]}"
+
+    @property
+    def order(self) -> int:
+        """The number of words of the longest n-grams that are counted."""
+        return len(self.decays)
+
+    @property
+    def parameters(self) -> int:
+        """The number of probabilities of words, and of decays."""
+        return int(np.count_nonzero(self.word_probs)) + self.order
+
+    def describe(self) -> Description:
+        """Return its order and its decays."""
+        return Description((("Order", self.order), ("Decays", ", ".join(map(str, self.decays)))))
+
+    def start(self, *, sentence_start: bool = True) -> State:
+        """Return an empty cache, at the start of a sentence or else without any words."""
+        words = np.array([BEGIN] if sentence_start else [], np.uint32)
+        return State(_core.WordCache(self.decays, BEGIN, END, _CAPACITY, words))
+
+    def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
+        """Return the log-probabilities of a text: each word is added to the cache when it is scored."""
+        corpus, first = self._to_score(text, features, state)
+        log_probs, after = first.value.score(corpus.ids, corpus.sentence_starts, self.word_probs)
+        return Scores(corpus, log_probs, State(after))
+
+    def distribution_after(self, state: State) -> NDArray[np.float64]:
+        """Return the probability of each word of the vocabulary after a state, by its id."""
+        probabilities: NDArray[np.float64] = state.value.distribution(self.word_probs)
+        return probabilities
+
+    def check(self) -> None:
+        """Check the probabilities of words; BadDataError if they are inconsistent."""
+        fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
+        if not fine or not np.isclose(self.word_probs.sum(), 1, rtol=0, atol=1e-9):
+            raise BadDataError("the probabilities of words are inconsistent; write the model again")
+
+    def to_files(self) -> ModelFiles:
+        """Return what a model folder has to hold."""
+        return ModelFiles({"decays": list(self.decays)}, {"words": {"word_probs": self.word_probs}})
+
+    @classmethod
+    def from_files(
+        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+    ) -> CacheModel:
+        """Inverse of `to_files`."""
+        word_probs, decays = (
+            folder.arrays("words")["word_probs"],
+            tuple(map(float, folder.manifest["decays"])),
+        )
+        if word_probs.shape != (len(vocabulary),) or word_probs.dtype != np.float64:
+            raise ValueError("its probabilities are not those of its vocabulary")
+        try:
+            check_decays(decays, len(decays))
+        except UsageError as error:
+            raise ValueError(str(error)) from error
+        return cls(vocabulary, word_probs, decays, **common)
+
+
+def check_decays(decays: Sequence[float], order: int) -> None:
+    """Refuse impossible orders and decays of a cache: UsageError."""
+    if not 1 <= order <= len(DECAYS):
+        raise UsageError(f"the order of a cache is {order}; possible: 1 to {len(DECAYS)}")
+    shown = ", ".join(map(str, decays))
+    if len(decays) != order:
+        raise UsageError(f"the decays {shown or 'of a cache'} are {len(decays)} numbers; give {order}")
+    if not all(0 < decay <= 1 for decay in decays):
+        raise UsageError(f"the decays {shown} are not all above 0 and up to 1")
