@@ -23,12 +23,14 @@ from benchmarks.settings import DEFAULTS, QUICK, Settings
 from benchmarks.startup import measure_startup
 from benchmarks.tables import Table
 from benchmarks.texts import Texts, describe, given_texts
+from benchmarks.trees import measure_trees
 
 _PARTS: dict[str, Callable[[Texts, Settings], list[Table]]] = {
     "reading": measure_reading,
     "classes": measure_classes,
     "ngrams": measure_ngrams,
     "clustering": measure_clustering,
+    "trees": measure_trees,
     "growth": measure_growth,
     "startup": measure_startup,
 }
@@ -94,7 +96,7 @@ def _options() -> argparse.Namespace:
         type=_positive,
         help="keep this many words (default: all; reading: 20,000)",
     )
-    parser.add_argument("--k", type=_numbers, help="numbers of classes, such as 100,500")
+    parser.add_argument("--k", type=_numbers, help="numbers of classes, such as 100,500; of trees")
     parser.add_argument("--efforts", type=_names, help="such as fast,normal,best; growth takes the first")
     parser.add_argument("--seeds", type=_positive, help="rounds of classes, each with its own seed")
     parser.add_argument(
@@ -119,8 +121,9 @@ def _options() -> argparse.Namespace:
     for part in options.parts:
         if part not in _PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(_PARTS)}")
-    if options.train and not options.test and {"classes", "clustering"} & {*(options.parts or _PARTS)}:
-        parser.error("clusters are measured by the perplexity of a test text; give one with --test")
+    with_test = {"classes", "clustering", "trees"}
+    if options.train and not options.test and with_test & {*(options.parts or _PARTS)}:
+        parser.error("clusters and trees are measured on a test text; give one with --test")
     return options
 
 

@@ -26,6 +26,7 @@ DEFAULTS = {
     "classes": Settings(k=(100, 500), efforts=("fast", "normal"), seeds=3),
     "ngrams": Settings(orders=(3, 5), repeats=3),
     "clustering": Settings(k=(500, 2000)),
+    "trees": Settings(k=(1, 3)),
     "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
     "startup": Settings(repeats=15),
 }
@@ -35,6 +36,7 @@ QUICK = {
     "classes": Settings(k=(100, 500), efforts=("fast", "normal")),
     "ngrams": Settings(orders=(3, 5)),
     "clustering": Settings(k=(250,)),
+    "trees": Settings(k=(1,)),
     "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",)),
     "startup": Settings(repeats=15),
 }

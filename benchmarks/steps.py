@@ -143,6 +143,38 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
     _answer({name: corpus.n_events / max(median(found), 1e-9) for name, found in seconds.items()})
 
 
+def train_trees(train: str, test: str, vocabulary_size: str, trees: str, threads: str) -> None:
+    """Train a word tree model and an n-gram model, and score a text with both."""
+    from stategram import NgramModel, Recipe, WordTreePart, read_corpus, train_recipe, use_resources
+
+    corpus = read_corpus(train, vocabulary_size=int(vocabulary_size) or None)
+    text = read_corpus(test, vocabulary=corpus.vocabulary)
+    timer = _Timer()
+    # Trees of different classes.
+    part = WordTreePart(trees=[1000 - 100 * number for number in range(int(trees))])
+    with use_resources(threads=int(threads)):
+        with timer.part("train"):
+            (model,) = train_recipe(corpus, text, Recipe(part=[part])).parts
+        ngrams = NgramModel.train(corpus, 5)
+        with timer.part("ngram"):
+            ngrams.log_probs(text)
+        for history in model.histories:
+            chosen = model.with_history(history)
+            with timer.part(history):
+                chosen.log_probs(text)
+    chains = model.training_info["chains"]
+    _answer(
+        {
+            **timer.parts,
+            "events": corpus.n_events,
+            "test_events": text.n_events,
+            "histories": model.histories,
+            "ngrams": sum(chain["ngrams"] for chain in chains),
+            "bytes": sum(chain["bytes"] for chain in chains),
+        }
+    )
+
+
 def cluster_contexts(
     train: str,
     test: str,
@@ -244,6 +276,7 @@ _STEPS: list[Callable[..., None]] = [
     evaluate,
     score_ngrams,
     cluster_contexts,
+    train_trees,
     describe,
     cut_vocabulary,
     write_sotu,

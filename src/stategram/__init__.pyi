@@ -51,6 +51,7 @@ from .experiments import (
     MixturePart as MixturePart,
     NgramPart as NgramPart,
     Recipe as Recipe,
+    WordTreePart as WordTreePart,
     read_recipe as read_recipe,
     train_recipe as train_recipe,
 )
@@ -75,6 +76,8 @@ from .models import (
     NgramModel as NgramModel,
     Scores as Scores,
     State as State,
+    WordTree as WordTree,
+    WordTreeModel as WordTreeModel,
     load_model as load_model,
 )
 from .resources import (

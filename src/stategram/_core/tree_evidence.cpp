@@ -77,16 +77,18 @@ void count_step(const SideSums& sums, const std::array<float, 3>& discounts, int
 }
 
 // Sums along the way to a word, by the depth at which the ways of followers part from it; those of the word
-// itself are at the end.
+// itself are at the end. Four numbers are one vector.
 struct PathSums {
-    std::uint32_t counts[max_depth + 1], contexts[max_depth + 1], types[max_depth + 1];
+    struct alignas(16) Sum {
+        std::uint32_t counts, contexts, types, unused;
+        void add(std::uint32_t of_counts, std::uint32_t of_contexts, std::uint32_t of_types) {
+            counts += of_counts;
+            contexts += of_contexts;
+            types += of_types;
+        }
+    };
+    Sum at[max_depth + 1] = {};
 };
-
-void clear_sums(PathSums& sums, int length) {
-    std::fill_n(sums.counts, length + 1, 0U);
-    std::fill_n(sums.contexts, length + 1, 0U);
-    std::fill_n(sums.types, length + 1, 0U);
-}
 
 void sum_short_list(const WordTree& tree, std::uint32_t word, const Follower* followers, std::size_t n,
                     PathSums& sums) {
@@ -95,21 +97,13 @@ void sum_short_list(const WordTree& tree, std::uint32_t word, const Follower* fo
     for (std::size_t i = 0; i < n; ++i) {
         const Follower& one = followers[i];
         const int depth = std::min(tree.parting(code, tree.code(one.word)), length);
-        sums.counts[depth] += one.count;
-        sums.contexts[depth] += one.contexts;
-        ++sums.types[depth];
+        sums.at[depth].add(one.count, one.contexts, 1);
     }
 }
 
 void sum_long_list(const WordTree& tree, std::uint32_t word, LongWalk walk, bool is_last, PathSums& sums) {
     const std::uint32_t code = tree.code(word), *path = tree.path(word);
     const int length = tree.length(word);
-    const auto other_side = [&](int depth, std::uint32_t counts, std::uint32_t contexts,
-                                std::uint32_t types) {
-        sums.counts[depth] = counts;
-        sums.contexts[depth] = contexts;
-        sums.types[depth] = types;
-    };
     for (int depth = 0; depth < length; ++depth) {
         const bool right = WordTree::bit(code, depth);
         const LongRecord &at = walk.record(), &all = walk.sums();
@@ -121,18 +115,19 @@ void sum_long_list(const WordTree& tree, std::uint32_t word, LongWalk walk, bool
         }
         if (at.node == path[depth]) {
             if (right) {
-                other_side(depth, at.counts, at.contexts, at.types);
+                sums.at[depth].add(at.counts, at.contexts, at.types);
                 walk.go_right();
             } else {
-                other_side(depth, all.counts - at.counts, all.contexts - at.contexts, all.types - at.types);
+                sums.at[depth].add(all.counts - at.counts, all.contexts - at.contexts, all.types - at.types);
                 walk.go_left();
             }
         } else if (right != (at.node > path[depth])) {
-            other_side(depth, all.counts, all.contexts, all.types);
+            sums.at[depth].add(all.counts, all.contexts, all.types);
             return;
         }
     }
-    other_side(length, walk.sums().counts, walk.sums().contexts, walk.sums().types);  // the word itself
+    // The word itself.
+    sums.at[length].add(walk.sums().counts, walk.sums().contexts, walk.sums().types);
 }
 
 void take_out(const WordTree& tree, std::uint32_t word, const LeftList& left, PathSums& sums) {
@@ -140,34 +135,31 @@ void take_out(const WordTree& tree, std::uint32_t word, const LeftList& left, Pa
     const int length = tree.length(word);
     for (const LeftFollower* one = left.begin; one != left.end; ++one) {
         const int depth = std::min(tree.parting(code, tree.code(one->word)), length);
-        sums.counts[depth] -= one->count;
-        sums.contexts[depth] -= one->contexts;
-        sums.types[depth] -= one->types;
+        PathSums::Sum& sum = sums.at[depth];
+        sum.counts -= one->count;
+        sum.contexts -= one->contexts;
+        sum.types -= one->types;
     }
 }
 
-// Returns at how many nodes of the way a context was seen, and the sums of their sides.
-int sides_of(const PathSums& sums, std::uint32_t code, int length, SideSums& sides) {
+// Returns at how many nodes of the way a context was seen, and the sums of their sides; clears `sums`.
+int sides_of(PathSums& sums, std::uint32_t code, int length, SideSums& sides) {
     int last = length;
-    while (last >= 0 && sums.counts[last] == 0) --last;
-    std::uint32_t counts = 0, contexts = 0, types = 0;  // on the side of the word
-    if (last == length) {
-        counts = sums.counts[length];
-        contexts = sums.contexts[length];
-        types = sums.types[length];
-        --last;
-    }
+    while (last >= 0 && sums.at[last].counts == 0) sums.at[last--] = {};
+    PathSums::Sum same{};  // on the side of the word
+    if (last == length) std::swap(same, sums.at[last--]);
     for (int i = last; i >= 0; --i) {
         const bool right = WordTree::bit(code, i);
-        sides.right_counts[i] = right ? counts : sums.counts[i];
-        sides.left_counts[i] = right ? sums.counts[i] : counts;
-        sides.right_contexts[i] = right ? contexts : sums.contexts[i];
-        sides.left_contexts[i] = right ? sums.contexts[i] : contexts;
-        sides.right_types[i] = right ? types : sums.types[i];
-        sides.left_types[i] = right ? sums.types[i] : types;
-        counts += sums.counts[i];
-        contexts += sums.contexts[i];
-        types += sums.types[i];
+        const PathSums::Sum other = sums.at[i], on_right = right ? same : other,
+                            on_left = right ? other : same;
+        sums.at[i] = {};
+        sides.right_counts[i] = on_right.counts;
+        sides.left_counts[i] = on_left.counts;
+        sides.right_contexts[i] = on_right.contexts;
+        sides.left_contexts[i] = on_left.contexts;
+        sides.right_types[i] = on_right.types;
+        sides.left_types[i] = on_left.types;
+        same.add(other.counts, other.contexts, other.types);
     }
     return last + 1;
 }
@@ -243,6 +235,7 @@ TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> c
       levels_(std::move(levels)),
       n_streams_(n_streams),
       n_inputs_(first_chain_input) {
+    require(trees_.size() <= max_trees, "there are more than 16 trees");
     std::size_t slot = 0;
     for (ChainView& chain : chains_) {
         require(chain.depth() > 0, "a chain has no values");
@@ -304,16 +297,27 @@ void TreeEvidence::find(EventContexts& contexts) const {
     }
 }
 
-void TreeEvidence::prefetch_long_lists(const EventContexts& contexts) const {
+template <typename Use>
+void TreeEvidence::for_long_lists(const EventContexts& contexts, const Use& use) const {
     for (std::size_t slot = 0; slot < levels_.size(); ++slot) {
         const FoundList& list = contexts.lists[slot];
         if (!list || !list.is_long()) continue;
-        for (const LongLists& lists : levels_[slot].view.long_lists) {
-            const LongRecord* first = &lists.records[lists.begins[list.long_list]];
-            prefetch(first);
-            prefetch(first + 4);
-        }
+        for (const LongLists& lists : levels_[slot].view.long_lists) use(lists, list.long_list);
     }
+}
+
+void TreeEvidence::prefetch_long_begins(const EventContexts& contexts) const {
+    for_long_lists(contexts,
+                   [](const LongLists& lists, std::uint32_t number) { prefetch(&lists.begins[number]); });
+}
+
+void TreeEvidence::prefetch_long_lists(const EventContexts& contexts) const {
+    for_long_lists(contexts, [](const LongLists& lists, std::uint32_t number) {
+        const LongRecord* first = &lists.records[lists.begins[number]];
+        prefetch(first);
+        prefetch(first + 3);
+        prefetch(first + 6);
+    });
 }
 
 void TreeEvidence::read_ranked(std::size_t slot, std::size_t tree_number, const FoundList& list,
@@ -404,8 +408,7 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
     Follower followers[max_short_list];
     PathSums sums;
     SideSums sides;
-    std::vector<ChainEstimates> estimates(trees_.size());
-    std::vector<int> active(trees_.size());
+    ChainEstimates estimates[max_trees];
     for (std::size_t t = 0; t < trees_.size(); ++t)
         begin_nodes(t, trees_[t].path(word), trees_[t].length(word), rows[t]);
     for (std::size_t c = 0; c < n_chains; ++c) {
@@ -423,7 +426,6 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
                 const WordTree& tree = trees_[t];
                 const int length = tree.length(word);
                 if (j == 0) begin_chain(t, tree.path(word), length, estimates[t]);
-                clear_sums(sums, length);
                 if (list.is_long())
                     sum_long_list(tree, word, LongWalk(view.long_lists[t], list.long_list), view.is_last,
                                   sums);
@@ -443,9 +445,8 @@ std::uint32_t TreeEvidence::count(std::size_t slot, const FoundList& list, std::
     const LevelView& view = levels_[slot].view;
     if (list.is_long()) {
         PathSums sums;
-        clear_sums(sums, trees_[0].length(word));
         sum_long_list(trees_[0], word, LongWalk(view.long_lists[0], list.long_list), view.is_last, sums);
-        return sums.counts[trees_[0].length(word)];
+        return sums.at[trees_[0].length(word)].counts;
     }
     Follower followers[max_short_list];
     const std::size_t n = read_list(list.begin, list.size, view.is_last, trees_[0].n_words(), followers);

@@ -28,6 +28,8 @@ inline std::size_t padded_inputs(std::size_t n) {
     return (n + input_padding - 1) / input_padding * input_padding;
 }
 
+constexpr std::size_t max_trees = 16;
+
 // Count buckets of evidence; 0: the context was not seen here.
 constexpr std::size_t n_count_buckets = 128;
 
@@ -120,6 +122,7 @@ class TreeEvidence {
     void prefetch_directories(const EventContexts& contexts) const;
     void prefetch_buckets(const EventContexts& contexts) const;
     void find(EventContexts& contexts) const;
+    void prefetch_long_begins(const EventContexts& contexts) const;
     void prefetch_long_lists(const EventContexts& contexts) const;
 
     // Fills the rows of an event for each tree; `left` has for each slot what to take out, or is null.
@@ -147,6 +150,8 @@ class TreeEvidence {
                    ChainEstimates& estimates, const EvidenceRows& rows) const;
 
  private:
+    template <typename Use>
+    void for_long_lists(const EventContexts& contexts, const Use& use) const;
     std::size_t match_depth(std::size_t chain) const {
         return chain < chains_.size() ? chains_[chain].depth() : 0;
     }

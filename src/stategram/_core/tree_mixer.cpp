@@ -51,6 +51,14 @@ float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
     return std::min(std::max(sum, -max_logit), max_logit);
 }
 
+float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input) {
+    const std::size_t width = shape.n_inputs;
+    return row.x[input] * (weights[input * n_count_buckets + row.buckets[input]] +
+                           weights[shape.node_begin() + row.node * width + input] +
+                           weights[shape.match_begin() + row.match * width + input] +
+                           weights[shape.class_begin() + row.of_class * width + input]);
+}
+
 float learn(const MixerShape& shape, float* weights, float* squares, const MixerRow& row, bool right,
             float rate) {
     const float logit = mix(shape, weights, row);

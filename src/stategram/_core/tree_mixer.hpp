@@ -34,6 +34,9 @@ struct MixerRow {
 // The log-odds of the right side, at most 16.
 float mix(const MixerShape& shape, const float* weights, const MixerRow& row);
 
+// What one input adds to the log-odds.
+float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input);
+
 // One step of Adagrad towards the side that was taken; returns the log-odds before it.
 float learn(const MixerShape& shape, float* weights, float* squares, const MixerRow& row, bool right,
             float rate);

@@ -43,7 +43,7 @@ using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
 
 constexpr std::size_t events_per_slice = 128;
 constexpr std::size_t events_per_batch = 4096;
-constexpr std::size_t look_ahead = 4;
+constexpr std::size_t look_ahead = 5;
 
 enum class History { sentence, document, adaptive };
 
@@ -107,6 +107,13 @@ class TreeModelKernel {
         return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
     }
     std::size_t n_weights(int history) const { return shape(history).size(); }
+    std::vector<std::size_t> first_inputs() const {
+        std::vector<std::size_t> found;
+        for (const ChainView& chain : evidence_->chains()) found.push_back(chain.first_input);
+        found.push_back(n_inputs(1));
+        found.push_back(n_inputs(2));
+        return found;
+    }
 
     CacheHandle empty_cache() const { return CacheHandle(TextCache(*evidence_, caches_)); }
 
@@ -159,6 +166,41 @@ class TreeModelKernel {
             }
         }
         return to_numpy(std::move(log_probs), n * n_trees);
+    }
+
+    // Returns for each node of the way to a word in a tree what each input adds to the log-odds of its side,
+    // after the history of the first event.
+    auto contributions(std::size_t tree, std::uint32_t word, std::vector<Words> streams,
+                       std::uint32_t of_class, int history, std::vector<In<float>> weights,
+                       CacheHandle* cache) const {
+        check_history(streams, of_class, history, weights, cache);
+        require(tree < evidence_->n_trees() && word < n_words_ && evidence_->tree(tree).length(word) > 0,
+                "there is no such tree, or no such word in it");
+        const MixerShape of = shape(history);
+        std::vector<double> found;
+        {
+            nb::gil_scoped_release release;
+            const Batch text{&word, pointers(streams), &of_class};
+            Scratch scratch(*this, history);
+            CacheRows rows_of_caches;
+            if (cache) {
+                TextCache copy = cache->cache();
+                rows_of_caches.fill(*this, text, 0, 1, copy);
+            }
+            visit(text, 0, 1, history, nullptr, cache ? &rows_of_caches : nullptr, 0, scratch,
+                  [&](std::size_t, const std::vector<EvidenceRows>& rows) {
+                      const WordTree& words = evidence_->tree(tree);
+                      for (int i = 0; i < words.length(word); ++i) {
+                          const MixerRow row = mixer_row(tree, words.path(word)[i], of_class, rows[tree],
+                                                         static_cast<std::size_t>(i));
+                          const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
+                          for (std::size_t input = 0; input < of.n_inputs; ++input)
+                              found.push_back(sign *
+                                              double{contribution(of, weights[tree].data(), row, input)});
+                      }
+                  });
+        }
+        return to_numpy(std::move(found));
     }
 
     // Returns the probability of each word by each tree after one history: its values are the first of each
@@ -408,6 +450,17 @@ class TreeModelKernel {
                     "an event is not a word of the trees");
     }
 
+    void check_history(const std::vector<Words>& streams, std::uint32_t of_class, int history,
+                       const std::vector<In<float>>& weights, const CacheHandle* cache) const {
+        check_weights(history, weights);
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
+        require(streams.size() == evidence_->n_streams() && of_class < n_classes_,
+                "the history needs a value of each stream");
+        for (const Words& stream : streams)
+            require(stream.size() > 0, "the history needs a value of each stream");
+    }
+
     void check_weights(int history, const std::vector<In<float>>& weights) const {
         require(history >= 0 && history < 3, "there are three histories");
         require(weights.size() == evidence_->n_trees(), "each tree needs weights");
@@ -438,8 +491,9 @@ class TreeModelKernel {
             if (ahead >= begin + 2 && ahead - 2 < end) evidence_->prefetch_buckets(contexts(ahead - 2));
             if (ahead >= begin + 3 && ahead - 3 < end) {
                 evidence_->find(contexts(ahead - 3));
-                evidence_->prefetch_long_lists(contexts(ahead - 3));
+                evidence_->prefetch_long_begins(contexts(ahead - 3));
             }
+            if (ahead >= begin + 4 && ahead - 4 < end) evidence_->prefetch_long_lists(contexts(ahead - 4));
             if (ahead < begin + look_ahead) continue;
             const std::size_t event = ahead - look_ahead;
             if (left) left->lists(event, scratch.left);
@@ -598,6 +652,13 @@ void register_tree_model(nb::module_& m) {
         .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
              nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
              nb::arg("threads"))
+        .def("contributions", &TreeModelKernel::contributions, nb::arg("tree"), nb::arg("word"),
+             nb::arg("streams"), nb::arg("of_class"), nb::arg("history"), nb::arg("weights"),
+             nb::arg("cache").none(),
+             "Return for each node of the way to a word what each input adds to the log-odds of the side "
+             "taken.")
+        .def("first_inputs", &TreeModelKernel::first_inputs,
+             "Return the first input of each chain, of the caches, and the number of all inputs.")
         .def("distributions", &TreeModelKernel::distributions, nb::arg("streams"), nb::arg("of_class"),
              nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(), nb::arg("threads"),
              "Return the probability of each word by each tree after the history of the first event.")

@@ -7,6 +7,7 @@ from stategram.experiments.recipe_part import RecipeKey, keys_of
 from stategram.experiments.recipe_training import train_recipe
 from stategram.experiments.recipes import PARTS, RECIPES, MixturePart, Recipe, read_recipe
 from stategram.experiments.training import Interruptible, never_stop
+from stategram.experiments.word_tree_part import WordTreePart
 
 __all__ = [
     "CLUSTERING_KEYS",
@@ -20,6 +21,7 @@ __all__ = [
     "NgramPart",
     "Recipe",
     "RecipeKey",
+    "WordTreePart",
     "keys_of",
     "never_stop",
     "read_recipe",

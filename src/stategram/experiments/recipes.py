@@ -108,15 +108,6 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-# What is worth its time was found on held-out text. w-2,w-1 alone is the second level of the first tree, and
-# gains nothing beside it. Twice the sweeps, as in the preset normal, gain a thousandth.
-_BEST_CLASSES = ("0.3 size", "size", "2 size", "4 size")
-_BEST_CLUSTERED = (
-    ClusteredPart(context="g-4,g-3,w-2,w-1", context_classes="size", preset="fast"),
-    ClusteredPart(context="g-4,g-3,g-2,g-1", context_classes="size", preset="fast"),
-    ClusteredPart(context="g-6,g-5,g-4,g-3,g-2,g-1", context_classes="0.3 size", preset="fast"),
-)
-
 RECIPES = {
     # A minute or less for millions of words.
     "fast": Recipe(
@@ -136,14 +127,8 @@ RECIPES = {
         ],
         mixture=MixturePart(buckets="none"),
     ),
-    "best": Recipe(
-        name="best",
-        part=[
-            NgramPart(),
-            *(CategoryNgramPart(classes=classes, order=7) for classes in _BEST_CLASSES),
-            *_BEST_CLUSTERED,
-        ],
-    ),
+    # Minutes for millions of words.
+    "best": Recipe(name="best", part=[WordTreePart()]),
 }
 
 

@@ -130,8 +130,10 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         return self.tags is None and any(value.source == "t" for value in self._values())
 
     def _values(self) -> Iterable[Value]:
-        for one in (*map(Chain.parse, self.chains), *map(Cache.parse, self.caches)):
-            yield from one.values
+        for chain in map(Chain.parse, self.chains):
+            yield from chain.values
+        for cache in map(Cache.parse, self.caches):
+            yield from cache.values
 
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse chains, caches and states that cannot be read, and values that are not there."""

@@ -13,7 +13,7 @@ from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.word_tree.chains import Chain
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import ValueSources
+from stategram.models.word_tree.values import Stream, ValueSources
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import Corpus
@@ -72,32 +72,34 @@ def count_chain(
     min_count: int = 1,
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
-    """Count the contexts of all levels of a chain; rarer ones than `min_count` are left out from level 2 on."""
+    """Count the contexts of all levels of a chain; from level 2 on, those of `min_count` events or more."""
     if corpus.n_events >= 2**32 - 1:
         raise UsageError("a word tree needs a text of fewer than 4,294,967,295 events; give a part of it")
     threads = Resources.current().threads
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
     levels = []
-    after = sources.stream_of_text(chain.values[0], corpus)
+    after: Stream | None = sources.stream_of_text(chain.values[0], corpus)
     for number in range(1, len(chain.values) + 1):
         if progress:
             progress((number - 1) / len(chain.values), f"counting {chain}, level {number}")
+        assert after is not None
         _core.extend_context_hashes(hashes, after, threads)
         is_last = number == len(chain.values)
         after = None if is_last else sources.stream_of_text(chain.values[number], corpus)
-        directory, entries, *long_lists, contexts, ngrams, (once, twice) = _core.count_chain_level(
-            hashes, corpus.ids, after, min_count if number > 1 else 1, threads
-        )
+        counted = _core.count_chain_level(hashes, corpus.ids, after, min_count if number > 1 else 1, threads)
+        directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, (once, twice) = counted
         levels.append(
             LevelCounts(
                 directory,
                 entries,
                 tuple(
-                    _core.divide_long_lists(*long_lists, tree.codes, tree.lengths, is_last, threads)
+                    _core.divide_long_lists(
+                        begins, words, counts, contexts, tree.codes, tree.lengths, is_last, threads
+                    )
                     for tree in trees
                 ),
-                contexts,
-                ngrams,
+                n_contexts,
+                n_ngrams,
                 once / max(once + 2 * twice, 1),
             )
         )

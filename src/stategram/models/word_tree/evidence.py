@@ -14,13 +14,13 @@ from stategram import _core
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, count_chain
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import Past, Stream, Value, ValueSources
+from stategram.models.word_tree.values import Past, Stream, Value, ValueSources, values_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import Corpus
 
 HISTORIES = ("sentence", "document", "adaptive")
-"""How far back evidence may come from: inside the sentence; earlier sentences of the document too; caches too."""
+"""How far back evidence may come from: the sentence; earlier sentences of the document too; caches too."""
 
 # From how many n-grams of a level discounts are estimated. They are in the order of hashes: a random sample.
 _SAMPLE = 1 << 20
@@ -103,8 +103,7 @@ class Evidence:
     @cached_property
     def values(self) -> list[Value]:
         """The distinct values of all contexts."""
-        of_all = (value for one in (*self.chains, *self.caches) for value in one.values)
-        return list(dict.fromkeys(of_all))
+        return list(dict.fromkeys(values_of(self.chains, self.caches)))
 
     @cached_property
     def reach(self) -> int:

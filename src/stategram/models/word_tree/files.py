@@ -13,7 +13,7 @@ from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import ValueSources
+from stategram.models.word_tree.values import ValueSources, values_of
 from stategram.storage import Folder
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
@@ -75,8 +75,7 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
     sources = ValueSources(labels, states, words["is_rare"])
     chains = tuple(Chain.parse(str(entry["chain"])) for entry in manifest["chains"])
     caches = tuple(map(Cache.parse, map(str, manifest["caches"])))
-    for one in (*chains, *caches):
-        sources.check(one.values)
+    sources.check(values_of(chains, caches))
     counts = tuple(
         _read_levels(entry["levels"], folder.arrays(f"chain-{number}"), n_trees)
         for number, entry in enumerate(manifest["chains"])

@@ -1,9 +1,9 @@
 """The weights of evidence, learned on left-out training text and tuned on held-out text.
 
-Blocks of the training text are left out of the counts, one at a time, and predicted by the rest: what is learned
-there holds for text that was never seen. Then the weights are tuned on the held-out text, if that pays: each of
-its events is predicted before it is learned from, and the tuned weights are kept if they predicted better than
-the weights before.
+Blocks of the training text are left out of the counts, one at a time, and predicted by the rest: what is
+learned there holds for text that was never seen. Then the weights are tuned on the held-out text, if that
+pays: each of its events is predicted before it is learned from, and the tuned weights are kept if they
+predicted better than the weights before.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from stategram.models.word_tree.evidence import HISTORIES, Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import learn_weights
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import Past, ValueSources
+from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
@@ -47,13 +48,13 @@ class WordTreeModel(Model):
     tree_weights
         The weight of each tree.
     history
-        How far back evidence may come from: ``sentence``, ``document`` or ``adaptive``; `with_history` changes it.
+        How far back evidence may come from: ``sentence``, ``document`` or ``adaptive``; see `with_history`.
 
     Notes
     -----
-    p(w | c) is the product of the decisions on the way to w. At each node the log-odds of all contexts are added
-    up with weights that were learned on text left out of the counts; so p is a proper distribution whatever the
-    weights are. Several trees are interpolated.
+    p(w | c) is the product of the decisions on the way to w. At each node the log-odds of all contexts are
+    added up, with weights that were learned on text left out of the counts; whatever the weights are, p is a
+    proper distribution. Several trees are interpolated.
 
     """
 
@@ -106,8 +107,7 @@ class WordTreeModel(Model):
         """
         if not trees or not chains:
             raise UsageError("a word tree model needs at least one tree and one chain")
-        for one in (*chains, *caches):
-            sources.check(one.values)
+        sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
         evidence = Evidence.count(
@@ -264,6 +264,54 @@ class WordTreeModel(Model):
         names = map(self.vocabulary.word, words.tolist())
         return list(zip(names, probabilities.tolist(), strict=True))
 
+    def explain(
+        self, history: History, word: str, *, tree: int = 0, sentence_start: bool = True
+    ) -> list[WalkStep]:
+        """Return the walk to a word after a history: each decision, and what each context says of it.
+
+        Parameters
+        ----------
+        history
+            The words so far, or the state after them.
+        word
+            The word.
+        tree
+            Which tree to walk down.
+        sentence_start
+            Whether words begin a sentence.
+
+        """
+        if not 0 <= tree < len(self.evidence.trees):
+            raise UsageError(f"no tree {tree}: there are {len(self.evidence.trees)}, from 0")
+        if not isinstance(history, State):
+            history = self.state_after(history, sentence_start=sentence_start)
+        past, words = history.value
+        id = self.vocabulary.id(word)
+        streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
+        kernel, weights = self.evidence.kernel, list(self.weights[self.history])
+        found = kernel.contributions(
+            tree,
+            id,
+            streams,
+            int(classes[0]),
+            HISTORIES.index(self.history),
+            weights,
+            None if words is None else words.cache,
+        )
+        path = self.evidence.trees[tree].path(id)
+        names = ["no context", *map(str, self.evidence.chains), "caches"]
+        firsts = [0, *kernel.first_inputs()]
+        steps = []
+        for bit, row in zip(path, found.reshape(len(path), -1), strict=True):
+            sums = {
+                name: float(row[begin:end].sum())
+                for name, begin, end in zip(names, firsts[:-1], firsts[1:], strict=True)
+                if begin < len(row)
+            }
+            log_odds = float(np.clip(row.sum(), -16, 16))
+            steps.append(WalkStep(int(bit), 1 / (1 + math.exp(-log_odds)), sums))
+        return steps
+
     def _kernel_after(self, state: State, method: Any, *arguments: Any) -> Any:
         past, words = state.value
         # Any word may stand for the next one: values do not depend on it.
@@ -281,9 +329,12 @@ class WordTreeModel(Model):
 
     def check(self) -> None:
         """Check the weights and every list of followers; BadDataError if the model is inconsistent."""
-        for of_history in (*self.weights.values(), self.tree_weights.values()):
-            if not all(np.isfinite(one).all() for one in of_history):
-                raise BadDataError("a weight is not a number; train the model again")
+        weights = [one for of_history in self.weights.values() for one in of_history]
+        of_trees = self.tree_weights.values()
+        if not all(np.isfinite(one).all() for one in weights) or not all(
+            np.isfinite(w).all() for w in of_trees
+        ):
+            raise BadDataError("a weight is not a number; train the model again")
         try:
             self.evidence.kernel.check(Resources.current().threads)
         except ValueError as error:
@@ -317,6 +368,17 @@ class WordTreeModel(Model):
             if of_trees.shape != (len(evidence.trees),) or not np.isclose(of_trees.sum(), 1, atol=1e-9):
                 raise ValueError("the weights of its trees do not sum to one")
         return cls(vocabulary, evidence, weights, tree_weights, **common)
+
+
+class WalkStep(NamedTuple):
+    """One decision on the way to a word."""
+
+    bit: int
+    """The side that was taken: 0 is left, 1 is right."""
+    probability: float
+    """The probability of that side."""
+    evidence: dict[str, float]
+    """What each chain, the caches, and frequencies without a context add to its log-odds."""
 
 
 @dataclass(frozen=True, eq=False)

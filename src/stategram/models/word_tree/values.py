@@ -1,8 +1,8 @@
 """The values of contexts: for each event, a number for what is known of the words before it.
 
-``w-2`` is the word two positions back, ``t-2`` its tag, ``g1-2`` its class in the first set of classes, ``s1-1``
-the state of the context that ends with the last word, in the first clustering of contexts; ``r-2`` is the last
-but one rare word, which may be in an earlier sentence of the document.
+``w-2`` is the word two positions back, ``t-2`` its tag, ``g1-2`` its class in the first set of classes,
+``s1-1`` the state of the context that ends with the last word, in the first clustering of contexts; ``r-2`` is
+the last but one rare word, which may be in an earlier sentence of the document.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,16 @@ class Value:
     def number(self) -> int:
         """Which set of classes or clustering of contexts it comes from, from 0."""
         return int(self.source[1:]) - 1
+
+
+class _HasValues(Protocol):
+    @property
+    def values(self) -> tuple[Value, ...]: ...
+
+
+def values_of(*groups: Iterable[_HasValues]) -> list[Value]:
+    """Return the values of chains and caches, in order."""
+    return [value for group in groups for one in group for value in one.values]
 
 
 @dataclass(frozen=True)
