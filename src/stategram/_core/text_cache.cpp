@@ -26,8 +26,8 @@ std::uint8_t mass_bucket(double total, double smaller) {
 
 }  // namespace
 
-TextCache::TextCache(const TreeEvidence& evidence, std::vector<CacheView> caches)
-    : evidence_(&evidence),
+TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches)
+    : evidence_(std::move(evidence)),
       caches_(std::move(caches)),
       last_(caches_.size()),
       previous_(caches_.size()),
@@ -40,7 +40,7 @@ TextCache::TextCache(const TreeEvidence& evidence, std::vector<CacheView> caches
     for (std::size_t c = 0; c < caches_.size(); ++c) {
         require(caches_[c].decay > 0 && caches_[c].decay < 1, "the decay of a cache is not between 0 and 1");
         for (const std::uint32_t stream : caches_[c].streams)
-            require(stream < evidence.n_streams(), "a cache has a value that is not there");
+            require(stream < evidence_->n_streams(), "a cache has a value that is not there");
         if (!caches_[c].streams.empty()) {
             // decay^age = decay^(age mod n) * (decay^n)^(age / n)
             for (const double base : {caches_[c].decay, std::pow(caches_[c].decay, powers_size)})
@@ -48,8 +48,8 @@ TextCache::TextCache(const TreeEvidence& evidence, std::vector<CacheView> caches
                     powers_[c].push_back(std::pow(base, static_cast<double>(i)));
             continue;
         }
-        for (std::size_t t = 0; t < evidence.n_trees(); ++t)
-            masses_[c].emplace_back(2 * evidence.tree(t).n_leaves(), 0.0F);
+        for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+            masses_[c].emplace_back(2 * evidence_->tree(t).n_leaves(), 0.0F);
     }
 }
 

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct CacheView {
 
 class TextCache {
  public:
-    TextCache(const TreeEvidence& evidence, std::vector<CacheView> caches);
+    TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches);
+
+    bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
 
     std::size_t n_caches() const { return caches_.size(); }
 
@@ -51,7 +54,7 @@ class TextCache {
     void forget_old();
     double power(std::size_t cache, std::uint64_t age) const;  // of its decay
 
-    const TreeEvidence* evidence_;
+    std::shared_ptr<const TreeEvidence> evidence_;
     std::vector<CacheView> caches_;
     std::uint64_t time_ = 0;   // words so far
     std::uint64_t first_ = 0;  // the time of the first word that is kept

@@ -329,11 +329,8 @@ class WordTreeModel(Model):
 
     def check(self) -> None:
         """Check the weights and every list of followers; BadDataError if the model is inconsistent."""
-        weights = [one for of_history in self.weights.values() for one in of_history]
-        of_trees = self.tree_weights.values()
-        if not all(np.isfinite(one).all() for one in weights) or not all(
-            np.isfinite(w).all() for w in of_trees
-        ):
+        weights = (one for of_history in self.weights.values() for one in of_history)
+        if not all(np.isfinite(one).all() for one in weights):
             raise BadDataError("a weight is not a number; train the model again")
         try:
             self.evidence.kernel.check(Resources.current().threads)

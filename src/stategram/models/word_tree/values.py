@@ -1,8 +1,8 @@
 """The values of contexts: for each event, a number for what is known of the words before it.
 
 ``w-2`` is the word two positions back, ``t-2`` its tag, ``g1-2`` its class in the first set of classes,
-``s1-1`` the state of the context that ends with the last word, in the first clustering of contexts; ``r-2`` is
-the last but one rare word, which may be in an earlier sentence of the document.
+``s1-1`` the state of the context that ends with the last word, in the first clustering of contexts; ``r-2``
+is the last but one rare word, which may be in an earlier sentence of the document.
 """
 
 from __future__ import annotations

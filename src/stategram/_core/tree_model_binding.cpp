@@ -1,27 +1,19 @@
-// Scoring and learning with word trees: rows of evidence, mixed by learned weights.
-//
-// Events are independent of each other but for caches, which are filled in order; weights are learned in
-// order, those of each tree and history by one thread. So nothing depends on the number of threads.
-#include <nanobind/stl/optional.h>
+// Word tree models as Python sees them: arrays are checked, and become views.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <atomic>
+#include <bit>
 #include <memory>
-#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "checks.hpp"
-#include "left_out.hpp"
-#include "text_cache.hpp"
 #include "threads.hpp"
-#include "tree_evidence.hpp"
-#include "tree_mixer.hpp"
+#include "tree_model.hpp"
 #include "tree_search.hpp"
 
 namespace stategram {
@@ -43,11 +35,6 @@ using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
 
 constexpr std::size_t events_per_slice = 128;
 constexpr std::size_t events_per_batch = 4096;
-constexpr std::size_t look_ahead = 5;
-
-enum class History { sentence, document, adaptive };
-
-class TreeModelKernel;
 
 class CacheHandle {
  public:
@@ -65,18 +52,16 @@ class TreeModelKernel {
                     std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
                     Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
                     std::vector<CacheArrays> caches)
-        : n_node_sets_(n_frequent_nodes + max_depth), n_classes_(n_classes) {
+        : n_words_(counts.size()) {
         std::vector<WordTree> built;
-        const std::size_t n_words = counts.size();
-        require(!trees.empty() && contexts.size() == n_words, "each word needs its counts");
+        require(!trees.empty() && contexts.size() == n_words_, "each word needs its counts");
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const auto& [codes, lengths] = trees[t];
-            require(codes.size() == n_words && lengths.size() == n_words,
+            require(codes.size() == n_words_ && lengths.size() == n_words_,
                     "each word needs a code in each tree");
-            built.emplace_back(codes.data(), lengths.data(), n_words);
-            node_sets_.push_back(frequent_nodes(built.back(), counts.data(), n_frequent_nodes));
+            built.emplace_back(codes.data(), lengths.data(), n_words_);
             require(built.back().n_leaves() == built.front().n_leaves(), "the trees have different words");
-            for (std::uint32_t word = 0; word < n_words; ++word)
+            for (std::uint32_t word = 0; word < n_words_; ++word)
                 require((built.back().length(word) > 0) == (built.front().length(word) > 0),
                         "the trees have different words");
         }
@@ -88,25 +73,23 @@ class TreeModelKernel {
         std::size_t slot = 0;
         for (const ChainView& chain : chain_views) {
             slot += chain.depth();
-            require(slot <= level_views.size(), "each value of a chain needs its counts");
+            require(chain.depth() > 0 && slot <= level_views.size(),
+                    "each value of a chain needs its counts");
             level_views[slot - 1].view.is_last = true;
         }
-        kept_levels_ = std::move(levels);
-        evidence_ =
-            std::make_unique<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
+        auto evidence =
+            std::make_shared<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
                                            n_streams, counts.data(), contexts.data());
-        for (auto& [streams, decay] : caches) caches_.push_back({streams, decay});
-        n_words_ = n_words;
+        std::vector<CacheView> cache_views;
+        for (auto& [streams, decay] : caches) cache_views.push_back({streams, decay});
+        kept_levels_ = std::move(levels);
+        model_ = std::make_unique<TreeModel>(evidence, std::move(cache_views), counts.data(),
+                                             n_frequent_nodes, n_classes);
+        evidence_ = std::move(evidence);
     }
 
-    std::size_t n_inputs(int history) const {
-        const std::size_t of_chains = evidence_->n_inputs(history > 0);
-        return history < 2 ? of_chains : of_chains + padded_inputs(caches_.size());
-    }
-    MixerShape shape(int history) const {
-        return {n_inputs(history), n_node_sets_, evidence_->n_matches(), n_classes_};
-    }
-    std::size_t n_weights(int history) const { return shape(history).size(); }
+    std::size_t n_inputs(int history) const { return model_->n_inputs(checked(history)); }
+    std::size_t n_weights(int history) const { return model_->shape(checked(history)).size(); }
     std::vector<std::size_t> first_inputs() const {
         std::vector<std::size_t> found;
         for (const ChainView& chain : evidence_->chains()) found.push_back(chain.first_input);
@@ -115,7 +98,7 @@ class TreeModelKernel {
         return found;
     }
 
-    CacheHandle empty_cache() const { return CacheHandle(TextCache(*evidence_, caches_)); }
+    CacheHandle empty_cache() const { return CacheHandle(model_->empty_cache()); }
 
     // The discounts of counts at the nodes of each tree, by slot.
     std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
@@ -137,31 +120,32 @@ class TreeModelKernel {
                std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
         check_events(words, streams, classes);
         check_weights(history, weights);
-        require((history == 2) == (cache != nullptr),
-                "a cache is needed for adaptive scoring, and for no other");
+        check_cache(history, cache);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         auto log_probs = std::make_unique<double[]>(n * n_trees);
         {
             nb::gil_scoped_release release;
             ThreadPool pool(threads);
-            const Batch text{words.data(), pointers(streams), classes.data()};
-            std::vector<Scratch> scratch;
-            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*this, history);
+            const TextEvents text{words.data(), pointers(streams), classes.data()};
+            std::vector<TreeModel::Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
             for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
                 const std::size_t end = std::min(n, begin + events_per_batch);
                 CacheRows cache_rows;
-                if (cache) cache_rows.fill(*this, text, begin, end, cache->cache());
+                if (cache) cache_rows = model_->read_cache(text, begin, end, cache->cache());
+                const TreeModel::Sources sources{nullptr, cache ? &cache_rows : nullptr, begin};
                 const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
                 pool.run(slices, [&](std::size_t slice, int worker) {
                     const std::size_t first = begin + slice * events_per_slice,
                                       last = std::min(end, first + events_per_slice);
-                    Scratch& own = scratch[static_cast<std::size_t>(worker)];
-                    visit(text, first, last, history, nullptr, cache ? &cache_rows : nullptr, begin, own,
-                          [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
-                              for (std::size_t t = 0; t < n_trees; ++t)
-                                  log_probs[t * n + event] =
-                                      log_prob(t, text, event, rows[t], shape(history), weights[t].data());
-                          });
+                    TreeModel::Scratch& own = scratch[static_cast<std::size_t>(worker)];
+                    model_->visit(text, first, last, history, sources, own,
+                                  [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                                      for (std::size_t t = 0; t < n_trees; ++t)
+                                          log_probs[t * n + event] =
+                                              model_->log_prob(t, text, event, rows[t],
+                                                               model_->shape(history), weights[t].data());
+                                  });
                 });
             }
         }
@@ -176,29 +160,30 @@ class TreeModelKernel {
         check_history(streams, of_class, history, weights, cache);
         require(tree < evidence_->n_trees() && word < n_words_ && evidence_->tree(tree).length(word) > 0,
                 "there is no such tree, or no such word in it");
-        const MixerShape of = shape(history);
+        const MixerShape of = model_->shape(history);
         std::vector<double> found;
         {
             nb::gil_scoped_release release;
-            const Batch text{&word, pointers(streams), &of_class};
-            Scratch scratch(*this, history);
-            CacheRows rows_of_caches;
+            const TextEvents text{&word, pointers(streams), &of_class};
+            TreeModel::Scratch scratch(*model_, history);
+            CacheRows cache_rows;
             if (cache) {
                 TextCache copy = cache->cache();
-                rows_of_caches.fill(*this, text, 0, 1, copy);
+                cache_rows = model_->read_cache(text, 0, 1, copy);
             }
-            visit(text, 0, 1, history, nullptr, cache ? &rows_of_caches : nullptr, 0, scratch,
-                  [&](std::size_t, const std::vector<EvidenceRows>& rows) {
-                      const WordTree& words = evidence_->tree(tree);
-                      for (int i = 0; i < words.length(word); ++i) {
-                          const MixerRow row = mixer_row(tree, words.path(word)[i], of_class, rows[tree],
-                                                         static_cast<std::size_t>(i));
-                          const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
-                          for (std::size_t input = 0; input < of.n_inputs; ++input)
-                              found.push_back(sign *
-                                              double{contribution(of, weights[tree].data(), row, input)});
-                      }
-                  });
+            model_->visit(text, 0, 1, history, {nullptr, cache ? &cache_rows : nullptr, 0}, scratch,
+                          [&](std::size_t, const std::vector<EvidenceRows>& rows) {
+                              const WordTree& words = evidence_->tree(tree);
+                              for (int i = 0; i < words.length(word); ++i) {
+                                  const MixerRow row =
+                                      model_->mixer_row(tree, words.path(word)[i], of_class, rows[tree],
+                                                        static_cast<std::size_t>(i));
+                                  const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
+                                  for (std::size_t input = 0; input < of.n_inputs; ++input)
+                                      found.push_back(
+                                          sign * double{contribution(of, weights[tree].data(), row, input)});
+                              }
+                          });
         }
         return to_numpy(std::move(found));
     }
@@ -274,24 +259,28 @@ class TreeModelKernel {
         require(weights.size() == squares.size() && weights.size() % n_trees == 0 &&
                     weights.size() / n_trees <= 3,
                 "each tree and history needs weights");
-        const int n_histories = static_cast<int>(weights.size() / n_trees);
-        for (int h = 0; h < n_histories; ++h)
+        const int n_learned = static_cast<int>(weights.size() / n_trees);
+        for (int h = 0; h < n_learned; ++h)
             for (std::size_t t = 0; t < n_trees; ++t)
                 require(weights[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h) &&
                             squares[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h),
                         "there are too few or too many weights");
-        std::vector<double> log_sums(weights.size());
+        TreeModel::Learner learner{
+            n_learned - 1, rate, leave_out, {}, {}, std::vector<double>(weights.size())};
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            learner.weights.push_back(weights[i].data());
+            learner.squares.push_back(squares[i].data());
+        }
         {
             nb::gil_scoped_release release;
             ThreadPool pool(threads);
-            const Batch text{words.data(), pointers(streams), classes.data()};
-            const int most = n_histories - 1;
-            std::vector<Scratch> scratch;
-            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*this, most);
+            const TextEvents text{words.data(), pointers(streams), classes.data()};
+            std::vector<TreeModel::Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, learner.last);
             std::size_t block = 0;
             while (block < begins.size()) {
                 // Blocks of about a batch of events.
-                std::vector<Block> blocks;
+                std::vector<LearningBlock> blocks;
                 std::size_t n_events = 0;
                 for (; block < begins.size() && n_events < events_per_batch; ++block) {
                     blocks.push_back({static_cast<std::size_t>(cache_begins.data()[block]),
@@ -299,90 +288,16 @@ class TreeModelKernel {
                                       static_cast<std::size_t>(ends.data()[block])});
                     n_events += blocks.back().end - blocks.back().begin;
                 }
-                learn_batch(text, blocks, used.data(), weights, squares, rate, leave_out, seed + block, most,
-                            pool, scratch, log_sums);
+                model_->learn(text, blocks, used.data(), seed + block, pool, scratch, learner);
             }
         }
-        return log_sums;
+        return learner.log_sums;
     }
 
  private:
-    struct Batch {
-        const std::uint32_t* words;
-        std::vector<const std::uint32_t*> streams;
-        const std::uint32_t* classes;
-    };
-
-    struct Block {
-        std::size_t cache_begin, begin, end;
-    };
-
-    struct Scratch {
-        Scratch(const TreeModelKernel& kernel, int history) : stride(kernel.n_inputs(history)) {
-            const std::size_t n_trees = kernel.evidence_->n_trees(), n_slots = kernel.evidence_->n_slots();
-            x.resize(n_trees * max_depth * stride);
-            buckets.resize(x.size());
-            match.resize(n_trees * max_depth);
-            for (std::size_t i = 0; i < 2 * look_ahead; ++i)
-                contexts.push_back({std::vector<std::uint64_t>(n_slots), std::vector<FoundList>(n_slots)});
-            left.resize(n_slots);
-            for (std::size_t t = 0; t < n_trees; ++t)
-                rows.push_back({&x[t * max_depth * stride], &buckets[t * max_depth * stride],
-                                &match[t * max_depth], stride});
-        }
-        std::size_t stride;
-        std::vector<float> x;
-        std::vector<std::uint8_t> buckets;
-        std::vector<std::uint32_t> match;
-        std::vector<EventContexts> contexts;
-        std::vector<LeftList> left;
-        std::vector<EvidenceRows> rows;
-    };
-
-    // The evidence of caches for some events: one row per node of the way to each word, tree by tree.
-    struct CacheRows {
-        std::vector<std::size_t> begins;  // by event and tree
-        std::vector<float> x;
-        std::vector<std::uint8_t> buckets;
-
-        void fill(const TreeModelKernel& kernel, const Batch& text, std::size_t begin, std::size_t end,
-                  TextCache& cache) {
-            const std::size_t n_trees = kernel.evidence_->n_trees(), width = cache.n_caches();
-            for (std::size_t event = begin; event < end; ++event) {
-                cache.find(text.streams.data(), event);
-                for (std::size_t t = 0; t < n_trees; ++t) {
-                    const auto length =
-                        static_cast<std::size_t>(kernel.evidence_->tree(t).length(text.words[event]));
-                    begins.push_back(x.size());
-                    x.resize(x.size() + length * width);
-                    buckets.resize(x.size());
-                    cache.collect(t, text.words[event], &x[begins.back()], &buckets[begins.back()], width);
-                }
-                cache.add(text.words[event]);
-            }
-        }
-    };
-
-    // The set of weights of each node: frequent ones have their own, others share those of their depth.
-    static std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint32_t* counts,
-                                                     std::size_t n_frequent) {
-        const std::size_t n = tree.n_leaves();
-        std::vector<std::uint64_t> frequencies(n, 0);
-        std::vector<std::uint32_t> sets(n, 0), order;
-        for (std::uint32_t rank = 0; rank < n; ++rank) {
-            const std::uint32_t word = tree.word_at(rank), *path = tree.path(word);
-            for (int depth = 0; depth < tree.length(word); ++depth) {
-                frequencies[path[depth]] += counts[word];
-                sets[path[depth]] =
-                    static_cast<std::uint32_t>(n_frequent) + static_cast<std::uint32_t>(depth);
-            }
-        }
-        for (std::uint32_t node = 1; node < n; ++node) order.push_back(node);
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return frequencies[a] > frequencies[b]; });
-        for (std::size_t i = 0; i < std::min(n_frequent, order.size()); ++i)
-            sets[order[i]] = static_cast<std::uint32_t>(i);
-        return sets;
+    static int checked(int history) {
+        require(history >= 0 && history < n_histories, "there are three histories");
+        return history;
     }
 
     ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
@@ -417,9 +332,8 @@ class TreeModelKernel {
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
                                      const std::vector<In<float>>& weights, CacheHandle* cache) const {
         check_weights(history, weights);
-        require((history == 2) == (cache != nullptr),
-                "a cache is needed for adaptive scoring, and for no other");
-        require(streams.size() == evidence_->n_streams() && of_class < n_classes_,
+        check_cache(history, cache);
+        require(streams.size() == evidence_->n_streams() && of_class < model_->n_classes(),
                 "the history needs a value of each stream");
         for (const Words& stream : streams)
             require(stream.size() > 0, "the history needs a value of each stream");
@@ -432,10 +346,11 @@ class TreeModelKernel {
         if (cache) cache->cache().find(values.data(), 0);
         std::vector<TreeSearch> found;
         for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
-            found.emplace_back(*evidence_, t, contexts,
-                               TreeSearch::Settings{n_chains, n_inputs(history), evidence_->n_inputs(true),
-                                                    shape(history), weights[t].data(), &node_sets_[t],
-                                                    of_class, cache ? &cache->cache() : nullptr});
+            found.emplace_back(
+                *evidence_, t, contexts,
+                TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
+                                     model_->shape(history), weights[t].data(), &model_->node_sets(t),
+                                     of_class, cache ? &cache->cache() : nullptr});
         return found;
     }
 
@@ -444,25 +359,30 @@ class TreeModelKernel {
                 "each event needs a value of each stream");
         for (const Words& stream : streams)
             require(stream.size() == words.size(), "each event needs a value of each stream");
-        check_below(classes, n_classes_, "the class of the last word is not there");
+        check_below(classes, model_->n_classes(), "the class of the last word is not there");
         for (std::size_t i = 0; i < words.size(); ++i)
             require(words.data()[i] < n_words_ && evidence_->tree(0).length(words.data()[i]) > 0,
                     "an event is not a word of the trees");
     }
 
     void check_history(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                       const std::vector<In<float>>& weights, const CacheHandle* cache) const {
+                       const std::vector<In<float>>& weights, CacheHandle* cache) const {
         check_weights(history, weights);
-        require((history == 2) == (cache != nullptr),
-                "a cache is needed for adaptive scoring, and for no other");
-        require(streams.size() == evidence_->n_streams() && of_class < n_classes_,
+        check_cache(history, cache);
+        require(streams.size() == evidence_->n_streams() && of_class < model_->n_classes(),
                 "the history needs a value of each stream");
         for (const Words& stream : streams)
             require(stream.size() > 0, "the history needs a value of each stream");
     }
 
+    void check_cache(int history, CacheHandle* cache) const {
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
+        require(!cache || cache->cache().belongs_to(*evidence_), "the cache is that of another model");
+    }
+
     void check_weights(int history, const std::vector<In<float>>& weights) const {
-        require(history >= 0 && history < 3, "there are three histories");
+        checked(history);
         require(weights.size() == evidence_->n_trees(), "each tree needs weights");
         for (const In<float>& one : weights)
             require(one.size() == n_weights(history), "there are too few or too many weights");
@@ -474,163 +394,10 @@ class TreeModelKernel {
         return found;
     }
 
-    // Calls use(event, rows) for the events [begin, end), in order.
-    template <typename Use>
-    void visit(const Batch& text, std::size_t begin, std::size_t end, int history, const LeftOut* left,
-               const CacheRows* cache, std::size_t cache_begin, Scratch& scratch, const Use& use) const {
-        const std::size_t n_chains = evidence_->n_chains(history > 0), ring = scratch.contexts.size(),
-                          n_trees = evidence_->n_trees();
-        const auto contexts = [&](std::size_t event) -> EventContexts& {
-            return scratch.contexts[event % ring];
-        };
-        for (std::size_t ahead = begin; ahead < end + look_ahead; ++ahead) {
-            if (ahead < end) {
-                evidence_->hash(text.streams.data(), ahead, n_chains, contexts(ahead));
-                evidence_->prefetch_directories(contexts(ahead));
-            }
-            if (ahead >= begin + 2 && ahead - 2 < end) evidence_->prefetch_buckets(contexts(ahead - 2));
-            if (ahead >= begin + 3 && ahead - 3 < end) {
-                evidence_->find(contexts(ahead - 3));
-                evidence_->prefetch_long_begins(contexts(ahead - 3));
-            }
-            if (ahead >= begin + 4 && ahead - 4 < end) evidence_->prefetch_long_lists(contexts(ahead - 4));
-            if (ahead < begin + look_ahead) continue;
-            const std::size_t event = ahead - look_ahead;
-            if (left) left->lists(event, scratch.left);
-            evidence_->collect(text.words[event], contexts(event), n_chains,
-                               left ? scratch.left.data() : nullptr, scratch.rows.data());
-            if (cache) {
-                const std::size_t first = evidence_->n_inputs(true), width = caches_.size();
-                for (std::size_t t = 0; t < n_trees; ++t) {
-                    const std::size_t from = cache->begins[(event - cache_begin) * n_trees + t];
-                    for (std::size_t i = 0;
-                         i < static_cast<std::size_t>(evidence_->tree(t).length(text.words[event])); ++i) {
-                        std::copy_n(&cache->x[from + i * width], width,
-                                    scratch.rows[t].x + i * scratch.stride + first);
-                        std::copy_n(&cache->buckets[from + i * width], width,
-                                    scratch.rows[t].buckets + i * scratch.stride + first);
-                    }
-                }
-            }
-            use(event, scratch.rows);
-        }
-    }
-
-    MixerRow mixer_row(std::size_t tree, std::uint32_t node, std::uint32_t of_class, const EvidenceRows& rows,
-                       std::size_t i) const {
-        return {rows.x + i * rows.stride, rows.buckets + i * rows.stride, node_sets_[tree][node],
-                rows.match[i], of_class};
-    }
-
-    double log_prob(std::size_t tree, const Batch& text, std::size_t event, const EvidenceRows& rows,
-                    const MixerShape& shape, const float* weights) const {
-        const WordTree& words = evidence_->tree(tree);
-        const std::uint32_t word = text.words[event], code = words.code(word), *path = words.path(word);
-        double sum = 0;
-        for (int i = 0; i < words.length(word); ++i) {
-            const double logit =
-                double{mix(shape, weights,
-                           mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)))};
-            sum += log_sigmoid(WordTree::bit(code, i) ? logit : -logit);
-        }
-        return sum;
-    }
-
-    void learn_batch(const Batch& text, const std::vector<Block>& blocks, const std::uint8_t* used,
-                     std::vector<Weights>& weights, std::vector<Weights>& squares, float rate, bool leave_out,
-                     std::uint64_t seed, int most, ThreadPool& pool, std::vector<Scratch>& scratch,
-                     std::vector<double>& log_sums) const {
-        const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(most);
-        // Where the rows of each event of each block are, for each tree.
-        struct Place {
-            std::size_t event;
-            std::vector<std::size_t> rows;
-        };
-        std::vector<Place> places;
-        std::vector<std::size_t> first_place, n_rows(n_trees, 0);
-        for (const auto& [cache_begin, begin, end] : blocks) {
-            first_place.push_back(places.size());
-            for (std::size_t event = begin; event < end; ++event) {
-                if (!used[event]) continue;
-                places.push_back({event, n_rows});
-                for (std::size_t t = 0; t < n_trees; ++t)
-                    n_rows[t] += static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
-            }
-        }
-        std::vector<std::vector<float>> x(n_trees);
-        std::vector<std::vector<std::uint8_t>> buckets(n_trees);
-        std::vector<std::vector<std::uint32_t>> match(n_trees);
-        for (std::size_t t = 0; t < n_trees; ++t) {
-            x[t].resize(n_rows[t] * stride);
-            buckets[t].resize(n_rows[t] * stride);
-            match[t].resize(n_rows[t]);
-        }
-        pool.run(blocks.size(), [&](std::size_t number, int worker) {
-            const auto& [cache_begin, begin, end] = blocks[number];
-            std::unique_ptr<LeftOut> left;
-            if (leave_out)
-                left = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
-            CacheRows cache_rows;
-            if (most == 2) {
-                TextCache cache(*evidence_, caches_);
-                for (std::size_t event = cache_begin; event < begin; ++event) {
-                    cache.enter(text.streams.data(), event);
-                    cache.add(text.words[event]);
-                }
-                cache_rows.fill(*this, text, begin, end, cache);
-            }
-            std::size_t place = first_place[number];
-            visit(text, begin, end, most, left.get(), most == 2 ? &cache_rows : nullptr, begin,
-                  scratch[static_cast<std::size_t>(worker)],
-                  [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
-                      if (!used[event]) return;
-                      for (std::size_t t = 0; t < n_trees; ++t) {
-                          const auto length =
-                              static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
-                          const std::size_t row = places[place].rows[t];
-                          std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
-                          std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
-                          std::copy_n(rows[t].match, length, &match[t][row]);
-                      }
-                      ++place;
-                  });
-        });
-        std::vector<std::size_t> order(places.size());
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
-        for (std::size_t i = order.size(); i > 1; --i) {
-            state = extend_hash(state, static_cast<std::uint32_t>(i));
-            std::swap(order[i - 1], order[(state >> 32) % i]);
-        }
-        pool.run(weights.size(), [&](std::size_t number, int) {
-            const std::size_t t = number % n_trees;
-            const MixerShape of = shape(static_cast<int>(number / n_trees));
-            const WordTree& tree = evidence_->tree(t);
-            double sum = 0;
-            for (const std::size_t index : order) {
-                const Place& place = places[index];
-                const std::uint32_t word = text.words[place.event], code = tree.code(word),
-                                    *path = tree.path(word);
-                const EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
-                                        &match[t][place.rows[t]], stride};
-                for (int i = 0; i < tree.length(word); ++i) {
-                    const bool right = WordTree::bit(code, i);
-                    const double logit = double{learn(
-                        of, weights[number].data(), squares[number].data(),
-                        mixer_row(t, path[i], text.classes[place.event], rows, static_cast<std::size_t>(i)),
-                        right, rate)};
-                    sum += log_sigmoid(right ? logit : -logit);
-                }
-            }
-            log_sums[number] += sum;
-        });
-    }
-
-    std::unique_ptr<TreeEvidence> evidence_;
-    std::vector<LevelArrays> kept_levels_;
-    std::vector<std::vector<std::uint32_t>> node_sets_;
-    std::size_t n_node_sets_, n_classes_, n_words_ = 0;
-    std::vector<CacheView> caches_;
+    std::shared_ptr<TreeEvidence> evidence_;
+    std::unique_ptr<TreeModel> model_;
+    std::vector<LevelArrays> kept_levels_;  // the arrays that views look at
+    std::size_t n_words_;
 };
 
 }  // namespace
@@ -647,7 +414,7 @@ void register_tree_model(nb::module_& m) {
              nb::arg("n_classes"), nb::arg("caches"))
         .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
         .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
-        .def("empty_cache", &TreeModelKernel::empty_cache, nb::keep_alive<0, 1>())
+        .def("empty_cache", &TreeModelKernel::empty_cache)
         .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
         .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
              nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
