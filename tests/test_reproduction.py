@@ -350,6 +350,41 @@ def test_recipes_take_an_ngram_model_that_is_theirs(
         assert caplog.messages.count("kept") == kept
 
 
+def test_a_recipe_that_is_a_word_tree_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(RECIPES, "fast", Recipe(name="fast", part=[word_tree_part()]))
+    train = corpus_from_sentences(sentences(80, seed=1))
+    held, test = (corpus_from_sentences(sentences(12, seed=seed)) for seed in (2, 3))
+    caplog.set_level("INFO")
+    found = reproduce(train, held, test, tmp_path / "out")
+    assert caplog.messages.count("kept") == 1  # the model is trained once for both rows
+    rows = {row.key: row for row in found.rows}
+    of_sentence, adaptive = rows["recipe fast"], rows["recipe fast adaptive"]
+    assert found.rows[-2:] == (of_sentence, adaptive)
+    assert of_sentence.title == "recipe fast: word tree model (2 trees, 3 chains)"
+    assert (adaptive.title, adaptive.compared_with) == ("recipe fast, adaptive", "recipe fast")
+    model = train_recipe(train, held.in_vocabulary(train.vocabulary), RECIPES["fast"])
+    for row, history in ((of_sentence, "sentence"), (adaptive, "adaptive")):
+        expected = evaluate(model.with_history(history), test.in_vocabulary(train.vocabulary))
+        assert row.test.perplexity == pytest.approx(expected.perplexity, rel=1e-12)
+        assert (row.kind, row.table, row.paper) == ("word tree", 5, None)
+    assert of_sentence.test.perplexity != adaptive.test.perplexity
+    page = reproduction_html(found)
+    assert "recipe fast, adaptive" in page
+    assert "recipe fast: word tree model" not in structure_of_weights(page)
+
+
+def test_documents_are_part_of_what_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys(starts: list[int], use: str) -> str:
+        texts = {name: corpus_from_sentences(sentences(9, seed=seed)) for name, seed in (("train", 1), ("test", 3))}
+        texts[use] = replace(texts[use], document_starts=np.array(starts, np.int64))
+        return Training(texts["train"], texts["test"]).texts_key
+
+    for use in ("train", "test"):
+        assert keys([], use) == keys([], use) != keys([4], use)
+
+
 def test_without_a_lexicon_there_is_no_table_of_tags(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ from stategram.models import Cache, Chain, Value, ValueSources, WordTree, WordTr
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
+from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
@@ -122,7 +123,8 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"word tree model ({len(self.trees)} trees, {len(self.chains)} chains)"
+        trees, chains = plural(len(self.trees), "tree"), plural(len(self.chains), "chain")
+        return f"word tree model ({trees}, {chains})"
 
     @property
     def lacks_tags(self) -> bool:
@@ -130,8 +132,10 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         return self.tags is None and any(value.source == "t" for value in self._values())
 
     def _values(self) -> Iterable[Value]:
-        for one in (*map(Chain.parse, self.chains), *map(Cache.parse, self.caches)):
-            yield from one.values
+        for chain in map(Chain.parse, self.chains):
+            yield from chain.values
+        for cache in map(Cache.parse, self.caches):
+            yield from cache.values
 
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse chains, caches and states that cannot be read, and values that are not there."""

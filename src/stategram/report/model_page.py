@@ -24,11 +24,19 @@ _KINDS = {
     "category-ngram": ("category n-gram model", "flat"),
     "clustered": ("clustered model", "tree"),
     "cache": ("cache", "flat"),
+    "word-tree": ("word tree model", "series-1"),
     "mixture": ("mixture", "mixture"),
 }
 """The name and the colour of each kind of model in charts."""
 
-_HISTORIES = {
+_LOOKS_BACK = {
+    "sentence": "inside the sentence",
+    "document": "to earlier sentences of the document, too",
+    "adaptive": "to caches of all words so far, too",
+}
+"""What each history means."""
+
+_FEATURES = {
     "none": "the same weights after every history",
     "length": "number of known words",
     "backoff": "number of known words and back-off weight",
@@ -54,12 +62,13 @@ def model_html(
     *,
     manifest: Mapping[str, Any] | None = None,
     test: PerplexityFigures | None = None,
+    test_history: str | None = None,
     files: Iterable[InputFile] = (),
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
-    `manifest` is that of its folder, `test` its figures on a test text; `files` were read for the report
-    besides a model folder: an ARPA file, test texts.
+    `manifest` is that of its folder, `test` its figures on a test text, `test_history` the history that was
+    chosen for it; `files` were read for the report besides a model folder: an ARPA file, test texts.
     """
     manifest = manifest or {}
     mixture = model if isinstance(model, Mixture) and model.training_info else None
@@ -72,6 +81,7 @@ def model_html(
         heldout=mixture.training_info["perplexity"] if mixture else None,
         cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
         test=test,
+        looks_back=_LOOKS_BACK[test_history] if test_history else "",
         test_tables=list(_test_tables(model, test)) if test else [],
         mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
@@ -82,6 +92,25 @@ def model_html(
 
 
 def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
+    if test.histories:
+        yield table(
+            "By history",
+            (
+                Column("The model looks back"),
+                Column("Perplexity", "number ours"),
+                Column("Without <unk>", "number"),
+                Column("Change", "number"),
+            ),
+            [
+                (
+                    _LOOKS_BACK[one.history],
+                    perplexity(one.perplexity),
+                    perplexity(one.perplexity_known),
+                    change(one.perplexity / test.perplexity - 1) if number else DASH,
+                )
+                for number, one in enumerate(test.histories)
+            ],
+        )
     if test.orders:
         yield table(
             "By length of the longest known n-gram",
@@ -102,12 +131,14 @@ def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
             ],
         )
     if test.parts:
+        # Those of a word tree model are its trees.
+        titles = model.part_titles or [part.name for part in test.parts]
         yield table(
             "Parts on the test text",
             (Column("Part"), Column("Alone", "number"), Column("Average weight", "number")),
             [
                 (title, perplexity(part.perplexity), percent(part.weight))
-                for title, part in zip(model.part_titles, test.parts, strict=True)
+                for title, part in zip(titles, test.parts, strict=True)
             ],
         )
 
@@ -147,7 +178,7 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
             (Column("Features of the history"), Column("Cross-validated perplexity", "number")),
             [
                 (
-                    Cell(_HISTORIES.get(name, name), "chosen" if name == model.gate.kind else ""),
+                    Cell(_FEATURES.get(name, name), "chosen" if name == model.gate.kind else ""),
                     perplexity(value),
                 )
                 for name, value in candidates.items()

@@ -13,11 +13,19 @@ from stategram import _core
 from stategram.counts import count_bigrams
 from stategram.errors import BadDataError, UsageError
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import Description, DescriptionTable, History, Model, Text, scoring_threads
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    DescriptionTable,
+    History,
+    Model,
+    Text,
+    scoring_threads,
+)
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.models.word_tree.chains import Cache, Chain
-from stategram.models.word_tree.evidence import HISTORIES, Evidence
+from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import learn_weights
 from stategram.models.word_tree.tree import WordTree
