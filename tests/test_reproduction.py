@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -28,15 +29,18 @@ from stategram import (
     evaluate,
     read_corpus,
     reproduce,
+    train_recipe,
 )
 from stategram.contexts import ContextDefinition
 from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.experiments.reproduction import PAPER, RowResult
 from stategram.experiments.reproduction.row_results import bands_of, context_counts
 from stategram.models import fit_weights, interpolate, mixture_fitting
+from stategram.report.reproduction_charts import weights_chart
+from stategram.report.reproduction_page import report_html
 from stategram.resources import use_resources
 from stategram.storage import lock
-from story import sentences, write_texts
+from story import sentences, word_tree_part, write_texts
 
 ROWS = 38
 WITHOUT_TAGS = 28
@@ -370,19 +374,22 @@ def test_a_recipe_that_is_a_word_tree_model(
         assert row.test.perplexity == pytest.approx(expected.perplexity, rel=1e-12)
         assert (row.kind, row.table, row.paper) == ("word tree", 5, None)
     assert of_sentence.test.perplexity != adaptive.test.perplexity
-    page = reproduction_html(found)
-    assert "recipe fast, adaptive" in page
-    assert "recipe fast: word tree model" not in structure_of_weights(page)
+    weights = weights_chart(found)
+    assert weights is not None
+    assert not any(bar.name.startswith("recipe") for bar in weights.bars)  # one model has no weights
+    assert "recipe fast, adaptive" in report_html(found)
 
 
-def test_documents_are_part_of_what_is_reproduced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def keys(starts: list[int], use: str) -> str:
-        texts = {name: corpus_from_sentences(sentences(9, seed=seed)) for name, seed in (("train", 1), ("test", 3))}
-        texts[use] = replace(texts[use], document_starts=np.array(starts, np.int64))
-        return Training(texts["train"], texts["test"]).texts_key
+def test_documents_are_part_of_the_texts(tmp_path: Path) -> None:
+    def with_document(text: Corpus) -> Corpus:
+        return replace(text, document_starts=np.array([2], np.int64))
 
-    for use in ("train", "test"):
-        assert keys([], use) == keys([], use) != keys([4], use)
+    texts = [corpus_from_sentences(sentences(n, seed=n)) for n in (10, 3, 4)]
+    assert reproduce(*texts, tmp_path / "out").complete
+    for number in range(3):
+        other = [with_document(text) if i == number else text for i, text in enumerate(texts)]
+        with pytest.raises(UsageError, match="another reproduction"):
+            reproduce(*other, tmp_path / "out")
 
 
 def test_without_a_lexicon_there_is_no_table_of_tags(

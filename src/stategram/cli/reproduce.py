@@ -34,7 +34,7 @@ from stategram.text import Vocabulary
 from stategram.wording import duration, size
 
 _OF_FILES = ("vocab_file", "lowercase", "digits", "encoding_errors", "document_mark")
-_WIDTH = 50
+_WIDTH = 52
 
 
 @click.command(

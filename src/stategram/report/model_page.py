@@ -72,9 +72,10 @@ def model_html(
     """
     manifest = manifest or {}
     mixture = model if isinstance(model, Mixture) and model.training_info else None
+    several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
     return render(
         "model.html",
-        title=f"{name}: {model.title}",
+        title=f"{name}: {(model.parts[0] if len(model.parts) == 1 else model).title}",
         model=model,
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         manifest=manifest,
@@ -83,8 +84,8 @@ def model_html(
         test=test,
         looks_back=_LOOKS_BACK[test_history] if test_history else "",
         test_tables=list(_test_tables(model, test)) if test else [],
-        mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
-        charts=list(_mixture_charts(mixture, test)) if mixture else [],
+        mixture_tables=list(_mixture_tables(several)) if several else [],
+        charts=list(_mixture_charts(several, test)) if several else [],
         parts=[_part(title, part) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*_training_files(manifest), *files]),
@@ -130,7 +131,7 @@ def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
                 for one in reversed(test.orders)
             ],
         )
-    if test.parts:
+    if len(test.parts) > 1:
         # Those of a word tree model are its trees.
         titles = model.part_titles or [part.name for part in test.parts]
         yield table(
@@ -145,7 +146,7 @@ def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
 
 def _mixture_tables(model: Mixture) -> Iterator[Table]:
     """Return what each part contributes on the held-out text, and what the weights depend on."""
-    info, several = model.training_info, len(model.parts) > 1
+    info = model.training_info
     yield table(
         "On the held-out text",
         (
@@ -161,8 +162,8 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
                 name,
                 _perplexity(one["perplexity"]),
                 percent(one["weight"]),
-                _perplexity(one["without"]) if several else DASH,
-                _loss(one["without"], info["perplexity"]) if several else DASH,
+                _perplexity(one["without"]),
+                _loss(one["without"], info["perplexity"]),
                 count(part.parameters),
             )
             for name, part, one in zip(model.part_titles, model.parts, info["parts"], strict=True)
@@ -218,16 +219,15 @@ def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[
         "On the held-out text, each part alone and all of them mixed; lower is better.",
         [Ranked(name, *_kind_and_colour(part), value) for name, part, value in ranked if value is not None],
     )
-    if len(names) > 1:
-        colours = [_kind_and_colour(part)[1] for part in model.parts]
-        texts = [("held-out text", [one["weight"] for one in found])]
-        if test and test.parts:
-            texts.append(("test text", [part.weight for part in test.parts]))
-        yield weight_bars(
-            [(title, list(map(Weight, names, colours, weights))) for title, weights in texts],
-            "The weight of each part: on the held-out text one weight for all histories, on the test text "
-            "the average over its events.",
-        )
+    colours = [_kind_and_colour(part)[1] for part in model.parts]
+    texts = [("held-out text", [one["weight"] for one in found])]
+    if test and test.parts:
+        texts.append(("test text", [part.weight for part in test.parts]))
+    yield weight_bars(
+        [(title, list(map(Weight, names, colours, weights))) for title, weights in texts],
+        "The weight of each part: on the held-out text one weight for all histories, on the test text "
+        "the average over its events.",
+    )
 
 
 def _kind_and_colour(model: Model) -> tuple[str, str]:
