@@ -107,7 +107,8 @@ def test_score_goes_on_from_sentence_to_sentence(
     log10_probs = [float(line.split("\t")[3]) for line in out.splitlines()[1:]]
     perplexity = 10 ** (-sum(log10_probs) / len(log10_probs))
     # Columns have six digits or more.
-    assert (status, perplexity) == (0, pytest.approx(_perplexity(place, model, history, MARK), rel=1e-5))
+    assert status == 0
+    assert perplexity == pytest.approx(_perplexity(place, model, history, MARK), rel=1e-5)
 
 
 def test_predict_with_a_history(model: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -384,10 +384,13 @@ def test_documents_are_part_of_the_texts(tmp_path: Path) -> None:
     def with_document(text: Corpus) -> Corpus:
         return replace(text, document_starts=np.array([2], np.int64))
 
-    texts = [corpus_from_sentences(sentences(n, seed=n)) for n in (10, 3, 4)]
-    assert reproduce(*texts, tmp_path / "out").complete
-    for number in range(3):
-        other = [with_document(text) if i == number else text for i, text in enumerate(texts)]
+    train, held, test = (corpus_from_sentences(sentences(n, seed=n)) for n in (10, 3, 4))
+    assert reproduce(train, held, test, tmp_path / "out").complete
+    for other in (
+        (with_document(train), held, test),
+        (train, with_document(held), test),
+        (train, held, with_document(test)),
+    ):
         with pytest.raises(UsageError, match="another reproduction"):
             reproduce(*other, tmp_path / "out")
 
