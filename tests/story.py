@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+import tomllib
 from pathlib import Path
+
+from stategram.experiments.word_tree_part import WordTreePart
 
 _NOUNS = "cat dog house tree river king queen ship bird stone road horse child garden".split()
 _NAMES = "anna peter maria john".split()
@@ -26,6 +29,19 @@ context_classes = 8
 states = 12
 categories = 10
 anneal = 4
+"""
+
+# A word tree model that has all histories.
+WORD_TREE = """
+[[part]]
+model = "word-tree"
+trees = [5, 3]
+classes = [4]
+states = []
+chains = ["w-1 w-2", "counts: g1-1", "counts: r-1"]
+caches = ["0.99"]
+rare = 0.03
+events = 500
 """
 
 
@@ -51,3 +67,10 @@ def write_texts(folder: Path) -> Path:
     for name, number, seed in (("train", 300, 1), ("held", 60, 2), ("test", 60, 3)):
         (folder / name).write_text("\n".join(sentences(number, seed=seed)) + "\n")
     return folder
+
+
+def word_tree_part() -> WordTreePart:
+    """Return the part of `WORD_TREE`."""
+    (keys,) = tomllib.loads(WORD_TREE)["part"]
+    del keys["model"]
+    return WordTreePart(**keys)

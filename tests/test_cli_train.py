@@ -52,6 +52,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         "lowercase": True,
         "digits": "N",
         "encoding_errors": "strict",
+        "document_mark": None,
     }
     assert manifest["inputs"] == [
         {

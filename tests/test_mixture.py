@@ -16,14 +16,17 @@ from stategram import (
     Mixture,
     Model,
     NgramModel,
+    Recipe,
     Vocabulary,
     corpus_from_sentences,
+    train_recipe,
 )
 from stategram.errors import BadDataError, UsageError
 from stategram.models import Gate
 from stategram.models.gate import Buckets
 from stategram.resources import use_resources
 from stategram.text import BEGIN
+from story import sentences, word_tree_part
 from texts import Text, histories, long_text, make_corpus, texts
 
 KINDS = ("none", "length", "backoff", "category", "all")
@@ -306,3 +309,25 @@ def test_buckets_cover_all_histories(
         assert ((found >= 0) & (found < buckets.number)).all()
         assert found.tolist() == [int(buckets.of(features([one]), 1)[0]) for one in asked]
         assert Buckets.from_json(buckets.to_json()) == buckets
+
+
+def test_the_history_of_a_mixture_is_that_of_its_parts() -> None:
+    corpus = corpus_from_sentences(sentences(200, seed=1))
+    heldout, test = (
+        corpus_from_sentences(sentences(30, seed=n)).in_vocabulary(corpus.vocabulary) for n in (2, 3)
+    )
+    tree = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    ngram = NgramModel.train(corpus, 3)
+    mixture = Mixture((ngram, tree), Gate.constant([0.4, 0.6]))
+    assert mixture.histories == tree.histories == ("sentence", "document", "adaptive")
+    assert Mixture((ngram,), Gate.constant([1.0])).histories == ("sentence",)
+    for history in mixture.histories:
+        found = mixture.with_history(history)
+        assert found.gate is mixture.gate
+        log_probs = np.log(
+            0.4 * np.exp(ngram.log_probs(test)) + 0.6 * np.exp(tree.with_history(history).log_probs(test))
+        )
+        np.testing.assert_allclose(found.log_probs(test), log_probs, rtol=1e-12)
+    assert mixture.perplexity(test) == mixture.with_history("sentence").perplexity(test)
+    with pytest.raises(UsageError, match="no history 'page'"):
+        mixture.with_history("page")

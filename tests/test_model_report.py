@@ -15,12 +15,14 @@ from stategram import (
     Mixture,
     Model,
     NgramModel,
+    Recipe,
     cluster,
     corpus_from_sentences,
     evaluate,
+    train_recipe,
 )
 from stategram.report import model_html
-from story import sentences
+from story import sentences, word_tree_part
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
 
@@ -78,9 +80,36 @@ def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
 
 
 def test_a_mixture_of_one_model(corpus: Corpus) -> None:
-    ids = _ids(Mixture.fit([NgramModel.train(corpus, 2)], sentences(60, seed=2)))
-    assert "alone" in ids
-    assert "weights" not in ids
+    """It is shown as that model."""
+    mixture, test = Mixture.fit([NgramModel.train(corpus, 2)], sentences(60, seed=2)), sentences(60, seed=3)
+    page = model_html(mixture, "it", test=evaluate(mixture, test))
+    ids = structure_of(page).ids
+    assert {"model-1", "test"} <= set(ids)
+    assert not {"parts", "alone", "weights"} & set(ids)
+    assert "mixture" not in page.lower().split("<body", 1)[1].split("how it was trained")[0]
+    assert mixture.parts[0].title in page
+    assert "Held-out perplexity" in page
+
+
+def test_a_word_tree_model_with_its_histories(corpus: Corpus) -> None:
+    heldout, test = (corpus_from_sentences(sentences(60, seed=n)) for n in (2, 3))
+    mixture = train_recipe(corpus, heldout.in_vocabulary(corpus.vocabulary), Recipe(part=[word_tree_part()]))
+    (model,) = mixture.parts
+    for one in (mixture, model):
+        page = model_html(one, "it", test=evaluate(one, test, all_histories=True))
+        assert structure_of(page).ids.count("model-1") == 1
+        for words in (
+            "By history",
+            "to earlier sentences of the document, too",
+            "Decisions per word",
+            "Chains",
+        ):
+            assert words in page
+        assert ("tree 2" in page) == (one is model)  # trees alone, on the test text
+    several = Mixture.fit([NgramModel.train(corpus, 2), model], heldout)
+    page = model_html(several, "it", test=evaluate(several, test, all_histories=True))
+    assert {"parts", "weights", "alone", "model-2"} <= set(structure_of(page).ids)
+    assert "By history" in page
 
 
 def test_a_mixture_of_which_nothing_is_known(corpus: Corpus) -> None:

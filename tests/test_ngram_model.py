@@ -153,7 +153,7 @@ def test_a_model_of_another_kind_is_refused(folder: Path) -> None:
         )
 
     write(model="crystal ball")
-    with pytest.raises(BadDataError, match="'crystal ball', this stategram knows ngram"):
+    with pytest.raises(BadDataError, match=r"'crystal ball', this stategram knows .*ngram"):
         load_model(folder)
     write(smoothing=None, report=3)
     with pytest.raises(BadDataError, match="invalid ngram model"):

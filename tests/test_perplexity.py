@@ -19,12 +19,14 @@ from stategram import (
     Corpus,
     Mixture,
     NgramModel,
+    Recipe,
     UsageError,
     Vocabulary,
     corpus_from_sentences,
     evaluate,
     load_model,
     open_model,
+    train_recipe,
 )
 from stategram.evaluation import history_sums
 from stategram.formats import read_arpa
@@ -33,6 +35,7 @@ from stategram.models import mixture as mixture_module
 from stategram.models.model_files import ModelFiles
 from stategram.storage import Folder
 from stategram.text import BEGIN
+from story import sentences, word_tree_part
 
 TRAIN = ["the cat sat", "the dog sat", "a cat ran", "the dog ran on the mat"]
 TEST = ["the cat ran", "a zebra sat on the dog", "zebra zebra the"]
@@ -171,6 +174,30 @@ def test_any_model_can_be_evaluated() -> None:
     figures = evaluate(Uniform(Vocabulary.from_words(["a", "b"])), corpus_from_sentences(["a b c"]))
     assert figures.perplexity == pytest.approx(4.0)
     assert (figures.unknown, figures.orders) == (1, ())
+
+
+def test_all_histories_of_a_model_are_measured() -> None:
+    texts = [corpus_from_sentences(sentences(n, seed=n)) for n in (200, 40, 30)]
+    corpus, heldout, test = (text.in_vocabulary(texts[0].vocabulary) for text in texts)
+    model = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    figures = evaluate(model, test, all_histories=True)
+    assert [one.history for one in figures.histories] == ["sentence", "document", "adaptive"]
+    for one in figures.histories:
+        alone = evaluate(model.with_history(one.history), test)
+        assert (one.perplexity, one.perplexity_known) == (alone.perplexity, alone.perplexity_known)
+        assert alone.histories == ()
+    assert len({one.perplexity for one in figures.histories}) == 3
+    assert replace(figures, histories=()) == evaluate(model, test)
+    # All other figures are those of the sentence, whatever the model was set to.
+    assert evaluate(model.with_history("adaptive"), test, all_histories=True) == figures
+
+
+def test_a_model_that_knows_the_sentence_alone(model: NgramModel) -> None:
+    assert model.histories == ("sentence",)
+    assert model.with_history("adaptive") is model
+    assert evaluate(model, TEST, all_histories=True) == evaluate(model, TEST)
+    with pytest.raises(UsageError, match="no history 'page': there are sentence, document, adaptive"):
+        model.with_history("page")
 
 
 def test_zero_probability_is_infinite_perplexity() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -28,15 +29,18 @@ from stategram import (
     evaluate,
     read_corpus,
     reproduce,
+    train_recipe,
 )
 from stategram.contexts import ContextDefinition
 from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.experiments.reproduction import PAPER, RowResult
 from stategram.experiments.reproduction.row_results import bands_of, context_counts
 from stategram.models import fit_weights, interpolate, mixture_fitting
+from stategram.report.reproduction_charts import weights_chart
+from stategram.report.reproduction_page import report_html
 from stategram.resources import use_resources
 from stategram.storage import lock
-from story import sentences, write_texts
+from story import sentences, word_tree_part, write_texts
 
 ROWS = 38
 WITHOUT_TAGS = 28
@@ -348,6 +352,47 @@ def test_recipes_take_an_ngram_model_that_is_theirs(
         found = reproduce(train, held, test, tmp_path / str(order))
         assert found.rows[-1].parts[0].name.startswith(f"{order}-gram")
         assert caplog.messages.count("kept") == kept
+
+
+def test_a_recipe_that_is_a_word_tree_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(RECIPES, "fast", Recipe(name="fast", part=[word_tree_part()]))
+    train = corpus_from_sentences(sentences(80, seed=1))
+    held, test = (corpus_from_sentences(sentences(12, seed=seed)) for seed in (2, 3))
+    caplog.set_level("INFO")
+    found = reproduce(train, held, test, tmp_path / "out")
+    assert caplog.messages.count("kept") == 1  # the model is trained once for both rows
+    rows = {row.key: row for row in found.rows}
+    of_sentence, adaptive = rows["recipe fast"], rows["recipe fast adaptive"]
+    assert found.rows[-2:] == (of_sentence, adaptive)
+    assert of_sentence.title == "recipe fast: word tree model (2 trees, 3 chains)"
+    assert (adaptive.title, adaptive.compared_with) == ("recipe fast, adaptive", "recipe fast")
+    model = train_recipe(train, held.in_vocabulary(train.vocabulary), RECIPES["fast"])
+    for row, history in ((of_sentence, "sentence"), (adaptive, "adaptive")):
+        expected = evaluate(model.with_history(history), test.in_vocabulary(train.vocabulary))
+        assert row.test.perplexity == pytest.approx(expected.perplexity, rel=1e-12)
+        assert (row.kind, row.table, row.paper) == ("word tree", 5, None)
+    assert of_sentence.test.perplexity != adaptive.test.perplexity
+    weights = weights_chart(found)
+    assert weights is not None
+    assert not any(bar.name.startswith("recipe") for bar in weights.bars)  # one model has no weights
+    assert "recipe fast, adaptive" in report_html(found)
+
+
+def test_documents_are_part_of_the_texts(tmp_path: Path) -> None:
+    def with_document(text: Corpus) -> Corpus:
+        return replace(text, document_starts=np.array([2], np.int64))
+
+    train, held, test = (corpus_from_sentences(sentences(n, seed=n)) for n in (10, 3, 4))
+    assert reproduce(train, held, test, tmp_path / "out").complete
+    for other in (
+        (with_document(train), held, test),
+        (train, with_document(held), test),
+        (train, held, with_document(test)),
+    ):
+        with pytest.raises(UsageError, match="another reproduction"):
+            reproduce(*other, tmp_path / "out")
 
 
 def test_without_a_lexicon_there_is_no_table_of_tags(

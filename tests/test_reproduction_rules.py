@@ -81,7 +81,7 @@ def test_the_rows_are_those_of_the_paper() -> None:
         assert row.asked == (part.states, part.categories)
         assert part.context_classes == (1000 if key.startswith("g") else None)
         assert part.tags == ("brill" if key.startswith("t") else None)
-    assert [row.recipe.name for row in rows.values() if row.recipe] == ["best"]
+    assert next(row.recipe.name for row in rows.values() if row.recipe) == "best"
     quick = rows_for(sizes_for("quick", 0, 10_000), "brill")
     assert [row.recipe.name for row in quick if row.recipe] == ["fast"]
 

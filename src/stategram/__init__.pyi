@@ -36,6 +36,7 @@ from .errors import (
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
+    HistoryFigures as HistoryFigures,
     OrderFigures as OrderFigures,
     PartFigures as PartFigures,
     PerplexityFigures as PerplexityFigures,

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 import msgspec
 
-from stategram.cli.checks import check_inputs
+from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
@@ -20,6 +20,7 @@ from stategram.wording import plural
 Examples:
   stategram eval model test.txt
   stategram eval model test.txt.gz --json
+  stategram eval model test.txt --history adaptive
   stategram eval other.arpa.gz test.txt --lowercase
   zcat test.gz | stategram eval model -""",
 )
@@ -34,16 +35,17 @@ def eval(
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
     Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
-    parts: the average weight of each and its perplexity alone. Words are normalized as in the training of
-    the model. A text without any word of the vocabulary has no perplexity: that is an error (exit code 3),
+    parts: the average weight of each and its perplexity alone. A model that can look back beyond the sentence
+    is shown with each of its histories, unless --history chooses one. Words are normalized as in the training
+    of the model. A text without any word of the vocabulary has no perplexity: that is an error (exit code 3),
     while stategram score gives the probability of <unk> to each of its words.
     """
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     console.steps = 3
-    model = read_model(model_name, console, verify=not reading.no_verify)
+    model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
     corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
-        figures = evaluate(model, corpus)
+        figures = evaluate(model, corpus, all_histories=not was_given("history_name"))
     if figures.above_one:
         console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
@@ -76,6 +78,12 @@ def _as_table(figures: PerplexityFigures) -> str:
     if figures.parts:
         lines.append("\n      weight   perplexity   part")
         lines += [f"{one.weight:>12.4f} {_number(one.perplexity)}   {one.name}" for one in figures.parts]
+    if figures.histories:
+        lines.append("\nhistory        perplexity   without unknown words")
+        lines += [
+            f"{one.history:<12} {_number(one.perplexity)}   {_number(one.perplexity_known):>21}"
+            for one in figures.histories
+        ]
     return "\n".join(lines)
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar, cast
 import click
 
 from stategram.cli.console import Console
+from stategram.models import HISTORIES
 from stategram.resources import use_resources
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,6 +29,7 @@ class TextOptions:
     lowercase: bool
     digits: str | None
     encoding_errors: Literal["strict", "replace"]
+    document_mark: str | None = None
 
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
@@ -36,12 +38,14 @@ class TextOptions:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a model is opened, and what is done with the words that it is given; None: as in training."""
+    """How a model is opened, and what is done with the text that it is given; None: as in training."""
 
     no_verify: bool
     lowercase: bool | None
     digits: str | None
     encoding_errors: Literal["strict", "replace"] = "strict"
+    document_mark: str | None = None
+    history_name: str = "sentence"
 
 
 class GroupedCommand(click.Command):
@@ -85,12 +89,24 @@ def text_options(command: F) -> F:
 def model_options(command: F) -> F:
     """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
     command = _as_record(command, "reading", ReadingOptions)
-    return _add(command, no_verify_option, *_WORDS, _ENCODING_ERRORS)
+    return _add(
+        command,
+        _HISTORY,
+        no_verify_option,
+        *_WORDS,
+        _ENCODING_ERRORS,
+        click.option(
+            "--document-mark",
+            metavar="REGEX",
+            help='Lines that match REGEX start documents; "": lines after a blank one.  '
+            "[default: as in training]",
+        ),
+    )
 
 
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
-    return _add(_as_record(command, "reading", ReadingOptions), *_WORDS, no_verify_option)
+    return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)
 
 
 def common_options(command: F) -> F:
@@ -134,6 +150,12 @@ def memory_options(command: F) -> F:
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
 )
+document_mark_option = click.option(
+    "--document-mark",
+    metavar="REGEX",
+    help="Lines that match REGEX start documents, for models that look back further than the sentence.  "
+    "[default: lines after a blank one]",
+)
 guess_option = click.option(
     "--no-guess",
     is_flag=True,
@@ -151,6 +173,15 @@ _WORDS = (
         metavar="WORD",
         help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
     ),
+)
+_HISTORY = click.option(
+    "--history",
+    "history_name",
+    type=click.Choice(HISTORIES),
+    default=HISTORIES[0],
+    show_default=True,
+    help="How far back MODEL may look: inside the sentence, to earlier sentences of the document too, or "
+    "also into caches of all words so far. Only word tree models look beyond the sentence.",
 )
 _ENCODING_ERRORS = click.option(
     "--encoding-errors",

@@ -74,7 +74,9 @@ def predict(
     if model_name == "-" and history == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
     shown = console if takes_time(model_name) else Console(quiet=True)
-    model = read_model(model_name, shown, verify=not reading.no_verify, notes=console)
+    model = read_model(
+        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
+    )
     normalization = normalization_of(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = history.encode(errors="surrogateescape").decode(errors="replace")

@@ -9,7 +9,7 @@ from pathlib import Path
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, TextOptions
 from stategram.formats import open_model
-from stategram.models import Model
+from stategram.models import HISTORIES, Model
 from stategram.progress import Progress
 from stategram.text import (
     SPECIAL_WORDS,
@@ -56,6 +56,7 @@ def _read(
         lowercase=text.lowercase,
         digits=text.digits,
         encoding_errors=text.encoding_errors,
+        document_mark=text.document_mark,
         progress=progress,
     )
 
@@ -77,12 +78,23 @@ def show_read_stats(corpus: Corpus, console: Console) -> None:
         console.info(f"      {plural(corpus.stats.n_dropped, 'sentence marker')} <s> or </s> dropped")
 
 
-def read_model(name: str, console: Console, *, verify: bool = True, notes: Console | None = None) -> Model:
+def read_model(
+    name: str,
+    console: Console,
+    *,
+    verify: bool = True,
+    history: str = HISTORIES[0],
+    notes: Console | None = None,
+) -> Model:
     """Open a model folder or an ARPA file, as the next step of the console; `notes` shows what is missing."""
     with console.step(f"opening {name}") as progress:
         model = open_model(name, verify=verify, progress=progress)
     for note in model.notes:
         (notes or console).info(f"      note: {note}")
+    if history not in model.histories:
+        known = ", ".join(model.histories)
+        (notes or console).info(f"      note: the model has no history {history}, only {known}")
+    model = model.with_history(history)
     console.detail(f"      {model!r}")
     return model
 
@@ -105,6 +117,7 @@ def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, conso
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             encoding_errors=reading.encoding_errors,
+            document_mark=document_mark_of(model, reading, console),
             progress=progress,
         )
     show_read_stats(corpus, console)
@@ -123,3 +136,13 @@ def normalization_of(model: Model, reading: ReadingOptions, console: Console) ->
     if reading.digits is not None:
         normalization = replace(normalization, digits=reading.digits or None)
     return normalization
+
+
+def document_mark_of(model: Model, reading: ReadingOptions, console: Console) -> str | None:
+    """Return at which lines documents start: as in training, unless an option overrides it."""
+    if reading.document_mark is not None:
+        return reading.document_mark or None
+    mark: str | None = model.metadata.get("document_mark") or None
+    if mark is not None and len(model.histories) > 1:
+        console.info(f"      documents start at lines that match {mark!r}, as in training")
+    return mark

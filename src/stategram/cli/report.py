@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
@@ -62,7 +62,7 @@ def report(
         raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()
     console.steps = 4 if tests else 2
-    model = read_model(model_name, console, verify=not reading.no_verify)
+    model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
     figures = _test_figures(model, tests, reading, console) if tests else None
     with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
         is_folder = Path(model_name).is_dir()
@@ -73,6 +73,9 @@ def report(
             Path(model_name).resolve().name if model_name != "-" else "stdin",
             manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
             test=figures,
+            test_history=reading.history_name
+            if was_given("history_name") and reading.history_name in model.histories
+            else None,
             files=input_files(read, progress),
         )
         atomic_write(place, page.encode())
@@ -96,4 +99,4 @@ def _test_figures(
 ) -> PerplexityFigures:
     corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
-        return evaluate(model, corpus)
+        return evaluate(model, corpus, all_histories=not was_given("history_name"))

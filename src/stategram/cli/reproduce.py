@@ -14,7 +14,7 @@ import msgspec
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, common_options, text_options
+from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
 from stategram.contexts import file_of_tags
 from stategram.experiments.reproduction import (
     VOCABULARY_SIZE,
@@ -33,8 +33,8 @@ from stategram.report import TABLE_TITLES, check_report_extra, write_report
 from stategram.text import Vocabulary
 from stategram.wording import duration, size
 
-_OF_FILES = ("vocab_file", "lowercase", "digits", "encoding_errors")
-_WIDTH = 50
+_OF_FILES = ("vocab_file", "lowercase", "digits", "encoding_errors", "document_mark")
+_WIDTH = 52
 
 
 @click.command(
@@ -66,6 +66,7 @@ Examples:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @text_options
+@document_mark_option
 @common_options
 def reproduce(
     train: tuple[str, ...],
@@ -158,6 +159,7 @@ def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, p
         lowercase=text.lowercase,
         digits=text.digits,
         encoding_errors=text.encoding_errors,
+        document_mark=text.document_mark,
         progress=progress,
     )
 
@@ -186,8 +188,8 @@ def _lines(found: Reproduction) -> Iterator[str]:
     yield ""
     yield (
         "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
-        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5; paper: its "
-        "own figures, of another text"
+        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5, of the "
+        "adaptive one against the same recipe; paper: its own figures, of another text"
     )
     if found.claims:
         yield ""

@@ -12,7 +12,7 @@ from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import normalization_of, read_model
+from stategram.cli.reading import document_mark_of, normalization_of, read_model
 from stategram.models import Scores
 from stategram.resources import Resources
 from stategram.storage import atomic_open, check_place
@@ -69,11 +69,18 @@ def score(
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
-    model = read_model(model_name, shown, verify=not reading.no_verify, notes=console)
+    model = read_model(
+        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
+    )
     normalization = normalization_of(model, reading, shown)
+    document_mark = document_mark_of(model, reading, shown)
     with shown.step("scoring") as progress, atomic_open(output) as file:
         blocks = read_line_blocks(
-            text, normalization, encoding_errors=reading.encoding_errors, progress=progress
+            text,
+            normalization,
+            encoding_errors=reading.encoding_errors,
+            document_mark=document_mark,
+            progress=progress,
         )
         header = b"" if no_header else (_SENTENCE_COLUMNS if sentences else _WORD_COLUMNS).encode()
         state = model.start()

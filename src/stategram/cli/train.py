@@ -17,6 +17,7 @@ from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
     common_options,
+    document_mark_option,
     guess_option,
     memory_options,
     text_options,
@@ -34,7 +35,7 @@ _GROUPS = {
     "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors"),
+    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
 }
 
 
@@ -119,6 +120,7 @@ Examples:
 )
 @memory_options
 @text_options
+@document_mark_option
 @common_options
 def train(
     texts: tuple[str, ...],
@@ -288,6 +290,7 @@ def _write(
         "lowercase": text.lowercase,
         "digits": text.digits,
         "encoding_errors": text.encoding_errors,
+        "document_mark": text.document_mark,
     }
     with console.step(f"writing {output}") as progress:
         files = input_files(inputs, subprogress(progress, 0.0, 0.5))

@@ -11,6 +11,7 @@ from stategram.cli.options import work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
+from stategram.progress import subprogress
 from stategram.storage import open_folder
 
 _TOLERANCE = 1e-6  # logarithms of 24 bits
@@ -58,12 +59,26 @@ def verify(model_name: str, samples: int, console: Console) -> None:
         click.echo("--  sums: not one, as words unknown to a part were allowed")
         return
     with console.step("summing probabilities") as progress:
-        worst = max(history_sums(model, samples, progress=progress), key=lambda one: one.error)
+        n_histories = len(model.histories)
+        worst = {
+            name: max(
+                history_sums(
+                    model.with_history(name),
+                    samples,
+                    progress=subprogress(progress, number / n_histories, (number + 1) / n_histories),
+                ),
+                key=lambda one: one.error,
+            )
+            for number, name in enumerate(model.histories)
+        }
     tolerance = _TOLERANCE if is_folder else _TOLERANCE_OF_TEXT
-    if not worst.error <= tolerance:
-        raise BadDataError(
-            f"{model_name}: the probabilities after {' '.join(worst.history) or 'no words'!r} sum to "
-            f"{worst.total:.8g}, which is off by {worst.error:.2g}; at most {tolerance:g} was expected: "
-            "train the model again, or ask whoever made it"
-        )
-    click.echo(f"OK  sums: after {samples:,} histories, the worst is off by {worst.error:.1e}")
+    for name, one in worst.items():
+        where = "" if n_histories == 1 else f" (history {name})"
+        words = " ".join(one.history) or "no words"
+        if not one.error <= tolerance:
+            raise BadDataError(
+                f"{model_name}: the probabilities after {words!r}{where} sum to "
+                f"{one.total:.8g}, which is off by {one.error:.2g}; at most {tolerance:g} was expected: "
+                "train the model again, or ask whoever made it"
+            )
+        click.echo(f"OK  sums{where}: after {samples:,} histories, the worst is off by {one.error:.1e}")

@@ -6,11 +6,12 @@ from stategram.evaluation.class_bigram import (
     class_bigram_perplexity,
 )
 from stategram.evaluation.normalisation import HistorySum, history_sums
-from stategram.evaluation.perplexity import OrderFigures, PerplexityFigures, evaluate
+from stategram.evaluation.perplexity import HistoryFigures, OrderFigures, PerplexityFigures, evaluate
 from stategram.models import PartFigures
 
 __all__ = [
     "ClassBigramFigures",
+    "HistoryFigures",
     "HistorySum",
     "OrderFigures",
     "PartFigures",

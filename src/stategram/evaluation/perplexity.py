@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,15 @@ class OrderFigures:
 
 
 @dataclass(frozen=True)
+class HistoryFigures:
+    """The perplexities of a model with a history: ``sentence``, ``document`` or ``adaptive``."""
+
+    history: str
+    perplexity: float
+    perplexity_known: float
+
+
+@dataclass(frozen=True)
 class PerplexityFigures:
     """The result of `evaluate`.
 
@@ -33,7 +42,8 @@ class PerplexityFigures:
     base-2 logarithm of ``perplexity``. Both are inf if one of their events has no probability;
     ``zero_probability`` is how many have none, ``above_one`` how many have one above 1, by more than
     rounding: such a model is not normalized. ``orders`` is empty for models that are not made of n-grams,
-    ``parts`` for all but mixtures.
+    ``parts`` for all but mixtures. ``histories`` is empty unless all were measured, and for models that have
+    only one.
     """
 
     events: int
@@ -46,9 +56,12 @@ class PerplexityFigures:
     bits: float
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()
+    histories: tuple[HistoryFigures, ...] = ()
 
 
-def evaluate(model: Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> PerplexityFigures:
+def evaluate(
+    model: Model, corpus: Corpus | Iterable[str | Iterable[str]], *, all_histories: bool = False
+) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters
@@ -57,6 +70,9 @@ def evaluate(model: Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> Pe
         Any model.
     corpus
         The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
+    all_histories
+        Whether to measure each of ``model.histories``; all other figures are then those of the first,
+        ``sentence``.
 
     Raises
     ------
@@ -72,7 +88,19 @@ def evaluate(model: Model, corpus: Corpus | Iterable[str | Iterable[str]]) -> Pe
     (4, 1, 3.63)
 
     """
-    scores = model.score(as_corpus(model.vocabulary, corpus))
+    corpus = as_corpus(model.vocabulary, corpus)
+    if not all_histories:
+        return _figures(model, corpus)
+    found = {name: _figures(model.with_history(name), corpus) for name in model.histories}
+    first, *others = found.values()
+    if not others:
+        return first
+    histories = (HistoryFigures(name, of.perplexity, of.perplexity_known) for name, of in found.items())
+    return replace(first, histories=tuple(histories))
+
+
+def _figures(model: Model, corpus: Corpus) -> PerplexityFigures:
+    scores = model.score(corpus)
     surprisals = scores.log_probs / -np.log(2.0)
     bits = float(surprisals.mean())
     return PerplexityFigures(

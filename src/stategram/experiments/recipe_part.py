@@ -164,7 +164,8 @@ def _key(field: msgspec.structs.FieldInfo) -> RecipeKey:
     meaning = next((one.description for one in reversed(metadata) if one.description), "")
     names = [name for kind in get_args(field.type) for name in get_args(kind) if isinstance(name, str)]
     possible = ", ".join(names) or _possible_values(inspect.type_info(field.type))
-    return RecipeKey(field.name, field.type, field.default, meaning, possible)
+    default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+    return RecipeKey(field.name, field.type, default, meaning, possible)
 
 
 def _possible_values(info: inspect.Type) -> str:

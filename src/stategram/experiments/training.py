@@ -84,7 +84,11 @@ class Training:
     @cached_property
     def texts_key(self) -> str:
         """The content key of the texts."""
-        arrays = (array for text in (self.corpus, self.heldout) for array in (text.ids, text.sentence_starts))
+        arrays = (
+            array
+            for text in (self.corpus, self.heldout)
+            for array in (text.ids, text.sentence_starts, text.document_starts)
+        )
         return content_key(self.corpus.vocabulary.to_bytes(), *arrays)
 
     def key(self, *inputs: object) -> str:

@@ -33,6 +33,7 @@ from stategram.models import Cache, Chain, Value, ValueSources, WordTree, WordTr
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
+from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
@@ -122,7 +123,8 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"word tree model ({len(self.trees)} trees, {len(self.chains)} chains)"
+        trees, chains = plural(len(self.trees), "tree"), plural(len(self.chains), "chain")
+        return f"word tree model ({trees}, {chains})"
 
     @property
     def lacks_tags(self) -> bool:

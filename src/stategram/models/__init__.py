@@ -6,14 +6,13 @@ from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import Description, DescriptionTable, Model
+from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
 from stategram.models.model_files import load_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
 from stategram.models.word_tree import (
-    HISTORIES,
     Cache,
     Chain,
     Value,

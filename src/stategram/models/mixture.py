@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
-from stategram.models.model import Description, Model, Text, split_words
+from stategram.models.model import HISTORIES, Description, Model, Text, split_words
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
@@ -172,6 +172,16 @@ class Mixture(Model):
     def is_normalized(self) -> bool:
         """Whether no part may lack words."""
         return not self.allow_unknown and all(part.is_normalized for part in self.parts)
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """Those that make a difference to any part."""
+        known = {name for part in self.parts for name in part.histories}
+        return tuple(name for name in HISTORIES if name in known)
+
+    def with_history(self, history: str) -> Mixture:
+        """Return the mixture of the parts with another history; the weights stay the same."""
+        return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
 
     @property
     def notes(self) -> list[str]:

@@ -29,6 +29,9 @@ Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
 History: TypeAlias = "str | Sequence[str] | State"
 """The words so far, or the state after them."""
 
+HISTORIES = ("sentence", "document", "adaptive")
+"""How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
+
 # A pool of threads costs more than scoring so few events.
 _EVENTS_FOR_THREADS = 4096
 
@@ -61,7 +64,8 @@ class Model(ABC):
     training_info
         How it was trained and what was found: anything that JSON can hold.
     metadata
-        What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized.
+        What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized;
+        `document_mark`: at which lines documents started, None for after blank lines.
 
     """
 
@@ -125,6 +129,17 @@ class Model(ABC):
     def is_normalized(self) -> bool:
         """Whether the probabilities after each history sum to one."""
         return True
+
+    @property
+    def histories(self) -> tuple[str, ...]:
+        """Which of `HISTORIES` make a difference: for most models ``sentence`` alone."""
+        return HISTORIES[:1]
+
+    def with_history(self, history: str) -> Self:
+        """Return the model with another history, or with the nearest smaller one that makes a difference."""
+        if history not in HISTORIES:
+            raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
+        return self
 
     @property
     def notes(self) -> list[str]:

@@ -24,11 +24,19 @@ _KINDS = {
     "category-ngram": ("category n-gram model", "flat"),
     "clustered": ("clustered model", "tree"),
     "cache": ("cache", "flat"),
+    "word-tree": ("word tree model", "series-1"),
     "mixture": ("mixture", "mixture"),
 }
 """The name and the colour of each kind of model in charts."""
 
-_HISTORIES = {
+_LOOKS_BACK = {
+    "sentence": "inside the sentence",
+    "document": "to earlier sentences of the document, too",
+    "adaptive": "to caches of all words so far, too",
+}
+"""What each history means."""
+
+_FEATURES = {
     "none": "the same weights after every history",
     "length": "number of known words",
     "backoff": "number of known words and back-off weight",
@@ -54,27 +62,30 @@ def model_html(
     *,
     manifest: Mapping[str, Any] | None = None,
     test: PerplexityFigures | None = None,
+    test_history: str | None = None,
     files: Iterable[InputFile] = (),
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
-    `manifest` is that of its folder, `test` its figures on a test text; `files` were read for the report
-    besides a model folder: an ARPA file, test texts.
+    `manifest` is that of its folder, `test` its figures on a test text, `test_history` the history that was
+    chosen for it; `files` were read for the report besides a model folder: an ARPA file, test texts.
     """
     manifest = manifest or {}
     mixture = model if isinstance(model, Mixture) and model.training_info else None
+    several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
     return render(
         "model.html",
-        title=f"{name}: {model.title}",
+        title=f"{name}: {(model.parts[0] if len(model.parts) == 1 else model).title}",
         model=model,
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         manifest=manifest,
         heldout=mixture.training_info["perplexity"] if mixture else None,
         cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
         test=test,
+        looks_back=_LOOKS_BACK[test_history] if test_history else "",
         test_tables=list(_test_tables(model, test)) if test else [],
-        mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
-        charts=list(_mixture_charts(mixture, test)) if mixture else [],
+        mixture_tables=list(_mixture_tables(several)) if several else [],
+        charts=list(_mixture_charts(several, test)) if several else [],
         parts=[_part(title, part) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*_training_files(manifest), *files]),
@@ -82,6 +93,25 @@ def model_html(
 
 
 def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
+    if test.histories:
+        yield table(
+            "By history",
+            (
+                Column("The model looks back"),
+                Column("Perplexity", "number ours"),
+                Column("Without <unk>", "number"),
+                Column("Change", "number"),
+            ),
+            [
+                (
+                    _LOOKS_BACK[one.history],
+                    perplexity(one.perplexity),
+                    perplexity(one.perplexity_known),
+                    change(one.perplexity / test.perplexity - 1) if number else DASH,
+                )
+                for number, one in enumerate(test.histories)
+            ],
+        )
     if test.orders:
         yield table(
             "By length of the longest known n-gram",
@@ -101,20 +131,22 @@ def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
                 for one in reversed(test.orders)
             ],
         )
-    if test.parts:
+    if len(test.parts) > 1:
+        # Those of a word tree model are its trees.
+        titles = model.part_titles or [part.name for part in test.parts]
         yield table(
             "Parts on the test text",
             (Column("Part"), Column("Alone", "number"), Column("Average weight", "number")),
             [
                 (title, perplexity(part.perplexity), percent(part.weight))
-                for title, part in zip(model.part_titles, test.parts, strict=True)
+                for title, part in zip(titles, test.parts, strict=True)
             ],
         )
 
 
 def _mixture_tables(model: Mixture) -> Iterator[Table]:
     """Return what each part contributes on the held-out text, and what the weights depend on."""
-    info, several = model.training_info, len(model.parts) > 1
+    info = model.training_info
     yield table(
         "On the held-out text",
         (
@@ -130,8 +162,8 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
                 name,
                 _perplexity(one["perplexity"]),
                 percent(one["weight"]),
-                _perplexity(one["without"]) if several else DASH,
-                _loss(one["without"], info["perplexity"]) if several else DASH,
+                _perplexity(one["without"]),
+                _loss(one["without"], info["perplexity"]),
                 count(part.parameters),
             )
             for name, part, one in zip(model.part_titles, model.parts, info["parts"], strict=True)
@@ -147,7 +179,7 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
             (Column("Features of the history"), Column("Cross-validated perplexity", "number")),
             [
                 (
-                    Cell(_HISTORIES.get(name, name), "chosen" if name == model.gate.kind else ""),
+                    Cell(_FEATURES.get(name, name), "chosen" if name == model.gate.kind else ""),
                     perplexity(value),
                 )
                 for name, value in candidates.items()
@@ -187,16 +219,15 @@ def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[
         "On the held-out text, each part alone and all of them mixed; lower is better.",
         [Ranked(name, *_kind_and_colour(part), value) for name, part, value in ranked if value is not None],
     )
-    if len(names) > 1:
-        colours = [_kind_and_colour(part)[1] for part in model.parts]
-        texts = [("held-out text", [one["weight"] for one in found])]
-        if test and test.parts:
-            texts.append(("test text", [part.weight for part in test.parts]))
-        yield weight_bars(
-            [(title, list(map(Weight, names, colours, weights))) for title, weights in texts],
-            "The weight of each part: on the held-out text one weight for all histories, on the test text "
-            "the average over its events.",
-        )
+    colours = [_kind_and_colour(part)[1] for part in model.parts]
+    texts = [("held-out text", [one["weight"] for one in found])]
+    if test and test.parts:
+        texts.append(("test text", [part.weight for part in test.parts]))
+    yield weight_bars(
+        [(title, list(map(Weight, names, colours, weights))) for title, weights in texts],
+        "The weight of each part: on the held-out text one weight for all histories, on the test text "
+        "the average over its events.",
+    )
 
 
 def _kind_and_colour(model: Model) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from stategram.report.paper_tables import PAPER_TABLES, is_tree
 from stategram.report.tables import Column, table
 from stategram.wording import plural
 
-_COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture"}
+_COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture", "word tree": "series-1"}
 # The perplexity of fewer events is mostly chance: it is in the data, but not drawn.
 _MIN_EVENTS = 100
 
@@ -206,7 +206,7 @@ def sizes_chart(found: Reproduction) -> Chart | None:
 
 def weights_chart(found: Reproduction) -> Chart | None:
     """Draw the weights of the parts of each mixture."""
-    mixtures = [row for row in _distinct(found) if row.parts]
+    mixtures = [row for row in _distinct(found) if len(row.parts) > 1]
     if not mixtures:
         return None
     names, titles = _names(mixtures), _names(_distinct(found))

@@ -45,7 +45,7 @@ class RowResult(Data, frozen=True):
     table
         1 to 4 as in the paper, 5 for what goes beyond it.
     title, kind
-        What a reader sees; ``clustered``, ``ngram`` or ``mixture``.
+        What a reader sees; ``clustered``, ``ngram``, ``mixture`` or ``word tree``.
     context, tree, states, categories
         Of a clustered model; the numbers are those it has.
     asked

@@ -22,7 +22,7 @@ from stategram.experiments.reproduction.results import CountBand, RowResult
 from stategram.experiments.reproduction.rows import Row
 from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
-from stategram.models import ClusteredModel, fit_weights, interpolate
+from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
 from stategram.progress import Progress
 from stategram.storage import open_folder, write_folder
 from stategram.text import UNKNOWN, Corpus
@@ -127,12 +127,13 @@ def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow
 def recipe_row(
     row: Row, recipe: Recipe, training: Training, test: Corpus, progress: Progress | None
 ) -> FinishedRow:
-    """Train and measure a row that is a recipe."""
-    model = train_resolved(recipe, training, progress)
+    """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
+    model = train_resolved(recipe, training, progress).with_history(row.history)
     figures = evaluate(model, test)
+    is_word_tree = len(model.parts) == 1 and isinstance(model.parts[0], WordTreeModel)
     result = _result(
         row,
-        "mixture",
+        "word tree" if is_word_tree else "mixture",
         test=replace(figures, parts=()),
         heldout_perplexity=evaluate(model, training.heldout).perplexity,
         parameters=model.parameters,

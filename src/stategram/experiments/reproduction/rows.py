@@ -13,6 +13,7 @@ from stategram.experiments.ngram_parts import NgramPart
 from stategram.experiments.recipe_part import Part
 from stategram.experiments.recipes import RECIPES, Recipe
 from stategram.experiments.reproduction.paper import OTHER_CRITERION, OTHER_CRITERION_TITLE
+from stategram.experiments.word_tree_part import WordTreePart
 from stategram.text import Corpus
 
 LARGE, SMALL, CLASSES = 2000, 500, 1000
@@ -105,6 +106,7 @@ def _factor(name: str) -> float:
 class Row:
     """A row: one model (`part`), an interpolation of two other rows (`mixture`), or a `recipe`.
 
+    `history` is how far back the model of a recipe may look.
     `key`, `table`, `title`, `compared_with` and `asked` are as in `RowResult`.
     """
 
@@ -114,6 +116,7 @@ class Row:
     part: Part | None = None
     mixture: tuple[str, str] | None = None
     recipe: Recipe | None = None
+    history: str = "sentence"
     compared_with: str | None = None
     asked: tuple[int, int] | None = None
 
@@ -142,17 +145,7 @@ def rows_for(sizes: Sizes, tags: str | None) -> list[Row]:
             rows += _flat_and_tree(2, context, sizes, tags=tags)
     rows += _flat_and_tree(3, _GROUPS, sizes, context_classes=sizes.classes)
     rows += _mixtures({row.key for row in rows})
-    recipe = RECIPES["fast" if sizes.is_quick else "best"]
-    rows.append(
-        Row(
-            key=f"recipe {recipe.name}",
-            table=5,
-            title=f"recipe {recipe.name} of stategram train",
-            recipe=recipe,
-            compared_with=_BEST_NGRAM,
-        )
-    )
-    return rows
+    return [*rows, *_recipe(RECIPES["fast" if sizes.is_quick else "best"])]
 
 
 def _ngrams() -> Iterator[Row]:
@@ -233,6 +226,28 @@ def _clustered(
     """Return the row of a clustered model; `keys` are further ones of its part."""
     part = ClusteredPart(states=clusters, categories=clusters, preset=preset, **keys)
     return Row(key=key, table=table, title=title, part=part, asked=asked, compared_with=compared_with)
+
+
+def _recipe(recipe: Recipe) -> Iterator[Row]:
+    """Yield a recipe, and once more with caches of the test text if it has some."""
+    row = Row(
+        key=f"recipe {recipe.name}",
+        table=5,
+        title=f"recipe {recipe.name} of stategram train"
+        if len(recipe.part) > 1
+        else f"recipe {recipe.name}: {recipe.part[0].title}",
+        recipe=recipe,
+        compared_with=_BEST_NGRAM,
+    )
+    yield row
+    if any(isinstance(part, WordTreePart) and part.caches for part in recipe.part):
+        yield replace(
+            row,
+            key=f"{row.key} adaptive",
+            title=f"recipe {recipe.name}, adaptive",
+            history="adaptive",
+            compared_with=row.key,
+        )
 
 
 def _mixtures(keys: set[str]) -> Iterator[Row]:

@@ -51,6 +51,7 @@ def reproduce(
     lowercase: bool = False,
     digits: str | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
+    document_mark: str | None = None,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -68,7 +69,7 @@ def reproduce(
     tags
         ``brill`` or a file of tags. By default ``brill`` if its lexicon is installed; else there is no
         table 2.
-    vocabulary_size, lowercase, digits, encoding_errors
+    vocabulary_size, lowercase, digits, encoding_errors, document_mark
         How files are read, as in `read_corpus`.
     seed
         Of all annealing.
@@ -97,6 +98,7 @@ def reproduce(
         lowercase=lowercase,
         digits=digits,
         encoding_errors=encoding_errors,
+        document_mark=document_mark,
     )
     return reproduce_texts(
         texts,
@@ -229,13 +231,14 @@ class _Run:
         if row.mixture is not None:
             return content_key([self.key(self.rows[key]) for key in row.mixture])
         if row.recipe is not None:
-            return self.training.key(self._test_key, row.recipe.to_json())
+            return self.training.key(self._test_key, row.recipe.to_json(), row.history)
         assert row.part is not None
         return content_key(self._test_key, row.part.key(self.training))
 
     @cached_property
     def _test_key(self) -> str:
-        return content_key(self.texts.test.ids, self.texts.test.sentence_starts)
+        test = self.texts.test
+        return content_key(test.ids, test.sentence_starts, test.document_starts)
 
     def _take(self, row: Row) -> bool:
         """Take a row from the store; whether it is there."""

@@ -85,6 +85,7 @@ def read_texts(
     lowercase: bool = False,
     digits: str | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
+    document_mark: str | None = None,
     progress: Progress | None = None,
 ) -> Texts:
     """Read three texts, the last two in the vocabulary of the first; UsageError if one text is in another.
@@ -107,6 +108,7 @@ def read_texts(
             lowercase=lowercase,
             digits=digits,
             encoding_errors=encoding_errors,
+            document_mark=document_mark,
             progress=progress if use == "train" else None,
         )
 

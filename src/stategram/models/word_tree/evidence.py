@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.models.model import HISTORIES
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, count_chain
 from stategram.models.word_tree.tree import WordTree
@@ -18,9 +19,6 @@ from stategram.models.word_tree.values import Past, Stream, Value, ValueSources,
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import Corpus
-
-HISTORIES = ("sentence", "document", "adaptive")
-"""How far back evidence may come from: the sentence; earlier sentences of the document too; caches too."""
 
 # From how many n-grams of a level discounts are estimated. They are in the order of hashes: a random sample.
 _SAMPLE = 1 << 20

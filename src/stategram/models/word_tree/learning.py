@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.word_tree.evidence import HISTORIES, Evidence
+from stategram.models.model import HISTORIES
+from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.values import Past, Stream
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources

@@ -14,11 +14,19 @@ from stategram import _core
 from stategram.counts import count_bigrams
 from stategram.errors import BadDataError, UsageError
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import Description, DescriptionTable, History, Model, Text, scoring_threads
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    DescriptionTable,
+    History,
+    Model,
+    Text,
+    scoring_threads,
+)
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.models.word_tree.chains import Cache, Chain
-from stategram.models.word_tree.evidence import HISTORIES, Evidence
+from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import learn_weights
 from stategram.models.word_tree.tree import WordTree
@@ -26,7 +34,7 @@ from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, Corpus, Vocabulary, as_corpus
+from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
 # The values of so many events are in memory at a time.
@@ -197,7 +205,7 @@ class WordTreeModel(Model):
             ("Weights", sum(one.size for of_history in self.weights.values() for one in of_history)),
         )
         return Description(
-            facts, (DescriptionTable("Chains", ("chain", "contexts", "n-grams", "bytes"), rows),)
+            facts, (DescriptionTable("Chains", ("Chain", "Contexts", "N-grams", "Bytes"), rows),)
         )
 
     def start(self, *, sentence_start: bool = True) -> State:
@@ -225,8 +233,9 @@ class WordTreeModel(Model):
         found = np.empty((n_trees, corpus.n_events))
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             streams, classes = self.evidence.inputs(piece, past)
+            is_begin = piece.ids == BEGIN  # which is never predicted
             log_probs = self.evidence.kernel.score(
-                piece.ids,
+                np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
                 streams,
                 classes,
                 HISTORIES.index(self.history),
@@ -235,6 +244,7 @@ class WordTreeModel(Model):
                 scoring_threads(piece.n_events * 16),
             )
             found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
+            found[:, begin : begin + piece.n_events][:, is_begin] = -np.inf
             past = self.evidence.sources.after(piece, past, self.evidence.reach)
         return found, State((past, None if cache is None else _Words(cache)))
 

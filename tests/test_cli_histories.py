@@ -1,0 +1,167 @@
+"""How far back a model looks, and where documents start, on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from stategram import NgramModel, evaluate, load_model, read_corpus
+from stategram.cli import verify
+from stategram.evaluation import HistorySum
+from stategram.models import Model
+from story import WORD_TREE, sentences, write_texts
+
+MARK = "^anna"
+HISTORIES = ["sentence", "document", "adaptive"]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a model whose documents start with a name, a model of n-grams, and texts."""
+    place = write_texts(tmp_path_factory.mktemp("histories"))
+    (place / "recipe.toml").write_text(WORD_TREE)
+    NgramModel.train(sentences(100, seed=1), 2).save(place / "ngrams")
+    return place
+
+
+@pytest.fixture
+def model(place: Path, capfd: pytest.CaptureFixture[str]) -> Path:
+    folder = place / "model"
+    if not folder.exists():
+        options = ("--heldout", place / "held", "--recipe", place / "recipe.toml", "--document-mark", MARK)
+        status, _, err = run("train", place / "train", "-o", folder, *options, capfd=capfd)
+        assert status == 0, err
+    return folder
+
+
+def _perplexity(place: Path, model: Path, history: str, mark: str | None) -> float:
+    found = load_model(model)
+    corpus = read_corpus(place / "test", vocabulary=found.vocabulary, document_mark=mark)
+    return evaluate(found.with_history(history), corpus).perplexity
+
+
+def test_training_keeps_the_mark(place: Path, model: Path) -> None:
+    assert load_model(model).metadata["document_mark"] == MARK
+    assert len(read_corpus(place / "train", document_mark=MARK).document_starts) > 5
+    assert load_model(place / "ngrams").metadata.get("document_mark") is None
+
+
+def test_eval_shows_all_histories(place: Path, model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("eval", model, place / "test", capfd=capfd)
+    assert status == 0
+    assert f"documents start at lines that match '{MARK}', as in training" in err
+    title, *table = out.split("\n\n")[-1].splitlines()
+    assert title.split(maxsplit=2) == ["history", "perplexity", "without unknown words"]
+    expected = {name: f"{_perplexity(place, model, name, MARK):.4f}" for name in HISTORIES}
+    assert {line.split()[0]: line.split()[1] for line in table} == expected
+    assert len(set(expected.values())) == 3
+    status, out, _ = run("eval", model, place / "test", "--json", capfd=capfd)
+    figures = json.loads(out)
+    assert [one["history"] for one in figures["histories"]] == HISTORIES
+    assert figures["histories"][0]["perplexity"] == figures["perplexity"]
+    assert set(figures["histories"][0]) == {"history", "perplexity", "perplexity_known"}
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_one_history_alone(place: Path, model: Path, history: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("eval", model, place / "test", "--json", "--history", history, capfd=capfd)
+    assert (status, "note:" in err) == (0, False)
+    figures = json.loads(out)
+    assert figures["histories"] == []
+    assert figures["perplexity"] == _perplexity(place, model, history, MARK)
+
+
+@pytest.mark.parametrize(("option", "mark"), [("", None), ("^john", "^john"), (MARK, MARK)])
+def test_another_mark_than_in_training(
+    place: Path, model: Path, option: str, mark: str | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--history", "document", "--document-mark", option)
+    status, out, err = run("eval", model, place / "test", "--json", *options, capfd=capfd)
+    assert (status, "as in training" in err) == (0, False)
+    perplexity = json.loads(out)["perplexity"]
+    assert perplexity == _perplexity(place, model, "document", mark)
+    if mark != MARK:
+        assert perplexity != _perplexity(place, model, "document", MARK)
+
+
+def test_a_mark_that_is_no_regular_expression(
+    place: Path, model: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for command in (
+        ("eval", model, place / "test"),
+        ("score", model, place / "test"),
+        ("train", place / "train", "-o", place / "new"),
+    ):
+        status, _, err = run(*command, "--document-mark", "[", capfd=capfd)
+        assert (status, "document_mark is '[', an invalid regular expression" in err) == (2, True)
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_score_goes_on_from_sentence_to_sentence(
+    place: Path, model: Path, history: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    status, out, _ = run("score", model, place / "test", "--history", history, capfd=capfd)
+    log10_probs = [float(line.split("\t")[3]) for line in out.splitlines()[1:]]
+    perplexity = 10 ** (-sum(log10_probs) / len(log10_probs))
+    # Columns have six digits or more.
+    assert status == 0
+    assert perplexity == pytest.approx(_perplexity(place, model, history, MARK), rel=1e-5)
+
+
+def test_predict_with_a_history(model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = load_model(model)
+    for history in HISTORIES:
+        status, out, _ = run("predict", model, "the old", "--history", history, "--json", capfd=capfd)
+        best = json.loads(out)["words"][0]
+        assert status == 0
+        expected = found.with_history(history).distribution("the old")[found.vocabulary.id(best["word"])]
+        assert best["probability"] == pytest.approx(expected)
+
+
+def test_a_model_that_knows_the_sentence_alone(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    note = "note: the model has no history adaptive, only sentence"
+    for command in (("eval", place / "ngrams", place / "test"), ("score", place / "ngrams", place / "test")):
+        usual = run(*command, capfd=capfd)
+        status, out, err = run(*command, "--history", "adaptive", capfd=capfd)
+        assert (status, out, [line.strip() for line in err.splitlines()].count(note)) == (0, usual[1], 1)
+        assert "note:" not in usual[2]
+    status, _, err = run("predict", place / "ngrams", "the", "--history", "adaptive", capfd=capfd)
+    assert (status, err.strip()) == (0, note)
+    status, _, err = run("eval", place / "ngrams", place / "test", "--history", "page", capfd=capfd)
+    assert (status, "'page' is not one of 'sentence', 'document', 'adaptive'" in err) == (2, True)
+
+
+def test_verify_sums_with_each_history(
+    model: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sums(given: Model, samples: int, progress: object) -> list[HistorySum]:
+        off = 0.5 if "adaptive" in repr(given.parts[0]) else 1e-9
+        return [HistorySum(("the",), 1.0), HistorySum(("a",), 1.0 + off)]
+
+    monkeypatch.setattr(verify, "history_sums", sums)
+    status, out, err = run("verify", model, capfd=capfd)
+    assert (status, out.splitlines()[-1]) == (
+        3,
+        "OK  sums (history document): after 100 histories, the worst is off by 1.0e-09",
+    )
+    assert "the probabilities after 'a' (history adaptive) sum to 1.5" in err
+
+
+def test_a_report_has_all_histories(place: Path, model: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
+    options = ("--test", place / "test", "-o", place / "report.html")
+    status, _, err = run("report", model, *options, capfd=capfd)
+    assert status == 0, err
+    page = (place / "report.html").read_text()
+    assert "By history" in page
+    assert "to caches of all words so far, too" in page
+    assert "counts: r-1" in page  # a chain
+    for name in HISTORIES:
+        assert f"{_perplexity(place, model, name, MARK):.1f}" in page
+    status, _, _ = run("report", model, *options, "--history", "adaptive", capfd=capfd)
+    page = (place / "report.html").read_text()
+    assert (status, "By history" in page) == (0, False)
+    assert "the model looks back to caches" in page
