@@ -28,8 +28,8 @@ PARTS: dict[str, type[Part]] = {
     "ngram": NgramPart,
     "category-ngram": CategoryNgramPart,
     "cache": CachePart,
-    "clustered": ClusteredPart,
     "word-tree": WordTreePart,
+    "clustered": ClusteredPart,
 }
 """The kinds of parts by the value of their key ``model``."""
 
@@ -213,8 +213,11 @@ def _part(path: Path, number: int, data: dict[str, Any]) -> Part:
     given = {key: value for key, value in data.items() if key != "model"}
     check_keys(where, given, keys)
     values = {key: keys[key].convert(value, where) for key, value in given.items()}
-    for key in ("classes", "context_classes", "tags"):
-        if file := _beside(path, key, values.get(key), where, keys):
+    for key in ("classes", "context_classes", "tags", "trees"):
+        value = values.get(key)
+        if isinstance(value, list):
+            values[key] = [_beside(path, key, one, where, keys) or one for one in value]
+        elif file := _beside(path, key, value, where, keys):
             values[key] = file
     part = kind.from_keys(values)
     try:

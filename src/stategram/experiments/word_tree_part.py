@@ -110,7 +110,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     ] = 400
     min_count: Annotated[Count, Meta(description="leave out rarer contexts of two or more values")] = 1
     effort: Annotated[
-        Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes and states")
+        Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes")
     ] = "normal"
     tags: Annotated[
         str | None,

@@ -29,6 +29,8 @@ _RATES = (0.03, 0.006)
 _TUNING_RATES = (0.03, 0.03)
 _EVENTS_PER_BLOCK = 4000
 _EVENTS_PER_TUNING_BLOCK = 500
+# Enough to tune on: a part of a longer held-out text is taken, evenly.
+_TUNING_EVENTS = 250_000
 # Words that the rest of the text has fewer times than that would be unknown to it, or nearly.
 _MIN_LEFT = 3
 # Caches are filled with so many words before each block.
@@ -83,7 +85,7 @@ def learn_weights(
 
 def _tune(learner: _Learner, heldout: Corpus, progress: Progress | None) -> dict[str, dict[str, float]]:
     """Go on learning on the held-out text, where that pays; return the perplexity before and after."""
-    blocks = _blocks(heldout, _EVENTS_PER_TUNING_BLOCK)
+    blocks = _blocks(heldout, _EVENTS_PER_TUNING_BLOCK)[:: -(-heldout.n_events // _TUNING_EVENTS)]
     before = learner.copy()
     # A rate of 0 learns nothing: what is returned is how well the weights predict.
     result = learner.learn(heldout, blocks, 0.0, leave_out=False, progress=subprogress(progress, 0.0, 0.3))
