@@ -61,11 +61,12 @@ def words_before(words: Sequence[int], is_rare: Sequence[int] = ()) -> list[naiv
 
 
 def random_words(n_events: int, n_words: int, seed: int) -> list[int]:
-    """Sentences of words that depend on the word before them; all but <s> may occur."""
+    """Sentences of words that depend on the word before them, but for those after 3, which is frequent."""
     random = np.random.default_rng(seed)
     found, last = [], 0
     for step in random.zipf(1.4, n_events).tolist():
-        last = (last * 3 + step) % n_words
+        last = int(random.integers(n_words)) if last == 3 else last * 3 + step
+        last = 3 if step % 7 == 0 else last % n_words
         last = 0 if last == BEGIN else last
         found.append(last)
     return found

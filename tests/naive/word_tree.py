@@ -287,7 +287,7 @@ class Model:
                 seen = None if context is None else contexts.get(context)
                 here = sides(seen or {}, self.paths, node)
                 is_seen = sum(here.counts) > 0
-                if is_seen and number < 2:
+                if is_seen and number < 2 and not chain.is_document:
                     depths[number] += 1
                 if chain.uses_continuation:
                     above = by_contexts

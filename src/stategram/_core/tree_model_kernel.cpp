@@ -51,12 +51,15 @@ class TreeModelKernel;
 
 class CacheHandle {
  public:
-    explicit CacheHandle(TextCache cache) : cache_(std::move(cache)) {}
+    CacheHandle(TextCache cache, std::shared_ptr<const TreeEvidence> evidence)
+        : cache_(std::move(cache)), evidence_(std::move(evidence)) {}
     TextCache& cache() { return cache_; }
-    CacheHandle copy() const { return CacheHandle(cache_); }
+    CacheHandle copy() const { return *this; }
+    bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
 
  private:
     TextCache cache_;
+    std::shared_ptr<const TreeEvidence> evidence_;  // of which the cache has a pointer
 };
 
 class TreeModelKernel {
@@ -69,6 +72,7 @@ class TreeModelKernel {
         std::vector<WordTree> built;
         const std::size_t n_words = counts.size();
         require(!trees.empty() && contexts.size() == n_words, "each word needs its counts");
+        require(n_frequent_nodes < (1U << 31) && n_classes < (1U << 31), "there are too many weights");
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const auto& [codes, lengths] = trees[t];
             require(codes.size() == n_words && lengths.size() == n_words,
@@ -88,12 +92,13 @@ class TreeModelKernel {
         std::size_t slot = 0;
         for (const ChainView& chain : chain_views) {
             slot += chain.depth();
+            require(chain.depth() > 0, "a chain has no values");
             require(slot <= level_views.size(), "each value of a chain needs its counts");
             level_views[slot - 1].view.is_last = true;
         }
         kept_levels_ = std::move(levels);
         evidence_ =
-            std::make_unique<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
+            std::make_shared<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
                                            n_streams, counts.data(), contexts.data());
         for (auto& [streams, decay] : caches) caches_.push_back({streams, decay});
         n_words_ = n_words;
@@ -108,7 +113,7 @@ class TreeModelKernel {
     }
     std::size_t n_weights(int history) const { return shape(history).size(); }
 
-    CacheHandle empty_cache() const { return CacheHandle(TextCache(*evidence_, caches_)); }
+    CacheHandle empty_cache() const { return {TextCache(*evidence_, caches_), evidence_}; }
 
     // The discounts of counts at the nodes of each tree, by slot.
     std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
@@ -130,8 +135,7 @@ class TreeModelKernel {
                std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
         check_events(words, streams, classes);
         check_weights(history, weights);
-        require((history == 2) == (cache != nullptr),
-                "a cache is needed for adaptive scoring, and for no other");
+        check_cache(history, cache);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         auto log_probs = std::make_unique<double[]>(n * n_trees);
         {
@@ -182,6 +186,7 @@ class TreeModelKernel {
                    std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
                    std::size_t top, int /* threads */) const {
         require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
+        require(top > 0, "at least one word is needed");
         std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
         std::vector<std::uint32_t> words;
         std::vector<double> probabilities;
@@ -375,8 +380,7 @@ class TreeModelKernel {
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
                                      const std::vector<In<float>>& weights, CacheHandle* cache) const {
         check_weights(history, weights);
-        require((history == 2) == (cache != nullptr),
-                "a cache is needed for adaptive scoring, and for no other");
+        check_cache(history, cache);
         require(streams.size() == evidence_->n_streams() && of_class < n_classes_,
                 "the history needs a value of each stream");
         for (const Words& stream : streams)
@@ -413,6 +417,12 @@ class TreeModelKernel {
         require(weights.size() == evidence_->n_trees(), "each tree needs weights");
         for (const In<float>& one : weights)
             require(one.size() == n_weights(history), "there are too few or too many weights");
+    }
+
+    void check_cache(int history, const CacheHandle* cache) const {
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
+        require(!cache || cache->belongs_to(*evidence_), "the cache is the cache of another model");
     }
 
     static std::vector<const std::uint32_t*> pointers(const std::vector<Words>& streams) {
@@ -572,7 +582,7 @@ class TreeModelKernel {
         });
     }
 
-    std::unique_ptr<TreeEvidence> evidence_;
+    std::shared_ptr<TreeEvidence> evidence_;
     std::vector<LevelArrays> kept_levels_;
     std::vector<std::vector<std::uint32_t>> node_sets_;
     std::size_t n_node_sets_, n_classes_, n_words_ = 0;
@@ -593,7 +603,7 @@ void register_tree_model(nb::module_& m) {
              nb::arg("n_classes"), nb::arg("caches"))
         .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
         .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
-        .def("empty_cache", &TreeModelKernel::empty_cache, nb::keep_alive<0, 1>())
+        .def("empty_cache", &TreeModelKernel::empty_cache)
         .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
         .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
              nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
