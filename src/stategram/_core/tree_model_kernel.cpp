@@ -319,7 +319,8 @@ class TreeModelKernel {
                     begins.push_back(x.size());
                     x.resize(x.size() + length * width);
                     buckets.resize(x.size());
-                    cache.collect(t, text.words[event], &x[begins.back()], &buckets[begins.back()], width);
+                    cache.collect(t, text.words[event], x.data() + begins.back(),
+                                  buckets.data() + begins.back(), width);
                 }
                 cache.add(text.words[event]);
             }
@@ -461,9 +462,9 @@ class TreeModelKernel {
                     const std::size_t from = cache->begins[(event - cache_begin) * n_trees + t];
                     for (std::size_t i = 0;
                          i < static_cast<std::size_t>(evidence_->tree(t).length(text.words[event])); ++i) {
-                        std::copy_n(&cache->x[from + i * width], width,
+                        std::copy_n(cache->x.data() + from + i * width, width,
                                     scratch.rows[t].x + i * scratch.stride + first);
-                        std::copy_n(&cache->buckets[from + i * width], width,
+                        std::copy_n(cache->buckets.data() + from + i * width, width,
                                     scratch.rows[t].buckets + i * scratch.stride + first);
                     }
                 }
