@@ -32,10 +32,13 @@ from stategram import (
 from stategram.models import Gate, Scores, State
 from stategram.text import BEGIN, END
 from texts import long_text, make_corpus
+from word_tree_models import CHAINS as WORD_TREE_CHAINS
+from word_tree_models import train_word_tree
 
-KINDS = ("ngram", "unigram", "category", "clustered", "wide", "mixture", "nested", "aligned")
+KINDS = ("ngram", "unigram", "category", "clustered", "wide", "mixture", "nested", "aligned", "word-tree")
 # These know more of the words so far than the sentence.
 CACHES = ("cache", "cached")
+DOCUMENT = "document"
 ALL_KINDS = KINDS + CACHES
 # Sums of the same numbers in another order.
 CLOSE = 1e-12
@@ -61,6 +64,9 @@ def model_of(kind: str) -> Model:
         "nested": lambda: Mixture.fit(map(model_of, ("mixture", "unigram")), heldout, buckets="length"),
         "aligned": lambda: _aligned(heldout),
         "cache": lambda: CacheModel.train(train),
+        "word-tree": lambda: train_word_tree(train, heldout, chains=WORD_TREE_CHAINS[:4], rare=0),
+        # All words are rare: each sentence is remembered.
+        DOCUMENT: lambda: train_word_tree(train, heldout, rare=2).with_history("document"),
         "cached": lambda: Mixture.fit(map(model_of, ("ngram", "cache")), heldout, buckets="length"),
     }
     return makers[kind]()
@@ -109,7 +115,7 @@ def assert_equal(found: Scores, expected: Scores, events: slice = slice(None)) -
         assert found.orders.tolist() == expected.orders[events].tolist()
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT])
 @settings(deadline=None, max_examples=25)
 @given(data=st.data())
 def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> None:
@@ -119,7 +125,7 @@ def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> N
     starts = np.cumsum([0, *map(len, sentences)]).tolist()
     names = data.draw(st.sets(features_of(model)), label="features")
     whole = model.score(corpus_of(ids, starts, model.vocabulary), features=names)
-    assert (whole.state == model.start()) == (kind not in CACHES)
+    assert (whole.state == model.start()) == (kind not in (*CACHES, DOCUMENT))
     cuts = sorted(data.draw(st.sets(st.integers(0, len(ids))), label="cuts") | {len(ids)})
     state, begin = model.start(), 0
     for end in cuts:
@@ -133,7 +139,7 @@ def test_a_text_in_pieces_is_the_whole_text(kind: str, data: st.DataObject) -> N
     assert state == whole.state
 
 
-@pytest.mark.parametrize("kind", ALL_KINDS)
+@pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT])
 @settings(deadline=None, max_examples=10)
 @given(data=st.data())
 def test_word_by_word_is_the_text(kind: str, data: st.DataObject) -> None:
@@ -159,7 +165,7 @@ def test_word_by_word_is_the_text(kind: str, data: st.DataObject) -> None:
         state = step.state
     assert state == scores.state
     assert hash(state) == hash(scores.state)
-    assert (state == model.start()) == (kind not in CACHES)
+    assert (state == model.start()) == (kind not in (*CACHES, DOCUMENT))
     assert copy.deepcopy(state) == pickle.loads(pickle.dumps(state)) == state
 
 

@@ -112,12 +112,21 @@ def test_a_recipe_file(tmp_path: Path, texts: tuple[Corpus, Corpus]) -> None:
 @pytest.mark.parametrize(
     ("text", "messages"),
     [
-        ("", ["no parts", "[[part]]", "'ngram' or 'category-ngram' or 'cache' or 'word-tree' or 'clustered'"]),
+        (
+            "",
+            ["no parts", "[[part]]", "'ngram' or 'category-ngram' or 'cache' or 'word-tree' or 'clustered'"],
+        ),
         ("[part]\nmodel = 'ngram'", ["no parts"]),
         ("[[part", ["invalid TOML"]),
         ("speed = 1\n[[part]]\nmodel = 'ngram'", ["no key 'speed'", "part, mixture"]),
-        ("[[part]]\norder = 3", ["part 1", "no key model", "ngram, category-ngram, cache, word-tree, clustered"]),
-        ("[[part]]\nmodel = 'neural'", ["part 1", "'neural'", "ngram, category-ngram, cache, word-tree, clustered"]),
+        (
+            "[[part]]\norder = 3",
+            ["part 1", "no key model", "ngram, category-ngram, cache, word-tree, clustered"],
+        ),
+        (
+            "[[part]]\nmodel = 'neural'",
+            ["part 1", "'neural'", "ngram, category-ngram, cache, word-tree, clustered"],
+        ),
         ("[[part]]\nmodel = ['ngram']", ["part 1", "model is ['ngram']"]),
         ("[[part]]\nmodel = 'ngram'\nordr = 3", ["part 1 (ngram)", "no key 'ordr'", "order, smoothing"]),
         ("[[part]]\nmodel = 'ngram'\norder = '3'", ["order is '3'", "1 to 9"]),

@@ -1,4 +1,4 @@
-"""Every distribution of every n-gram model, and of every cache, sums to one."""
+"""Every distribution of every n-gram model, cache and word tree model sums to one."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_ngrams
-from stategram.models import SMOOTHINGS, CacheModel, Model, NgramModel
+from stategram.models import HISTORIES, SMOOTHINGS, CacheModel, Model, NgramModel
 from stategram.models.smoothing import default_min_counts, estimate
 from stategram.text import Corpus, Vocabulary
 from texts import Text, histories, long_text, make_corpus, texts
+from word_tree_models import train_word_tree
 
 
 def assert_sums(model: Model, corpus: Corpus) -> None:
@@ -100,6 +101,20 @@ def test_a_vocabulary_with_words_that_the_text_lacks() -> None:
 def test_of_caches(text: Text, decays: list[float]) -> None:
     corpus = make_corpus(*text)
     model = CacheModel.train(corpus, len(decays), decays=decays)
+    assert_sums(model, corpus)
+    distribution = model.distribution(model.score(corpus).state)
+    assert abs(distribution.sum() - 1.0) < 1e-9
+    assert (distribution[[0, *range(2, len(distribution))]] > 0.0).all()
+    model.check()
+
+
+@settings(deadline=None, max_examples=20)
+@given(texts().filter(lambda text: text[1] > 3), st.sampled_from(HISTORIES))
+def test_of_word_trees(text: Text, history: str) -> None:
+    corpus = make_corpus(*text)
+    chains = ["w-1 w-2", "counts: g1-1 w-2", "counts: r-1"]
+    model = train_word_tree(corpus, chains=chains, classes=[2, 1], rare=0.2, n_events=50)
+    model = model.with_history(history)
     assert_sums(model, corpus)
     distribution = model.distribution(model.score(corpus).state)
     assert abs(distribution.sum() - 1.0) < 1e-9

@@ -239,6 +239,10 @@ class LongListWriter {
         std::sort(followers.begin(), followers.end(), [&](const Follower& a, const Follower& b) {
             return tree_.rank(a.word) < tree_.rank(b.word);
         });
+        for (std::size_t i = 0; i < followers.size(); ++i)
+            require(followers[i].count > 0 && followers[i].contexts > 0 &&
+                        (i == 0 || followers[i].word != followers[i - 1].word),
+                    "a follower has no counts, or is not the only one of its word");
         begins_.push_back(records_.size());
         records_.push_back(sums(followers.data(), followers.size()));
         divide(followers.data(), followers.size());

@@ -397,7 +397,8 @@ void TreeEvidence::add_level(std::size_t tree, std::size_t chain_number, std::si
         count_step(sums, level.discounts[tree], n, estimates.counts, x);
         write(sums.right_counts, sums.left_counts);
     }
-    if (chain_number < 2) {
+    // Scoring without the document must find the match sets that were learned with it.
+    if (chain_number < 2 && !chain.is_document) {
         const auto one = static_cast<std::uint32_t>(chain_number == 0 ? match_depth(1) + 1 : 1);
         for (int i = 0; i < n; ++i) rows.match[i] += one;
     }
@@ -481,8 +482,10 @@ std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t 
         view.for_each_list(bucket, [&](const FoundList& list) {
             ranked.clear();
             read_ranked(slot, tree_number, list, [&](std::uint32_t rank, const Follower& one) {
+                require(ranked.empty() || ranked.back().first < rank, "a list of followers is not in order");
                 ranked.emplace_back(rank, one.count + (ranked.empty() ? 0 : ranked.back().second));
             });
+            require(!ranked.empty(), "a long list has no words");
             count_sides(count_sides, 0, ranked.size(), 0);
             ngrams += ranked.size();
             return true;

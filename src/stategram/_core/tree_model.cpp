@@ -63,8 +63,8 @@ CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::
             rows.begins.push_back(rows.x.size());
             rows.x.resize(rows.x.size() + length * caches_.size());
             rows.buckets.resize(rows.x.size());
-            cache.collect(t, text.words[event], &rows.x[rows.begins.back()],
-                          &rows.buckets[rows.begins.back()], caches_.size());
+            cache.collect(t, text.words[event], rows.x.data() + rows.begins.back(),
+                          rows.buckets.data() + rows.begins.back(), caches_.size());
         }
         cache.add(text.words[event]);
     }
@@ -78,8 +78,9 @@ void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const Cac
     for (std::size_t t = 0; t < n_trees; ++t) {
         const std::size_t from = cache.begins[event * n_trees + t];
         for (std::size_t i = 0; i < static_cast<std::size_t>(evidence_->tree(t).length(word)); ++i) {
-            std::copy_n(&cache.x[from + i * width], width, scratch.rows[t].x + i * scratch.stride + first);
-            std::copy_n(&cache.buckets[from + i * width], width,
+            std::copy_n(cache.x.data() + from + i * width, width,
+                        scratch.rows[t].x + i * scratch.stride + first);
+            std::copy_n(cache.buckets.data() + from + i * width, width,
                         scratch.rows[t].buckets + i * scratch.stride + first);
         }
     }

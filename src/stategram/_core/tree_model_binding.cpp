@@ -26,8 +26,8 @@ using Weights = InOut<float>;
 using LongArrays = std::tuple<In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>>;
 // The arrays of one level: directory, entries, and for each tree the long lists; the discount of Kneser-Ney;
 // the discounts of counts for each tree.
-using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, float,
-                               std::vector<std::vector<float>>>;
+using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, double,
+                               std::vector<std::vector<double>>>;
 // Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
 // document.
 using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
@@ -55,6 +55,7 @@ class TreeModelKernel {
         : n_words_(counts.size()) {
         std::vector<WordTree> built;
         require(!trees.empty() && contexts.size() == n_words_, "each word needs its counts");
+        require(n_frequent_nodes < (1U << 31) && n_classes < (1U << 31), "there are too many weights");
         for (std::size_t t = 0; t < trees.size(); ++t) {
             const auto& [codes, lengths] = trees[t];
             require(codes.size() == n_words_ && lengths.size() == n_words_,
@@ -73,8 +74,8 @@ class TreeModelKernel {
         std::size_t slot = 0;
         for (const ChainView& chain : chain_views) {
             slot += chain.depth();
-            require(chain.depth() > 0 && slot <= level_views.size(),
-                    "each value of a chain needs its counts");
+            require(chain.depth() > 0, "a chain has no values");
+            require(slot <= level_views.size(), "each value of a chain needs its counts");
             level_views[slot - 1].view.is_last = true;
         }
         auto evidence =
@@ -209,6 +210,7 @@ class TreeModelKernel {
                    std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
                    std::size_t top, int /* threads */) const {
         require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
+        require(top > 0, "at least one word is needed");
         std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
         std::vector<std::uint32_t> words;
         std::vector<double> probabilities;
@@ -320,11 +322,11 @@ class TreeModelKernel {
                                        bytes.data(), begins.size() - 1, records.size() / width,
                                        bytes.size()});
         }
-        level.discount = discount;
+        level.discount = static_cast<float>(discount);
         level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
         for (std::size_t t = 0; t < discounts.size() && t < n_trees; ++t) {
             require(discounts[t].size() == 3, "a level needs three discounts");
-            std::copy_n(discounts[t].begin(), 3, level.discounts[t].begin());
+            for (std::size_t k = 0; k < 3; ++k) level.discounts[t][k] = static_cast<float>(discounts[t][k]);
         }
         return level;
     }
@@ -378,7 +380,7 @@ class TreeModelKernel {
     void check_cache(int history, CacheHandle* cache) const {
         require((history == 2) == (cache != nullptr),
                 "a cache is needed for adaptive scoring, and for no other");
-        require(!cache || cache->cache().belongs_to(*evidence_), "the cache is that of another model");
+        require(!cache || cache->cache().belongs_to(*evidence_), "the cache is the cache of another model");
     }
 
     void check_weights(int history, const std::vector<In<float>>& weights) const {
@@ -409,36 +411,38 @@ void register_tree_model(nb::module_& m) {
         .def(nb::init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<ChainArrays>,
                       std::vector<LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
                       std::vector<CacheArrays>>(),
-             nb::arg("trees"), nb::arg("chains"), nb::arg("levels"), nb::arg("n_streams"),
-             nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(), nb::arg("n_frequent_nodes"),
-             nb::arg("n_classes"), nb::arg("caches"))
+             nb::arg("trees").noconvert(), nb::arg("chains"), nb::arg("levels").noconvert(),
+             nb::arg("n_streams"), nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(),
+             nb::arg("n_frequent_nodes"), nb::arg("n_classes"), nb::arg("caches"))
         .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
         .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
         .def("empty_cache", &TreeModelKernel::empty_cache)
         .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
-        .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams"),
-             nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
-             nb::arg("threads"))
+        .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams").noconvert(),
+             nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights").noconvert(),
+             nb::arg("cache").none(), nb::arg("threads"))
         .def("contributions", &TreeModelKernel::contributions, nb::arg("tree"), nb::arg("word"),
-             nb::arg("streams"), nb::arg("of_class"), nb::arg("history"), nb::arg("weights"),
-             nb::arg("cache").none(),
+             nb::arg("streams").noconvert(), nb::arg("of_class"), nb::arg("history"),
+             nb::arg("weights").noconvert(), nb::arg("cache").none(),
              "Return for each node of the way to a word what each input adds to the log-odds of the side "
              "taken.")
         .def("first_inputs", &TreeModelKernel::first_inputs,
              "Return the first input of each chain, of the caches, and the number of all inputs.")
-        .def("distributions", &TreeModelKernel::distributions, nb::arg("streams"), nb::arg("of_class"),
-             nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(), nb::arg("threads"),
+        .def("distributions", &TreeModelKernel::distributions, nb::arg("streams").noconvert(),
+             nb::arg("of_class"), nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
+             nb::arg("threads"),
              "Return the probability of each word by each tree after the history of the first event.")
-        .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams"), nb::arg("of_class"),
-             nb::arg("history"), nb::arg("weights"), nb::arg("cache").none(),
+        .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams").noconvert(), nb::arg("of_class"),
+             nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
              nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),
              "Return the likeliest words after the history of the first event, and their probabilities.")
         .def("check", &TreeModelKernel::check, nb::arg("threads"),
              "Read every list; ValueError if one is damaged.")
-        .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(), nb::arg("streams"),
-             nb::arg("classes").noconvert(), nb::arg("begins").noconvert(), nb::arg("ends").noconvert(),
-             nb::arg("cache_begins").noconvert(), nb::arg("used").noconvert(), nb::arg("weights"),
-             nb::arg("squares"), nb::arg("rate"), nb::arg("leave_out"), nb::arg("seed"), nb::arg("threads"));
+        .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(),
+             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("begins").noconvert(),
+             nb::arg("ends").noconvert(), nb::arg("cache_begins").noconvert(), nb::arg("used").noconvert(),
+             nb::arg("weights").noconvert(), nb::arg("squares").noconvert(), nb::arg("rate"),
+             nb::arg("leave_out"), nb::arg("seed"), nb::arg("threads"));
 }
 
 }  // namespace stategram

@@ -99,7 +99,12 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     ] = msgspec.field(default_factory=lambda: list(_CACHES))
     rare: Annotated[
         float,
-        Meta(gt=0, lt=1, description="words rarer than this fraction of the text are rare words r"),
+        Meta(
+            gt=0,
+            lt=1,
+            description="words rarer than this fraction of the text are rare words r",
+            extra={"possible": "a fraction such as 0.0002"},
+        ),
     ] = 2e-4
     events: Annotated[
         Count | None,
@@ -108,10 +113,12 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     frequent_nodes: Annotated[
         Count, Meta(description="how many nodes of a tree have weights of their own")
     ] = 400
-    min_count: Annotated[Count, Meta(description="leave out rarer contexts of two or more values")] = 1
-    effort: Annotated[
-        Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes")
-    ] = "normal"
+    min_count: Annotated[
+        int, Meta(ge=1, le=2, description="leave out rarer contexts of two or more values")
+    ] = 1
+    effort: Annotated[Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes")] = (
+        "normal"
+    )
     tags: Annotated[
         str | None,
         Meta(

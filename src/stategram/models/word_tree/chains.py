@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import numpy as np
+
 from stategram.errors import UsageError
 from stategram.models.word_tree.values import Value
 
@@ -77,4 +79,4 @@ class Cache:
         return cls(tuple(map(Value.parse, values)), float(decay))
 
     def __str__(self) -> str:
-        return " ".join((*map(str, self.values), f"{self.decay:g}"))
+        return " ".join((*map(str, self.values), np.format_float_positional(self.decay)))

@@ -115,6 +115,8 @@ class WordTreeModel(Model):
         """
         if not trees or not chains:
             raise UsageError("a word tree model needs at least one tree and one chain")
+        if min_count not in (1, 2):
+            raise UsageError(f"min_count is {min_count}; 1 and 2 are possible")
         sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
@@ -181,7 +183,7 @@ class WordTreeModel(Model):
         return self.evidence.histories
 
     def with_history(self, history: str) -> WordTreeModel:
-        """Return the model with another history."""
+        """Return the model with another history; a model that is saved opens with ``sentence``."""
         if history not in HISTORIES:
             raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
         # Where a text has no documents, or a model no caches, the nearest that makes a difference is meant.
@@ -210,8 +212,19 @@ class WordTreeModel(Model):
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""
-        cache = _Words(self.evidence.kernel.empty_cache()) if self.history == "adaptive" else None
-        return State((Past(is_start=sentence_start), cache))
+        words = None
+        if self.history == "adaptive":
+            words = _Words(self.evidence.kernel.empty_cache(), self.evidence)
+        return State((Past(is_start=sentence_start), words))
+
+    def _past(self, state: State) -> tuple[Past, _Words | None]:
+        """Return what a state of this model and history holds."""
+        past, words = state.value
+        if (words is not None) != (self.history == "adaptive") or (
+            words and words.evidence is not self.evidence
+        ):
+            raise UsageError(f"the state is not one of {self!r}; begin with its start()")
+        return past, words
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text."""
@@ -227,7 +240,7 @@ class WordTreeModel(Model):
 
     def _tree_log_probs(self, corpus: Corpus, state: State) -> tuple[NDArray[np.float64], State]:
         """Return the log-probabilities of a text by each tree, and the state after it."""
-        past, words = state.value
+        past, words = self._past(state)
         cache = None if words is None else words.cache.copy()
         n_trees = len(self.evidence.trees)
         found = np.empty((n_trees, corpus.n_events))
@@ -246,7 +259,9 @@ class WordTreeModel(Model):
             found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
             found[:, begin : begin + piece.n_events][:, is_begin] = -np.inf
             past = self.evidence.sources.after(piece, past, self.evidence.reach)
-        return found, State((past, None if cache is None else _Words(cache)))
+            if self.history == "sentence":  # equal states have the same future
+                past = replace(past, rare=())
+        return found, State((past, None if cache is None else _Words(cache, self.evidence)))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
@@ -295,7 +310,7 @@ class WordTreeModel(Model):
             raise UsageError(f"no tree {tree}: there are {len(self.evidence.trees)}, from 0")
         if not isinstance(history, State):
             history = self.state_after(history, sentence_start=sentence_start)
-        past, words = history.value
+        past, words = self._past(history)
         id = self.vocabulary.id(word)
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
         kernel, weights = self.evidence.kernel, list(self.weights[self.history])
@@ -323,7 +338,7 @@ class WordTreeModel(Model):
         return steps
 
     def _kernel_after(self, state: State, method: Any, *arguments: Any) -> Any:
-        past, words = state.value
+        past, words = self._past(state)
         # Any word may stand for the next one: values do not depend on it.
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
         return method(
@@ -393,3 +408,4 @@ class _Words:
     """The words so far, never changed; the same object means the same words."""
 
     cache: _core.TextCache
+    evidence: Evidence

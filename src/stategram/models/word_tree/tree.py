@@ -51,8 +51,11 @@ def build_word_tree(
     labels = class_labels(classes, vocabulary).astype(np.int64)
     n_classes = len(set(classes.values()))
     labels[labels >= n_classes] = n_classes
-    hierarchy = build_hierarchy(cluster_bigrams(bigrams, labels, n_classes + 1), n_classes, progress=progress)
+    merges = np.empty(0, np.int64)
+    if n_classes > 1:
+        table = cluster_bigrams(bigrams, labels, n_classes + 1)
+        hierarchy = build_hierarchy(table, n_classes, progress=progress)
+        merges = np.ascontiguousarray(hierarchy.merges.reshape(-1), np.int64)
     labels[labels == n_classes] = -1
     counts = bigrams.word_counts.astype(np.int64)
-    merges = np.ascontiguousarray(hierarchy.merges.reshape(-1), np.int64)
     return WordTree(*_core.word_tree_codes(counts, labels, merges, BEGIN, END))

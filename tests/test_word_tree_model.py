@@ -1,0 +1,392 @@
+"""Word tree models: training, scoring in all histories, folders, damaged ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planted import planted_text
+from stategram import BadDataError, Corpus, NgramModel, UsageError, corpus_from_sentences, load_model
+from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
+from stategram.resources import use_resources
+from stategram.storage import open_folder, write_folder
+from word_tree_models import CACHES, CHAINS, sources_of, train_word_tree, trees_of
+
+
+@cache
+def texts() -> tuple[Corpus, Corpus, Corpus]:
+    """Training, held-out and test text; a document is twenty sentences."""
+    lines = [line for i, one in enumerate(planted_text()[:800]) for line in ([one] if i % 20 else ["", one])]
+    whole = corpus_from_sentences(lines)
+    assert len(whole.document_starts) == 40
+    return whole.sentences(0, 600), whole.sentences(600, 700), whole.sentences(700, 800)
+
+
+@cache
+def model() -> WordTreeModel:
+    train, heldout, _ = texts()
+    return train_word_tree(train, heldout)
+
+
+def test_training() -> None:
+    train, _, test = texts()
+    assert model().histories == HISTORIES
+    assert [model().history, model().order] == ["sentence", 4]
+    assert repr(model()) == "WordTreeModel(2 trees, 6 chains)"
+    assert repr(model().with_history("adaptive")) == "WordTreeModel(2 trees, 6 chains, adaptive)"
+    assert model().title == "word tree model (2 trees, 6 chains)"
+    assert [str(chain) for chain in model().evidence.chains] == list(CHAINS)
+    ngram = NgramModel.train(train, 3)
+    for history in HISTORIES:
+        scores = model().with_history(history).score(test)
+        assert scores.perplexity < ngram.perplexity(test)
+        assert [part.name for part in scores.parts] == ["tree 1", "tree 2"]
+        assert sum(part.weight for part in scores.parts) == pytest.approx(1.0)
+        # Two trees are no worse than the better one, up to what held-out text is unlike the test text.
+        assert scores.perplexity < 1.01 * min(part.perplexity for part in scores.parts)
+    info = model().training_info
+    assert set(info["left_out_perplexity"]) == set(HISTORIES)
+    assert info["events"] >= 3000
+    model().check()
+
+
+def arrays_of(trained: WordTreeModel) -> dict[tuple[str, str], bytes]:
+    return {
+        (name, key): np.ascontiguousarray(array).tobytes()
+        for name, group in trained.to_files().arrays.items()
+        for key, array in group.items()
+    }
+
+
+def test_the_same_bytes_for_any_number_of_threads_and_others_for_another_seed() -> None:
+    train, heldout, test = texts()
+    train, heldout = train.sentences(0, 200), heldout.sentences(0, 40)
+    found = []
+    for threads in (1, 2, 4):
+        with use_resources(threads=threads):
+            trained = train_word_tree(train, heldout)
+            scores = [trained.with_history(name).log_probs(test).tobytes() for name in HISTORIES]
+            found.append((arrays_of(trained), trained.to_files().manifest, scores))
+    assert found[0] == found[1] == found[2]
+    other = arrays_of(train_word_tree(train, heldout, seed=1))
+    different = {name for name, data in other.items() if data != found[0][0][name]}
+    assert {name for name, _ in different} == {f"weights-{history}" for history in HISTORIES}
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+@pytest.mark.parametrize("verify", [True, False])
+def test_a_loaded_model_is_the_same(history: str, verify: bool, tmp_path: Path) -> None:
+    _, _, test = texts()
+    model().save(tmp_path / "model")
+    loaded = load_model(tmp_path / "model", WordTreeModel, verify=verify)
+    assert arrays_of(loaded) == arrays_of(model())
+    assert not loaded.evidence.counts[0][0].entries.flags.owndata
+    found, expected = loaded.with_history(history), model().with_history(history)
+    assert found.log_probs(test).tobytes() == expected.log_probs(test).tobytes()
+    assert found.predict("c0w0 c1w1", 5) == expected.predict("c0w0 c1w1", 5)
+    assert loaded.describe() == model().describe()
+    assert loaded.training_info == model().training_info
+    loaded.check()
+
+
+# ---- scoring
+
+
+def cut(corpus: Corpus, begin: int, end: int) -> Corpus:
+    """The events `begin` to `end - 1`, from within a sentence on."""
+    starts = corpus.sentence_starts
+    inner = [start - begin for start in starts.tolist() if begin < start < end]
+    numbers = [
+        1 + inner.index(start - begin) if start > begin else 0
+        for start in starts[corpus.document_starts].tolist()
+        if begin <= start < end
+    ]
+    return Corpus(
+        corpus.ids[begin:end],
+        np.array([0, *inner, end - begin]),
+        corpus.vocabulary,
+        document_starts=np.array(numbers, np.int64),
+    )
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_pieces_are_the_whole_to_the_last_bit(history: str) -> None:
+    _, _, test = texts()
+    one = model().with_history(history)
+    whole = one.score(test)
+    state, found = one.start(), []
+    for begin, end in pairwise([0, 1, 2, 7, 8, 100, 101, 333, test.n_events]):
+        scores = one.score(cut(test, begin, end), state=state)
+        state = scores.state
+        found.append(scores.log_probs)
+    assert np.concatenate(found).tobytes() == whole.log_probs.tobytes()
+    # The states are no different either.
+    assert one.distribution(state).tobytes() == one.distribution(whole.state).tobytes()
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+@pytest.mark.parametrize("sentence_start", [True, False])
+def test_word_by_word_is_the_text(history: str, sentence_start: bool) -> None:
+    one = model().with_history(history)
+    lines = ["c0w0 c1w1 c2w29 c3w5 zebra c0w0", "c0w0 c2w29", "c1w1"]
+    state = one.start(sentence_start=sentence_start)
+    scores = one.score(lines, state=state)
+    words = [word for line in lines for word in [*line.split(), "</s>"]]
+    for event, word in enumerate(words):
+        step = one.advance(state, word)
+        assert step.log_prob == scores.log_probs[event]
+        distribution = one.distribution(state)
+        # 1 - p loses digits where p is nearly one: log-odds are at most 16.
+        close = np.exp(16) * 2**-50
+        assert distribution[one.vocabulary.id(word)] == pytest.approx(np.exp(step.log_prob), rel=close)
+        assert distribution.sum() == pytest.approx(1.0, abs=1e-9)
+        assert distribution[1] == 0.0
+        state = step.state
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_states_can_be_used_again(history: str) -> None:
+    _, _, test = texts()
+    one = model().with_history(history)
+    state = one.score(test.sentences(0, 20)).state
+    rest = test.sentences(20, 40)
+    first = one.score(rest, state=state)
+    assert one.score(rest, state=state).log_probs.tobytes() == first.log_probs.tobytes()
+    before = one.distribution(state)
+    one.advance(state, "c0w0")
+    one.predict(state)
+    assert one.distribution(state).tobytes() == before.tobytes()
+    assert hash(state) == hash(state)
+
+
+def test_histories_know_what_they_should() -> None:
+    """After other sentences: documents remember rare words, until one starts; caches remember all."""
+    _, _, test = texts()
+    sources = model().evidence.sources
+    rare = [word for word in range(3, len(test.vocabulary)) if sources.is_rare[word]]
+    before = [test.vocabulary.word(word) for word in rare[:3]]
+    line = corpus_from_sentences(["c0w0 c1w1 c2w2"], vocabulary=test.vocabulary)
+    new = replace(line, document_starts=np.array([0]))
+    for history, is_remembered, is_remembered_in_new_document in (
+        ("sentence", False, False),
+        ("document", True, False),
+        ("adaptive", True, True),
+    ):
+        one = model().with_history(history)
+        state = one.score([" ".join(before)]).state
+        alone = one.score(line)
+        assert (one.score(line, state=state).log_probs.tolist() != alone.log_probs.tolist()) == is_remembered
+        in_new = one.score(new, state=state).log_probs.tolist()
+        assert (in_new != alone.log_probs.tolist()) == is_remembered_in_new_document
+
+
+def test_a_sentence_whose_start_is_not_known() -> None:
+    one = model()
+    state = one.start(sentence_start=False)
+    unknown = one.score("c0w0 c1w1 c2w2 c3w3 c4w4 c5w5", state=state).log_probs
+    known = one.log_probs("c0w0 c1w1 c2w2 c3w3 c4w4 c5w5")
+    differ = (unknown != known).tolist()
+    assert differ[0]
+    # No context reaches farther back than three words: from the fourth on the start is not seen.
+    assert one.order == 4
+    assert differ[3:] == [False] * 4
+
+
+@pytest.mark.parametrize("history", HISTORIES)
+def test_predictions_are_the_sorted_distribution(history: str) -> None:
+    _, _, test = texts()
+    one = model().with_history(history)
+    names = one.vocabulary.words
+    for state in (one.start(), one.start(sentence_start=False), one.score(test.sentences(0, 9)).state):
+        distribution = one.distribution(state)
+        order = sorted((word for word in range(len(names)) if word != 1), key=lambda w: (-distribution[w], w))
+        for top in (1, 7, len(names) - 1, 10_000):
+            found = one.predict(state, top)
+            assert [word for word, _ in found] == [names[word] for word in order[:top]]
+            expected = distribution[order[:top]].tolist()
+            assert [p for _, p in found] == pytest.approx(expected, rel=1e-12)
+
+
+def test_histories() -> None:
+    with pytest.raises(UsageError, match="no history 'future': there are sentence, document, adaptive"):
+        model().with_history("future")
+    train, _, _ = texts()
+    short = train.sentences(0, 50)
+    plain = train_word_tree(short, chains=["w-1"], caches=[], n_events=100)
+    assert plain.histories == ("sentence",)
+    assert plain.with_history("adaptive").history == "sentence"
+    cached = train_word_tree(short, chains=["w-1"], caches=["0.9"], n_events=100)
+    assert cached.histories == ("sentence", "adaptive")
+    assert cached.with_history("document").history == "sentence"
+    assert cached.with_history("adaptive").perplexity(short) < 1000
+
+
+def test_what_cannot_be_trained() -> None:
+    train, _, _ = texts()
+    trees, sources = trees_of(train, [4]), sources_of(train, rare=0.01, with_states=False)
+    chains = [Chain.parse("w-1")]
+    for of_trees, of_chains in (([], chains), (trees, [])):
+        with pytest.raises(UsageError, match="at least one tree and one chain"):
+            WordTreeModel.train(train, None, of_trees, sources, of_chains)
+    for text in ("g3-1", "s1-1", "t-1"):
+        with pytest.raises(UsageError, match=f"the value {text}: there is no {text[:-2]}"):
+            WordTreeModel.train(train, None, trees, sources, [Chain.parse(text)])
+        with pytest.raises(UsageError, match=f"the value {text}: there is no {text[:-2]}"):
+            WordTreeModel.train(train, None, trees, sources, chains, [Cache.parse(f"{text} 0.9")])
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "message"),
+    [
+        (Chain.parse, "", "a chain of 0 values; 1 to 8"),
+        (Chain.parse, "w-1 " * 9, "a chain of 9 values; 1 to 8"),
+        (Chain.parse, "w-0", "the value 'w-0' cannot be read; expected for instance w-1"),
+        (Chain.parse, "w1", "cannot be read"),
+        (Chain.parse, "g0-1", "cannot be read"),
+        (Chain.parse, "count: w-1", "'count:' cannot be read"),
+        (Chain.parse, "r-9", "at most 8 rare words"),
+        (Chain.parse, "w-100", "cannot be read"),
+        (Cache.parse, "", "has no decay between 0 and 1"),
+        (Cache.parse, "w-1", "has no decay between 0 and 1"),
+        (Cache.parse, "w-1 1.0", "has no decay between 0 and 1"),
+        (Cache.parse, "0.0", "has no decay between 0 and 1"),
+        (Cache.parse, "0.9 w-1", "has no decay between 0 and 1"),
+        (Cache.parse, "x-1 0.9", "the value 'x-1' cannot be read"),
+    ],
+)
+def test_chains_and_caches_that_cannot_be_read(
+    parse: Callable[[str], object], text: str, message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse(text)
+
+
+@pytest.mark.parametrize("text", [*CHAINS, *CACHES])
+def test_chains_and_caches_are_written_as_they_are_read(text: str) -> None:
+    parse: Callable[[str], object] = Cache.parse if text in CACHES else Chain.parse
+    assert str(parse(text)) == text
+    assert parse(str(parse(text))) == parse(text)
+
+
+@pytest.mark.parametrize("decay", [0.00001, 0.9999123, 0.9999999, 0.999999999])
+def test_decays_are_written_in_full(decay: float) -> None:
+    cached = Cache((), decay)
+    assert Cache.parse(str(cached)) == cached
+
+
+# ---- folders
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    model().save(tmp_path / "model")
+    return tmp_path / "model"
+
+
+def test_a_flipped_byte_is_refused_with_the_name(folder: Path) -> None:
+    names = sorted(path.name for path in folder.glob("*.safetensors"))
+    assert names == sorted(f"{name}.safetensors" for name in model().to_files().arrays)
+    for name in names:
+        data = bytearray((folder / name).read_bytes())
+        data[-1] ^= 1
+        (folder / name).write_bytes(data)
+        with pytest.raises(BadDataError, match=f"/{name}: damaged"):
+            load_model(folder)
+        data[-1] ^= 1
+        (folder / name).write_bytes(data)
+    load_model(folder)
+
+
+Change = Callable[[dict[str, Any], dict[str, dict[str, Any]]], None]
+
+
+def in_array(group: str, name: str, change: Callable[[Any], Any]) -> Change:
+    return lambda _, arrays: arrays[group].update({name: change(arrays[group][name])})
+
+
+def in_manifest(name: str, value: object) -> Change:
+    return lambda manifest, _: manifest.update({name: value})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        in_array("words", "counts", lambda of: of[:-1]),
+        in_array("words", "contexts", lambda of: of[:-1]),
+        in_array("words", "is_rare", lambda of: of[:-1]),
+        in_array("words", "labels-g1", lambda of: of[:-1]),
+        in_array("words", "counts", lambda of: of.astype(np.int64)),
+        in_array("trees", "codes-0", lambda of: of[:-1]),
+        in_array("trees", "codes-1", lambda of: of * 0),
+        in_array("trees", "lengths-0", lambda of: of.astype(np.int32)),
+        in_array("chain-0", "directory-0", lambda of: of[:-1]),
+        in_array("chain-0", "directory-0", lambda of: of.astype(np.int64)),
+        in_array("chain-0", "entries-1", lambda of: of.astype(np.int8)),
+        in_array("chain-0", "discounts-0", lambda of: of[:, :2]),
+        in_array("chain-1", "records-0-0", lambda of: of[:-1]),
+        in_array("chain-1", "begins-0-1", lambda of: of + 1),
+        in_array("states-0", "states-0", lambda of: of[:-1]),
+        in_array("states-0", "map-1", lambda of: of[:-1]),
+        in_array("weights-document", "tree-1", lambda of: of[:-1]),
+        in_array("weights-sentence", "tree-0", lambda of: of.astype(np.float64)),
+        in_array("weights-adaptive", "trees", lambda of: of * 2),
+        in_array("weights-adaptive", "trees", lambda of: of[:1]),
+        in_manifest("trees", 3),
+        in_manifest("trees", "x"),
+        in_manifest("labels", ["g9"]),
+        in_manifest("chains", []),
+        in_manifest("chains", [{"chain": "z-1", "levels": []}]),
+        in_manifest("chains", 5),
+        in_manifest("caches", ["w-1"]),
+        in_manifest("caches", ["g9-1 0.9"]),
+        in_manifest("states", []),
+        in_manifest("states", [{"tree_order": "w-1", "rest": 0}]),
+        in_manifest("frequent_nodes", 2**60),
+        in_manifest("frequent_nodes", -5),
+        in_manifest("frequent_nodes", 21),
+        in_manifest("frequent_nodes", None),
+    ],
+)
+def test_a_folder_that_does_not_fit_together(folder: Path, change: Change) -> None:
+    opened = open_folder(folder, kind="model")
+    names = [path.stem for path in folder.glob("*.safetensors")]
+    arrays = {name: dict(opened.arrays(name, mmap=False)) for name in names}
+    manifest = dict(opened.manifest)
+    change(manifest, arrays)
+    texts = {"vocabulary.txt": opened.text("vocabulary.txt")}
+    write_folder(folder, kind="model", arrays=arrays, texts=texts, manifest=manifest)
+    with pytest.raises(BadDataError):
+        load_model(folder, verify=False)
+
+
+def test_inconsistent_models_are_found() -> None:
+    weights = {name: [one.copy() for one in of] for name, of in model().weights.items()}
+    weights["document"][1][7] = np.nan
+    with pytest.raises(BadDataError, match="a weight is not a number"):
+        replace(model(), weights=weights).check()
+    first, *others = model().evidence.counts
+    level = replace(first[0], entries=first[0].entries | np.uint8(128))
+    evidence = replace(model().evidence, counts=((level, *first[1:]), *others))
+    with pytest.raises(BadDataError, match="counts are inconsistent"):
+        replace(model(), evidence=evidence).check()
+
+
+def test_states_of_another_model_are_refused() -> None:
+    train, _, _ = texts()
+    other = train_word_tree(train.sentences(0, 50), chains=["w-1"], caches=["0.9"], n_events=100)
+    state = other.with_history("adaptive").start()
+    with pytest.raises(ValueError, match="cache of another model"):
+        model().with_history("adaptive").score("c0w0", state=state)
+
+
+def test_sources_know_how_far_back_values_reach() -> None:
+    sources: ValueSources = model().evidence.sources
+    for chain, reach in (("w-3", 3), ("r-5", 1), ("s1-1", 2), ("s1-2 w-1", 3), ("g1-5", 5)):
+        assert sources.reach(Chain.parse(chain).values) == reach
