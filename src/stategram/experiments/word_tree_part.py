@@ -167,7 +167,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
             self,
             trees=[number_of_classes(one, corpus) for one in self.trees],
             classes=[number_of_classes(one, corpus) for one in self.classes],
-            events=self.events or max(min(corpus.n_events, 50_000), min(600_000, corpus.n_events // 4)),
+            events=self.events or max(min(corpus.n_events, 50_000), min(300_000, corpus.n_events // 4)),
         )
 
     def efforts(self) -> dict[int, str]:
