@@ -328,6 +328,13 @@ def _as_table(mixture: Mixture) -> str:
             f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half"
             + (" (slightly optimistic: state weights were fitted on both halves)" if both else "")
         )
+    for tuning in (part.training_info.get("tuning") for part in mixture.parts):
+        if tuning is not None:
+            figures = ", ".join(f"{name} {one:,.2f}" for name, one in tuning["while_tuning"].items())
+            lines.append(
+                "      optimistic: weights were tuned on this text; one tree, each word before it was learned "
+                f"from: {figures}"
+            )
     return "\n".join(lines)
 
 
