@@ -43,7 +43,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     assert "on the held-out text" in err
     if recipe == "best":
         assert "WordTreeModel(" in err
-        assert "optimistic: weights were tuned on this text" in err
+        assert "weights were tuned on this text, so the figure above is optimistic" in err
     else:
         assert "ClusteredModel(" in err
         assert "on the other half (slightly optimistic: state weights were fitted on both halves)" in err

@@ -253,11 +253,11 @@ def test_what_cannot_be_trained() -> None:
         (Chain.parse, "count: w-1", "'count:' cannot be read"),
         (Chain.parse, "r-9", "at most 8 rare words"),
         (Chain.parse, "w-100", "cannot be read"),
-        (Cache.parse, "", "has no decay between 0 and 1"),
-        (Cache.parse, "w-1", "has no decay between 0 and 1"),
-        (Cache.parse, "w-1 1.0", "has no decay between 0 and 1"),
-        (Cache.parse, "0.0", "has no decay between 0 and 1"),
-        (Cache.parse, "0.9 w-1", "has no decay between 0 and 1"),
+        (Cache.parse, "", "has no decay from 0.01 to 1"),
+        (Cache.parse, "w-1", "has no decay from 0.01 to 1"),
+        (Cache.parse, "w-1 1.0", "has no decay from 0.01 to 1"),
+        (Cache.parse, "0.0", "has no decay from 0.01 to 1"),
+        (Cache.parse, "0.9 w-1", "has no decay from 0.01 to 1"),
         (Cache.parse, "x-1 0.9", "the value 'x-1' cannot be read"),
     ],
 )
@@ -275,7 +275,7 @@ def test_chains_and_caches_are_written_as_they_are_read(text: str) -> None:
     assert parse(str(parse(text))) == parse(text)
 
 
-@pytest.mark.parametrize("decay", [0.00001, 0.9999123, 0.9999999, 0.999999999])
+@pytest.mark.parametrize("decay", [0.010001, 0.9999123, 0.9999999, 0.999999999])
 def test_decays_are_written_in_full(decay: float) -> None:
     cached = Cache((), decay)
     assert Cache.parse(str(cached)) == cached
@@ -382,7 +382,7 @@ def test_states_of_another_model_are_refused() -> None:
     train, _, _ = texts()
     other = train_word_tree(train.sentences(0, 50), chains=["w-1"], caches=["0.9"], n_events=100)
     state = other.with_history("adaptive").start()
-    with pytest.raises(ValueError, match="cache of another model"):
+    with pytest.raises(ValueError, match="state is not one of"):
         model().with_history("adaptive").score("c0w0", state=state)
 
 

@@ -95,7 +95,8 @@ TREE = "codes of the words are not those of a"
         (with_level(0, lambda of: of[:-1].copy()), SIZE),
         (with_level(2, []), "each tree needs its long lists"),
         (with_level(2, lambda of: of[:1]), "each tree needs its long lists"),
-        (with_level(4, [[0.5, 0.5]]), "three discounts"),
+        (with_level(4, [[0.5, 0.5]]), "each tree needs its discounts"),
+        (with_level(4, [[0.5, 0.5]] * 2), "three discounts"),
         (with_lists(0, lambda of: of[:-1].copy()), "different long lists"),
         (with_lists(0, lambda of: changed(of, 0, 1)), FOLLOW),
         (with_lists(0, lambda of: changed(of, 1, 2**62)), FOLLOW),
@@ -365,6 +366,14 @@ def test_bad_long_lists_are_not_divided(name: str, value: object, message: str) 
     _core.divide_long_lists(**LISTS)
     with pytest.raises(ValueError, match=message):
         _core.divide_long_lists(**LISTS | {name: value})
+
+
+def test_codes_that_fill_the_space_but_are_no_tree() -> None:
+    # Lengths 2, 1, 2 sum to a whole tree, but the path of length 1 would cross its middle.
+    codes, lengths = ids([0, 0, 0x40000000, 0xC0000000]), np.array([2, 0, 1, 2], np.uint8)
+    lists = {"begins": np.array([0, 1]), "words": ids([0]), "counts": ids([1]), "contexts": ids([1])}
+    with pytest.raises(ValueError, match=TREE):
+        _core.divide_long_lists(**LISTS | lists | {"codes": codes, "lengths": lengths})
 
 
 def test_bad_events_are_not_counted() -> None:

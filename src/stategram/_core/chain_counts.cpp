@@ -140,6 +140,7 @@ auto count_chain_level(In<std::uint64_t> hashes, In<std::uint32_t> words,
     std::vector<std::uint32_t> directory;
     std::vector<std::int64_t> long_begins{0};
     int bucket_bits = 1;
+    BigArray<std::uint8_t> entries;  // on large pages
     {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
@@ -204,7 +205,9 @@ auto count_chain_level(In<std::uint64_t> hashes, In<std::uint32_t> words,
             require(at <= UINT32_MAX, "a level of a chain is larger than 16 GB");
             directory.push_back(static_cast<std::uint32_t>(at));
         }
-        all.entries.shrink_to_fit();
+        entries = BigArray<std::uint8_t>(all.entries.size());
+        std::copy(all.entries.begin(), all.entries.end(), entries.data());
+        all.entries = {};
     }
     std::vector<std::uint32_t> long_words, long_counts, long_contexts;
     for (const Follower& one : all.long_followers) {
@@ -212,7 +215,7 @@ auto count_chain_level(In<std::uint64_t> hashes, In<std::uint32_t> words,
         long_counts.push_back(one.count);
         long_contexts.push_back(one.contexts);
     }
-    return std::tuple(to_numpy(std::move(directory)), to_numpy(std::move(all.entries)),
+    return std::tuple(to_numpy(std::move(directory)), to_numpy(std::move(entries)),
                       to_numpy(std::move(long_begins)), to_numpy(std::move(long_words)),
                       to_numpy(std::move(long_counts)), to_numpy(std::move(long_contexts)), all.contexts,
                       all.ngrams, std::tuple(all.seen_in[0], all.seen_in[1]));

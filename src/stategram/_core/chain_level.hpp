@@ -197,7 +197,6 @@ class LongWalk {
         if (at_ >= end_) throw std::invalid_argument("a long list is cut off");
         return lists_->records[at_];
     }
-    bool is_leaf() const { return record().node == no_value; }
 
     // From a node where words part to one of its sides.
     void go_left() {

@@ -1,7 +1,6 @@
 #include "left_out.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace stategram {
@@ -51,6 +50,8 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
         const FoundList list = evidence.level(slot).view.find(hash);
         const auto group = static_cast<std::uint32_t>(list_begins.size());
         list_begins.push_back(static_cast<std::uint32_t>(followers.size()));
+        // Another context may be found in place of one that was too rare to be kept.
+        bool is_ours = static_cast<bool>(list);
         while (at < order.size() && hashes[order[at]] == hash) {
             LeftFollower one{words[begin_ + order[at]], 0, 0, 0};
             const std::size_t first = at;
@@ -65,11 +66,14 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
                     one.contexts += is_gone[i];
             }
             // A context too rare to be kept has no other events.
-            one.types = !list || evidence.count(slot, list, one.word) <= one.count;
+            const std::uint32_t found = list ? evidence.count(slot, list, one.word) : one.count;
+            is_ours = is_ours && found >= one.count;
+            one.types = found <= one.count;
             for (std::size_t k = first; k < at; ++k)
                 gone_here[order[k]] = static_cast<std::uint8_t>(one.types);
-            if (list) followers.push_back(one);
+            followers.push_back(one);
         }
+        if (!is_ours) followers.resize(list_begins.back());
     }
     list_begins.push_back(static_cast<std::uint32_t>(followers.size()));
     is_gone = std::move(gone_here);

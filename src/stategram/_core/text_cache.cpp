@@ -38,7 +38,8 @@ TextCache::TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<C
       scale_(caches_.size(), 1.0),
       masses_(caches_.size()) {
     for (std::size_t c = 0; c < caches_.size(); ++c) {
-        require(caches_[c].decay > 0 && caches_[c].decay < 1, "the decay of a cache is not between 0 and 1");
+        require(caches_[c].decay >= 0.01 && caches_[c].decay < 1,
+                "the decay of a cache is not between 0.01 and 1");
         for (const std::uint32_t stream : caches_[c].streams)
             require(stream < evidence_->n_streams(), "a cache has a value that is not there");
         if (!caches_[c].streams.empty()) {

@@ -123,7 +123,9 @@ class TreeEvidence {
     void prefetch_buckets(const EventContexts& contexts) const;
     void find(EventContexts& contexts) const;
     void prefetch_long_begins(const EventContexts& contexts) const;
-    void prefetch_long_lists(const EventContexts& contexts) const;
+    // Fetches what the walks down all long lists to a word will read: one step of each at a time, so that
+    // they wait for memory together.
+    void prefetch_walks(std::uint32_t word, const EventContexts& contexts) const;
 
     // Fills the rows of an event for each tree; `left` has for each slot what to take out, or is null.
     void collect(std::uint32_t word, const EventContexts& contexts, std::size_t n_chains,

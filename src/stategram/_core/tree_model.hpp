@@ -97,9 +97,9 @@ class TreeModel {
                 evidence_->find(contexts(ahead - 3));
                 evidence_->prefetch_long_begins(contexts(ahead - 3));
             }
-            if (ahead >= begin + 4 && ahead - 4 < end) evidence_->prefetch_long_lists(contexts(ahead - 4));
             if (ahead < begin + look_ahead) continue;
             const std::size_t event = ahead - look_ahead;
+            evidence_->prefetch_walks(text.words[event], contexts(event));
             if (sources.left) sources.left->lists(event, scratch.left);
             evidence_->collect(text.words[event], contexts(event), n_chains,
                                sources.left ? scratch.left.data() : nullptr, scratch.rows.data());
@@ -132,7 +132,7 @@ class TreeModel {
                std::uint64_t seed, ThreadPool& pool, std::vector<Scratch>& scratch, Learner& learner) const;
 
  private:
-    static constexpr std::size_t look_ahead = 5;
+    static constexpr std::size_t look_ahead = 4;
 
     void copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
                          Scratch& scratch) const;

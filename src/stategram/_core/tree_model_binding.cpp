@@ -324,7 +324,8 @@ class TreeModelKernel {
         }
         level.discount = static_cast<float>(discount);
         level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
-        for (std::size_t t = 0; t < discounts.size() && t < n_trees; ++t) {
+        require(discounts.empty() || discounts.size() == n_trees, "each tree needs its discounts");
+        for (std::size_t t = 0; t < discounts.size(); ++t) {
             require(discounts[t].size() == 3, "a level needs three discounts");
             for (std::size_t k = 0; k < 3; ++k) level.discounts[t][k] = static_cast<float>(discounts[t][k]);
         }
@@ -333,12 +334,7 @@ class TreeModelKernel {
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
                                      const std::vector<In<float>>& weights, CacheHandle* cache) const {
-        check_weights(history, weights);
-        check_cache(history, cache);
-        require(streams.size() == evidence_->n_streams() && of_class < model_->n_classes(),
-                "the history needs a value of each stream");
-        for (const Words& stream : streams)
-            require(stream.size() > 0, "the history needs a value of each stream");
+        check_history(streams, of_class, history, weights, cache);
         EventContexts contexts{std::vector<std::uint64_t>(evidence_->n_slots()),
                                std::vector<FoundList>(evidence_->n_slots())};
         const std::size_t n_chains = evidence_->n_chains(history > 0);

@@ -22,8 +22,9 @@ WordTree::WordTree(const std::uint32_t* codes, const std::uint8_t* lengths, std:
     for (std::uint32_t rank = 0; rank < words_.size(); ++rank) {
         const std::uint32_t word = words_[rank];
         ranks_[word] = rank;
-        require(codes_[word] == end, "the codes of the words are not those of a tree");
-        end += std::uint64_t{1} << (max_depth - lengths_[word]);
+        const std::uint64_t width = std::uint64_t{1} << (max_depth - lengths_[word]);
+        require(codes_[word] == end && end % width == 0, "the codes of the words are not those of a tree");
+        end += width;
     }
     require(end == std::uint64_t{1} << max_depth, "the codes of the words are not those of a whole tree");
 

@@ -14,7 +14,7 @@ from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model
-from stategram.text import BEGIN, UNKNOWN, read_all
+from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, read_all
 
 
 @dataclass(frozen=True)
@@ -109,22 +109,19 @@ def _histories() -> Iterator[str]:
 
 def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -> _Prediction:
     state = model.state_after(history, sentence_start=sentence_start)
-    probabilities = model.distribution(state)
-    best = np.argsort(-probabilities, kind="stable")
-    best = best[best != BEGIN][:top]
-    words = [model.vocabulary.word(id) for id in best.tolist()]
-    chosen = probabilities[best]
-    orders = [model.advance(state, word).order for word in words]
+    found = [one for one in model.predict(state, top + 1) if one[0] != SPECIAL_WORDS[BEGIN]][:top]
+    words, chosen = zip(*found, strict=True)
+    orders: list[int | None] = [None] * len(words)
     matched = None
-    if orders[0] is not None:
+    if model.advance(state, words[0]).order is not None:
+        orders = [model.advance(state, word).order for word in words]
         matched = int(model.state_features(state, ["length"])["length"])
     return _Prediction(
         history=history,
         unknown=[word for word in history if model.vocabulary.id(word) == UNKNOWN],
         matched=matched,
         words=[
-            _NextWord(*one)
-            for one in zip(words, chosen.tolist(), np.cumsum(chosen).tolist(), orders, strict=True)
+            _NextWord(*one) for one in zip(words, chosen, np.cumsum(chosen).tolist(), orders, strict=True)
         ],
     )
 

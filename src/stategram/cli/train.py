@@ -332,8 +332,8 @@ def _as_table(mixture: Mixture) -> str:
         if tuning is not None:
             figures = ", ".join(f"{name} {one:,.2f}" for name, one in tuning["while_tuning"].items())
             lines.append(
-                "      optimistic: weights were tuned on this text; one tree, each word before it was learned "
-                f"from: {figures}"
+                "      weights were tuned on this text, so the figure above is optimistic; a single tree, "
+                f"scoring each word before learning from it: {figures}"
             )
     return "\n".join(lines)
 

@@ -14,7 +14,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
-from stategram.contexts import ContextDefinition
+from stategram.contexts import ContextDefinition, check_tags, file_of_tags
 from stategram.counts import count_bigrams
 from stategram.errors import UsageError
 from stategram.experiments.recipe_part import (
@@ -32,7 +32,7 @@ from stategram.experiments.training import ClassSource, TagSource, Training
 from stategram.models import Cache, Chain, Value, ValueSources, WordTree, WordTreeModel, build_word_tree
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus
+from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -158,14 +158,23 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
                         _check_value(value, len(self.classes), len(self.states))
 
     def files(self) -> list[tuple[str, str]]:
-        """Return the class files that it needs."""
-        return [file for one in (*self.trees, *self.classes) for file in class_file(one)]
+        """Return the class files and the file of tags that it needs."""
+        tags = file_of_tags(self.tags) if self.tags else None
+        classes = [file for one in (*self.trees, *self.classes) for file in class_file(one)]
+        return classes + ([("tags", tags)] if tags else [])
+
+    def check_files(self) -> None:
+        """Look into the files that it needs."""
+        super().check_files()
+        if self.tags is not None:
+            check_tags(self.tags)
 
     def resolve(self, corpus: Corpus) -> WordTreePart:
         """Fill in the numbers that follow from the text."""
         return msgspec.structs.replace(
             self,
-            trees=[number_of_classes(one, corpus) for one in self.trees],
+            # Of a small text, several would be the same.
+            trees=list(dict.fromkeys(number_of_classes(one, corpus) for one in self.trees)),
             classes=[number_of_classes(one, corpus) for one in self.classes],
             events=self.events or max(min(corpus.n_events, 50_000), min(300_000, corpus.n_events // 4)),
         )
@@ -178,11 +187,11 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         """Train the model."""
         training.forget_contexts()
         labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
-        states = self._states(training, labels, subprogress(progress, 0.2, 0.3))
+        states = self._states(training, subprogress(progress, 0.2, 0.3))
         training.forget_contexts()
         corpus, counts = training.corpus, training.corpus.word_counts
         is_rare = (counts < self.rare * corpus.n_events) & (counts > 0)
-        is_rare[:3] = False
+        is_rare[: len(SPECIAL_WORDS)] = False
         if self.tags is not None:
             labels["t"] = training.tags(TagSource(self.tags)).labels.astype(np.uint32)
         trees = self._trees(training, subprogress(progress, 0.3, 0.4))
@@ -217,9 +226,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
                 labels[f"g{number}"] = of_ids.astype(np.uint32)
         return labels, ended_early
 
-    def _states(
-        self, training: Training, labels: dict[str, NDArray[np.uint32]], progress: Progress | None
-    ) -> tuple[StateTree, ...]:
+    def _states(self, training: Training, progress: Progress | None) -> tuple[StateTree, ...]:
         found = []
         for number, text in enumerate(self.states):
             definition, n_states, classes = _parse_states(text, len(self.classes))

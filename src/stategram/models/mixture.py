@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
-from stategram.models.model import HISTORIES, Description, Model, Text, split_words
+from stategram.models.model import HISTORIES, Description, History, Model, Text, split_words
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
@@ -258,6 +258,16 @@ class Mixture(Model):
         for weight, part, of_part in zip(weights, self._aligned, state.value, strict=True):
             total += weight * part.distribution_after(of_part)
         return total
+
+    def predict(
+        self, history: History, top: int = 10, *, sentence_start: bool = True
+    ) -> list[tuple[str, float]]:
+        """Return the most probable next words with their probabilities, the most probable first."""
+        if len(self.parts) > 1:
+            return super().predict(history, top, sentence_start=sentence_start)
+        if not isinstance(history, State):
+            history = self.state_after(history, sentence_start=sentence_start)
+        return self.parts[0].predict(history.value[0], top)
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
         """Return a random history of a random part."""

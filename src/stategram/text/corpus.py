@@ -116,6 +116,8 @@ class Corpus:
         """
         starts = self.sentence_starts[begin : end + 1]
         first, last = np.searchsorted(self.document_starts, (begin, end))
+        if end == self.n_sentences:  # what follows the text may start a document
+            last = len(self.document_starts)
         return replace(
             self,
             ids=self.ids[starts[0] : starts[-1]],

@@ -74,8 +74,8 @@ class Cache:
     def parse(cls, text: str) -> Cache:
         """Parse a cache such as ``w-1 0.9995``: the values of its context, and its decay."""
         *values, decay = text.split() or [""]
-        if not _DECAY.fullmatch(decay) or not 0 < float(decay) < 1:
-            raise UsageError(f"the cache {text!r} has no decay between 0 and 1; write it as w-1 0.9995")
+        if not _DECAY.fullmatch(decay) or not 0.01 <= float(decay) < 1:
+            raise UsageError(f"the cache {text!r} has no decay from 0.01 to 1; write it as w-1 0.9995")
         return cls(tuple(map(Value.parse, values)), float(decay))
 
     def __str__(self) -> str:

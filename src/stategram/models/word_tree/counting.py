@@ -73,8 +73,8 @@ def count_chain(
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
     """Count the contexts of all levels of a chain; from level 2 on, those of `min_count` events or more."""
-    if corpus.n_events >= 2**32 - 1:
-        raise UsageError("a word tree needs a text of fewer than 4,294,967,295 events; give a part of it")
+    if corpus.n_events >= 2**31:
+        raise UsageError("a word tree needs a text of fewer than 2,147,483,648 events; give a part of it")
     threads = Resources.current().threads
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
     levels = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -97,6 +97,10 @@ class Evidence:
             for levels in self.counts
         )
         return replace(self, counts=counts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without the kernel, which is made again where it is needed.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @cached_property
     def values(self) -> list[Value]:

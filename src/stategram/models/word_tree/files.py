@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from stategram.contexts import ContextDefinition
@@ -17,6 +18,8 @@ from stategram.models.word_tree.values import ValueSources, values_of
 from stategram.storage import Folder
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
+_MAX_DISCOUNT = 3
+_Discounts = TypeVar("_Discounts", float, NDArray[Any])
 _LONG_LISTS = ("begins", "records", "bytes")
 
 
@@ -70,8 +73,10 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
     )
     labels = {str(name): words[f"labels-{name}"] for name in manifest["labels"]}
     for array in (*labels.values(), words["is_rare"], words["counts"], words["contexts"]):
-        if array.shape != (n_words,):
+        if array.shape != (n_words,) or array.dtype not in (np.uint32, np.bool_):
             raise ValueError("its words are not those of its vocabulary")
+    if words["is_rare"].dtype != np.bool_:
+        raise ValueError("its rare words cannot be told from others")
     sources = ValueSources(labels, states, words["is_rare"])
     chains = tuple(Chain.parse(str(entry["chain"])) for entry in manifest["chains"])
     caches = tuple(map(Cache.parse, map(str, manifest["caches"])))
@@ -123,11 +128,17 @@ def _read_levels(
             ),
             int(entry["contexts"]),
             int(entry["ngrams"]),
-            float(entry["discount"]),
-            arrays[f"discounts-{number}"],
+            _checked(float(entry["discount"])),
+            _checked(arrays[f"discounts-{number}"]),
         )
         for number, entry in enumerate(entries)
     )
+
+
+def _checked(discounts: _Discounts) -> _Discounts:
+    if not np.all((np.asarray(discounts) >= 0) & (np.asarray(discounts) <= _MAX_DISCOUNT)):
+        raise ValueError("a discount is not a number from 0 to 3")
+    return discounts
 
 
 def _write_states(states: StateTree) -> dict[str, NDArray[Any]]:

@@ -26,8 +26,9 @@ _log = logging.getLogger(__name__)
 
 # The rate of Adagrad in each pass over the blocks, and in the passes over the held-out text.
 _RATES = (0.03, 0.006)
-_TUNING_RATES = (0.03, 0.03)
+_TUNING_RATES = (0.02,)
 _EVENTS_PER_BLOCK = 4000
+_MIN_BLOCK = 200
 _EVENTS_PER_TUNING_BLOCK = 500
 # Enough to tune on: a part of a longer held-out text is taken, evenly.
 _TUNING_EVENTS = 250_000
@@ -68,7 +69,8 @@ def learn_weights(
     """Learn the weights of all histories on about `n_events` events of the training text."""
     learner = _Learner(evidence, seed)
     random = np.random.default_rng(seed)
-    blocks = _blocks(corpus, _EVENTS_PER_BLOCK)
+    # Of a small text, a block is a small part too.
+    blocks = _blocks(corpus, min(_EVENTS_PER_BLOCK, max(_MIN_BLOCK, corpus.n_events // 20)))
     order = random.permutation(len(blocks))
     sizes = np.array([corpus.sentence_starts[one.end] - corpus.sentence_starts[one.begin] for one in blocks])
     n_blocks = int(np.searchsorted(np.cumsum(sizes[order]), n_events)) + 1
@@ -78,6 +80,11 @@ def learn_weights(
         step = subprogress(progress, number * 0.4, (number + 1) * 0.4)
         result = learner.learn(corpus, chosen, rate, leave_out=True, progress=step)
         info["left_out_perplexity"] = learner.perplexities(result)
+    if result.events == 0:
+        _log.warning(
+            "no weights could be learned from the training text: without a part of it, too few of its words "
+            "are left; give a longer text, of more than one sentence"
+        )
     if heldout is not None:
         info["tuning"] = _tune(learner, heldout, subprogress(progress, 0.8, 1.0))
     return Weights(learner.by_history(), info)
@@ -88,10 +95,10 @@ def _tune(learner: _Learner, heldout: Corpus, progress: Progress | None) -> dict
     blocks = _blocks(heldout, _EVENTS_PER_TUNING_BLOCK)[:: -(-heldout.n_events // _TUNING_EVENTS)]
     before = learner.copy()
     # A rate of 0 learns nothing: what is returned is how well the weights predict.
-    result = learner.learn(heldout, blocks, 0.0, leave_out=False, progress=subprogress(progress, 0.0, 0.3))
+    result = learner.learn(heldout, blocks, 0.0, leave_out=False, progress=subprogress(progress, 0.0, 0.4))
     static = result
     for number, rate in enumerate(_TUNING_RATES):
-        step = subprogress(progress, 0.3 + number * 0.35, 0.65 + number * 0.35)
+        step = subprogress(progress, 0.4, 1.0)
         tuned = learner.learn(heldout, blocks, rate, leave_out=False, progress=step)
         if number == 0:
             result = tuned  # of events that were not yet learned from

@@ -219,7 +219,11 @@ class WordTreeModel(Model):
 
     def _past(self, state: State) -> tuple[Past, _Words | None]:
         """Return what a state of this model and history holds."""
-        past, words = state.value
+        past, words = (
+            state.value if isinstance(state.value, tuple) and len(state.value) == 2 else (None, None)
+        )
+        if not isinstance(past, Past) or not isinstance(words, _Words | None):
+            raise UsageError(f"the state is that of another model than {self!r}; begin with its start()")
         if (words is not None) != (self.history == "adaptive") or (
             words and words.evidence is not self.evidence
         ):
@@ -245,6 +249,8 @@ class WordTreeModel(Model):
         n_trees = len(self.evidence.trees)
         found = np.empty((n_trees, corpus.n_events))
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            if begin:  # a piece begins with a sentence
+                past = Past(rare=past.rare)
             streams, classes = self.evidence.inputs(piece, past)
             is_begin = piece.ids == BEGIN  # which is never predicted
             log_probs = self.evidence.kernel.score(
@@ -312,6 +318,8 @@ class WordTreeModel(Model):
             history = self.state_after(history, sentence_start=sentence_start)
         past, words = self._past(history)
         id = self.vocabulary.id(word)
+        if id == BEGIN:
+            raise UsageError("<s> is never predicted; give another word")
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
         kernel, weights = self.evidence.kernel, list(self.weights[self.history])
         found = kernel.contributions(
@@ -387,7 +395,9 @@ class WordTreeModel(Model):
             if any(one.shape != (n_weights,) or one.dtype != np.float32 for one in weights[history]):
                 raise ValueError("its weights do not fit its inputs")
             of_trees = tree_weights[history]
-            if of_trees.shape != (len(evidence.trees),) or not np.isclose(of_trees.sum(), 1, atol=1e-9):
+            if of_trees.shape != (len(evidence.trees),) or of_trees.dtype != np.float64:
+                raise ValueError("its trees do not have a weight each")
+            if not (of_trees >= 0).all() or not np.isclose(of_trees.sum(), 1, atol=1e-9):
                 raise ValueError("the weights of its trees do not sum to one")
         return cls(vocabulary, evidence, weights, tree_weights, **common)
 
@@ -409,3 +419,6 @@ class _Words:
 
     cache: _core.TextCache
     evidence: Evidence
+
+    def __deepcopy__(self, memo: object) -> _Words:
+        return self

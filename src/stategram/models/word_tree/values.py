@@ -142,7 +142,7 @@ class ValueSources:
         past = Past()
         for begin, piece in corpus.pieces():
             (found[begin : begin + piece.n_events],) = self.streams([value], piece, past)
-            past = self.after(piece, past, 1)
+            past = Past(rare=self.after(piece, past, 1).rare)  # a piece begins with a sentence
         return found
 
     def after(self, corpus: Corpus, past: Past, reach: int) -> Past:
