@@ -276,16 +276,6 @@ void TreeEvidence::hash(const std::uint32_t* const* streams, std::size_t event, 
     std::fill(contexts.hashes.begin() + static_cast<std::ptrdiff_t>(end), contexts.hashes.end(), 0U);
 }
 
-void TreeEvidence::prefetch_directories(const EventContexts& contexts) const {
-    for (std::size_t slot = 0; slot < levels_.size(); ++slot)
-        if (contexts.hashes[slot] != 0) levels_[slot].view.prefetch_directory(contexts.hashes[slot]);
-}
-
-void TreeEvidence::prefetch_buckets(const EventContexts& contexts) const {
-    for (std::size_t slot = 0; slot < levels_.size(); ++slot)
-        if (contexts.hashes[slot] != 0) levels_[slot].view.prefetch_bucket(contexts.hashes[slot]);
-}
-
 void TreeEvidence::find(EventContexts& contexts) const {
     for (const ChainView& chain : chains_) {
         bool is_known = true;  // no context is more frequent than one of its first values
@@ -293,70 +283,6 @@ void TreeEvidence::find(EventContexts& contexts) const {
             is_known = is_known && contexts.hashes[slot] != 0;
             contexts.lists[slot] = is_known ? levels_[slot].view.find(contexts.hashes[slot]) : FoundList{};
             is_known = is_known && contexts.lists[slot];
-        }
-    }
-}
-
-template <typename Use>
-void TreeEvidence::for_long_lists(const EventContexts& contexts, const Use& use) const {
-    for (std::size_t slot = 0; slot < levels_.size(); ++slot) {
-        const FoundList& list = contexts.lists[slot];
-        if (!list || !list.is_long()) continue;
-        for (const LongLists& lists : levels_[slot].view.long_lists) use(lists, list.long_list);
-    }
-}
-
-void TreeEvidence::prefetch_long_begins(const EventContexts& contexts) const {
-    for_long_lists(contexts,
-                   [](const LongLists& lists, std::uint32_t number) { prefetch(&lists.begins[number]); });
-}
-
-void TreeEvidence::prefetch_walks(std::uint32_t word, const EventContexts& contexts) const {
-    struct Walk {
-        const LongLists* lists;
-        std::size_t at, end, tree;
-        int depth;
-    };
-    constexpr std::size_t max_walks = 256;
-    Walk walks[max_walks];
-    std::size_t n = 0;
-    for (std::size_t slot = 0; slot < levels_.size() && n + trees_.size() <= max_walks; ++slot) {
-        const FoundList& list = contexts.lists[slot];
-        if (!list || !list.is_long()) continue;
-        for (std::size_t t = 0; t < trees_.size(); ++t) {
-            const LongLists& lists = levels_[slot].view.long_lists[t];
-            walks[n++] = {&lists, static_cast<std::size_t>(lists.begins[list.long_list]) + 1,
-                          static_cast<std::size_t>(lists.begins[list.long_list + 1]), t, 0};
-            prefetch(&lists.records[walks[n - 1].at - 1]);
-            prefetch(&lists.records[walks[n - 1].at]);
-        }
-    }
-    while (n > 0) {
-        for (std::size_t i = 0; i < n;) {
-            Walk& walk = walks[i];
-            const WordTree& tree = trees_[walk.tree];
-            bool goes_on = walk.at < walk.end && walk.depth < tree.length(word);
-            if (goes_on) {
-                const LongRecord& record = walk.lists->records[walk.at];
-                const std::uint32_t* path = tree.path(word);
-                // Nodes of the tree where the words of the list do not part.
-                while (goes_on && record.node != no_value && record.node != path[walk.depth]) {
-                    const bool right = WordTree::bit(tree.code(word), walk.depth);
-                    goes_on = right == (record.node > path[walk.depth]) && ++walk.depth < tree.length(word);
-                }
-                if (goes_on && record.node == no_value) {
-                    prefetch(walk.lists->bytes + record.types);
-                    goes_on = false;
-                } else if (goes_on) {
-                    walk.at += WordTree::bit(tree.code(word), walk.depth) ? std::max(record.skip, 1U) : 1;
-                    ++walk.depth;
-                    if (walk.at < walk.end) prefetch(&walk.lists->records[walk.at]);
-                }
-            }
-            if (goes_on)
-                ++i;
-            else
-                walks[i] = walks[--n];
         }
     }
 }
@@ -495,52 +421,6 @@ std::uint32_t TreeEvidence::count(std::size_t slot, const FoundList& list, std::
     for (std::size_t i = 0; i < n; ++i)
         if (followers[i].word == word) return followers[i].count;
     return 0;
-}
-
-std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t tree_number,
-                                                  std::size_t max_ngrams) const {
-    const LevelView& view = levels_[slot].view;
-    const WordTree& tree = trees_[tree_number];
-    std::array<double, 5> sides{};  // how many sides of nodes have each small count
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> ranked;  // rank, sum of counts up to it
-    // The words [begin, end) are below a node at `depth`; the sides above it are counted already.
-    const auto count_sides = [&](const auto& self, std::size_t begin, std::size_t end, int depth) -> void {
-        const std::uint32_t total = ranked[end - 1].second - (begin == 0 ? 0 : ranked[begin - 1].second);
-        const std::uint32_t first = tree.word_at(ranked[begin].first),
-                            last = tree.word_at(ranked[end - 1].first);
-        const int parting =
-            begin + 1 == end ? tree.length(first) : tree.parting(tree.code(first), tree.code(last));
-        if (total < 5) sides[total] += parting - depth;
-        if (begin + 1 == end) return;
-        std::size_t middle = begin + 1;
-        while (!WordTree::bit(tree.code(tree.word_at(ranked[middle].first)), parting)) ++middle;
-        self(self, begin, middle, parting);
-        self(self, middle, end, parting);
-    };
-    std::size_t ngrams = 0;
-    const std::size_t n_buckets = std::size_t{1} << view.bucket_bits;
-    for (std::size_t bucket = 0; bucket < n_buckets && ngrams < max_ngrams; ++bucket)
-        view.for_each_list(bucket, [&](const FoundList& list) {
-            ranked.clear();
-            read_ranked(slot, tree_number, list, [&](std::uint32_t rank, const Follower& one) {
-                require(ranked.empty() || ranked.back().first < rank, "a list of followers is not in order");
-                ranked.emplace_back(rank, one.count + (ranked.empty() ? 0 : ranked.back().second));
-            });
-            require(!ranked.empty(), "a long list has no words");
-            count_sides(count_sides, 0, ranked.size(), 0);
-            ngrams += ranked.size();
-            return true;
-        });
-    const double ratio = sides[1] / (sides[1] + 2 * sides[2] + 1e-9);
-    const std::array<float, 3> most{0.95F, 1.5F, 2.0F};
-    std::array<float, 3> discounts{};
-    for (std::size_t k = 1; k <= 3; ++k) {
-        const auto number = static_cast<double>(k);
-        const double found =
-            sides[k] > 0 ? number - (number + 1) * ratio * sides[k + 1] / sides[k] : 0.5 * number;
-        discounts[k - 1] = std::min(std::max(static_cast<float>(found), 0.1F), most[k - 1]);
-    }
-    return discounts;
 }
 
 }  // namespace stategram

@@ -152,8 +152,6 @@ class TreeEvidence {
                    ChainEstimates& estimates, const EvidenceRows& rows) const;
 
  private:
-    template <typename Use>
-    void for_long_lists(const EventContexts& contexts, const Use& use) const;
     std::size_t match_depth(std::size_t chain) const {
         return chain < chains_.size() ? chains_[chain].depth() : 0;
     }
