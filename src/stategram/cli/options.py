@@ -181,7 +181,8 @@ _HISTORY = click.option(
     default=HISTORIES[0],
     show_default=True,
     help="How far back MODEL may look: inside the sentence, to earlier sentences of the document too, or "
-    "also into caches of all words so far. Only word tree models look beyond the sentence.",
+    "also into caches of all words so far. It is for word tree models; a cache in a mixture always looks "
+    "back.",
 )
 _ENCODING_ERRORS = click.option(
     "--encoding-errors",
