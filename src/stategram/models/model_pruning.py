@@ -22,6 +22,7 @@ M = TypeVar("M", bound=Model)
 # A size is met if no more than this fraction of it is left unused.
 _UNUSED = 0.001
 _MAX_TRIALS = 20
+_LITTLE = 1e-300
 
 
 def prune_model(
@@ -102,11 +103,12 @@ class _Pruning(Generic[M]):
             )
         if max_ngrams >= len(self.sorted):
             return -math.inf
-        dropped = self.sorted[max_ngrams]
-        kept = self.sorted[: np.searchsorted(-self.sorted, -dropped)]
+        dropped = float(self.sorted[max_ngrams])
+        kept = float(self.sorted[np.searchsorted(-self.sorted, -dropped) - 1])
+        if not math.isfinite(kept):
+            return dropped + abs(dropped) + _LITTLE
         # Between the two: the same are kept whichever way a threshold is rounded.
-        middle = 0.5 * (float(kept[-1]) + float(dropped)) if math.isfinite(kept[-1]) else math.inf
-        return middle if middle > dropped else float(kept[-1])
+        return max(0.5 * (kept + dropped), math.nextafter(dropped, math.inf))
 
     def fitting_worth(
         self, max_size: int, size_of: Callable[[Model], int], progress: Progress | None
