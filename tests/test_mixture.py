@@ -196,12 +196,12 @@ def test_parts_with_other_vocabularies() -> None:
     assert both.training_info["unknown"] == 0
     for history in ("", "the", "a cow", "the zebra"):
         assert both.distribution(history).sum() == pytest.approx(1, abs=1e-6)
-    # dog, sat and <unk> share what <unk> has.
+    # dog and sat share half of what <unk> has.
     aligned = Mixture((first, other), Gate.constant([0.0, 1.0]))
     unknown = other.distribution("the")[0]
     found = aligned.distribution("the")
-    for word in ("dog", "sat", "<unk>"):
-        assert found[aligned.vocabulary.id(word)] == pytest.approx(unknown / 3)
+    for word, part in (("dog", 0.25), ("sat", 0.25), ("<unk>", 0.5)):
+        assert found[aligned.vocabulary.id(word)] == pytest.approx(unknown * part)
     assert found[aligned.vocabulary.id("cow")] == pytest.approx(
         other.distribution("the")[other.vocabulary.id("cow")]
     )

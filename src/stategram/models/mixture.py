@@ -35,8 +35,9 @@ class Mixture(Model):
     ----------
     parts
         The models. The vocabulary has the words of all: first those of the first. Words that a part lacks
-        share the probability of its ``<unk>`` evenly with ``<unk>`` itself, so that its probabilities still
-        sum to one. By a part without ``<unk>``, such as an ARPA file that has none, they are impossible.
+        share one half of the probability of its ``<unk>`` evenly, and ``<unk>`` keeps the other half, so that
+        its probabilities still sum to one. By a part without ``<unk>``, such as an ARPA file that has none,
+        they are impossible.
     gate
         The weights, which may depend on the history.
     training_info
@@ -298,8 +299,8 @@ class _AlignedPart:
     model: Model
     ids: NDArray[np.uint32] | None = None
     """The part's id of each word; None if all are the same."""
-    shared_by: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-    """How many words share the probability of the part's word."""
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
+    """What each word has of the probability of the part's word."""
 
     @classmethod
     def create(cls, model: Model, vocabulary: Vocabulary) -> _AlignedPart:
@@ -314,10 +315,10 @@ class _AlignedPart:
             return self.model.score(corpus, features=features, state=state)
         own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
         scores = self.model.score(own, features=features, state=state)
-        scores.log_probs[:] -= np.log(self.shared_by)[corpus.ids]
+        scores.log_probs[:] += np.log(self.shares)[corpus.ids]
         return scores
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
-        return probabilities if self.ids is None else probabilities[self.ids] / self.shared_by
+        return probabilities if self.ids is None else probabilities[self.ids] * self.shares
