@@ -8,10 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from naive.trie import Ngram, Ngrams
-from stategram import _core
-from stategram.models import NgramTrie
 
-__all__ = ["BEGIN", "models", "random_model", "reader_of"]
+__all__ = ["BEGIN", "models", "random_model"]
 
 BEGIN = 0
 """The id of the word that stands before each sentence."""
@@ -44,7 +42,3 @@ def models() -> st.SearchStrategy[Ngrams]:
     return st.builds(
         random_model, st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.integers(1, 8)
     )
-
-
-def reader_of(trie: NgramTrie) -> _core.TrieReader:
-    return _core.TrieReader(trie.numbers, trie.begins, trie.words, trie.nodes, trie.leaves)
