@@ -94,6 +94,7 @@ Examples:
   stategram classes text.txt -k 500 > classes.tsv
   stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
   stategram classes text.txt -k 500 --format brown -o paths.txt
+  stategram classes text.txt -k 50 --format mkcls -o text.vcb.classes
   stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
   stategram classes new.txt --init classes.tsv -o updated.tsv""",
 )
@@ -271,6 +272,7 @@ def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptio
         vocabulary=corpus.vocabulary,
         lowercase=text.lowercase,
         digits=text.digits,
+        split=text.split,
         encoding_errors=text.encoding_errors,
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]

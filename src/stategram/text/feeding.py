@@ -14,6 +14,8 @@ from stategram.text.reading import BLOCK_SIZE, display_name, read_blocks
 # elsewhere, or in memory, it keeps a U+FEFF there from being taken for another.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
+
 
 @dataclass(frozen=True)
 class Lines:
@@ -57,21 +59,31 @@ def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
 
 def feed_file(
     encoder: TextEncoder, name: str, document_mark: re.Pattern[str] | None
-) -> Iterator[tuple[int, int]]:
-    """Feed a file to an encoder; yield the size of each block and the bytes taken so far."""
+) -> Iterator[tuple[int, int, str | None]]:
+    """Feed a file to an encoder, block by block.
+
+    Yield the size of each block, the bytes taken so far, and where the first white space outside ASCII is, if
+    it is the first that the encoder was fed.
+    """
     if document_mark is not None:
         for lines in read_lines(name):
-            feed_lines(encoder, lines, document_mark)
-            yield len(lines.data), lines.taken
+            yield len(lines.data), lines.taken, feed_lines(encoder, lines, document_mark)
         return
+    before, taken = encoder.wide_spaces, 0
     for block, taken in read_blocks(name):
         _refuse_bad(encoder.feed(block), name)
-        yield len(block), taken
+        yield len(block), taken, None
     _refuse_bad(encoder.end_file(), name)
+    is_first = before == 0 and encoder.wide_spaces > 0
+    yield 0, taken, f"{display_name(name)}:{encoder.wide_space_line}" if is_first else None
 
 
-def feed_lines(encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None) -> None:
-    """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes."""
+def feed_lines(encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None) -> str | None:
+    """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes.
+
+    Return where the first white space outside ASCII is, if none was fed before.
+    """
+    before = encoder.wide_spaces
     data = lines.data.removeprefix(BYTE_ORDER_MARK) if lines.offset == 0 else lines.data
     if document_mark is not None:
         data = _blank_line_at_marks(data, document_mark)
@@ -81,6 +93,12 @@ def feed_lines(encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str
         bad = checker.feed(lines.data) or checker.end_file()
         assert bad is not None
         _refuse_bad((bad[0] + lines.line - 1, bad[1] + lines.offset, bad[2]), lines.name)
+    if before or not encoder.wide_spaces:
+        return None
+    text = lines.data.decode(errors="replace")
+    found = _WIDE_SPACE.search(text)
+    assert found is not None
+    return f"{display_name(lines.name)}:{lines.line + text.count(chr(10), 0, found.start())}"
 
 
 def compile_mark(document_mark: str | None) -> re.Pattern[str] | None:
