@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from naive.trie import Ngram, Ngrams
 from stategram import _core
-from stategram.models import NgramTrie
+from stategram.models import NgramModel, NgramTrie
+from stategram.text import Vocabulary
 
-__all__ = ["BEGIN", "models", "random_model", "reader_of"]
+__all__ = ["BEGIN", "model_of", "models", "random_model", "reader_of"]
 
 BEGIN = 0
 """The id of the word that stands before each sentence."""
@@ -44,6 +45,11 @@ def models() -> st.SearchStrategy[Ngrams]:
     return st.builds(
         random_model, st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.integers(1, 8)
     )
+
+
+def model_of(ngrams: Ngrams) -> NgramModel:
+    """Return a model of at least three words, of which the first are the special words."""
+    return NgramModel(Vocabulary.from_words(f"w{id}" for id in range(3, ngrams.n_words)), ngrams.trie())
 
 
 def reader_of(trie: NgramTrie) -> _core.TrieReader:

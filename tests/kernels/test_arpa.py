@@ -126,14 +126,16 @@ def test_the_kernel_reads_as_its_twin_whatever_the_blocks_and_the_order(
 
 def write(words: list[str], trie: NgramTrie, step: int, threads: int = 1) -> str:
     encoded = [word.encode() for word in words]
+    plain = trie.plain()
     writer = ArpaWriter(
         np.frombuffer(b"".join(encoded), np.uint8),
         np.cumsum([0, *map(len, encoded)], dtype=np.int64),
-        trie.numbers,
-        trie.begins,
-        trie.words,
-        trie.nodes.reshape(-1),
-        trie.leaves.reshape(-1),
+        plain.numbers,
+        plain.begins,
+        plain.words,
+        plain.log_probs,
+        plain.backoffs,
+        plain.first_child,
         threads,
     )
     text = "\\data\\\n" + "".join(f"ngram {k}={n}\n" for k, n in enumerate(trie.sizes, 1))
@@ -150,6 +152,11 @@ def test_what_is_written_is_read_to_seven_digits(given_model: tuple[int, Model],
     again, copy, reader = read([text.encode()])
     assert again == words
     assert reader.inserted == 0
+    # Positions of words in the section of 1-grams order all the others, as IRSTLM expects.
+    _, written = naive.arpa.read(text)
+    places = {ngram[0]: i for i, ngram in enumerate(written.log_probs) if len(ngram) == 1}
+    order = [(len(ngram), *(places[word] for word in ngram)) for ngram in written.log_probs]
+    assert order == sorted(order)
     for one, other in zip(arrays(trie)[:3], arrays(copy)[:3], strict=True):
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(trie.nodes[:, 2:], copy.nodes[:, 2:])

@@ -125,6 +125,8 @@ def write_arpa(
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
 
+    All n-grams are in the order of the words in the section of 1-grams, which is that of the vocabulary.
+
     Parameters
     ----------
     place
@@ -154,7 +156,7 @@ def write_arpa(
     \end\
 
     """
-    vocabulary, trie = model.vocabulary, model.trie
+    vocabulary, trie = model.vocabulary, model.trie.plain()
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
             f"the vocabulary has {len(vocabulary)} words and the trie {len(trie.numbers)}; "
@@ -167,8 +169,9 @@ def write_arpa(
             trie.numbers,
             trie.begins,
             trie.words,
-            trie.nodes.reshape(-1),
-            trie.leaves.reshape(-1),
+            trie.log_probs,
+            trie.backoffs,
+            trie.first_child,
             Resources.current().threads,
         )
         with atomic_open(place) as file:

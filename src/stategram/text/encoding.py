@@ -158,7 +158,8 @@ def read_corpus(
         for size, taken, first_wide_space in feed_file(encoder, name, mark):
             n_bytes += size
             wide_space = wide_space or first_wide_space
-            report_bytes(progress, done + taken, total)
+            if size:
+                report_bytes(progress, done + taken, total)
         done += taken
     corpus = options.corpus(encoder, tuple(names), n_bytes, wide_space)
     if corpus.n_events == 0:

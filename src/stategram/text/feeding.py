@@ -63,7 +63,7 @@ def feed_file(
     """Feed a file to an encoder, block by block.
 
     Yield the size of each block, the bytes taken so far, and where the first white space outside ASCII is, if
-    it is the first that the encoder was fed.
+    it is the first that the encoder was fed; that may be known only after the last block, with a size of 0.
     """
     if document_mark is not None:
         for lines in read_lines(name):
