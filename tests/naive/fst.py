@@ -29,13 +29,15 @@ class Acceptor:
         return cls(int(lines[0][0]), arcs, final)
 
     def exact(self, labels: list[int], backoff: int) -> float:
-        """The weight of a sentence if back-off arcs are failure transitions, taken where nothing else fits."""
+        """The weight of a sentence if back-off arcs are taken where nothing else fits, and only there."""
         state, total = self.start, 0.0
         for label in [*labels, None]:
             while True:
                 if label is None and state in self.final:
                     return total + self.final[state]
-                key = (state, label) if label is not None and (state, label) in self.arcs else (state, backoff)
+                key = (
+                    (state, label) if label is not None and (state, label) in self.arcs else (state, backoff)
+                )
                 if key not in self.arcs:
                     return inf
                 state, weight = self.arcs[key]

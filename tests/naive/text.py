@@ -53,7 +53,8 @@ def sentences(
 ) -> tuple[list[list[str]], int]:
     """The sentences that have words, and how many <s> and </s> were dropped."""
     lines = [
-        [normalise(word, lowercase, digits) for word in split(line, ascii_spaces)] for line in text.split("\n")
+        [normalise(word, lowercase, digits) for word in split(line, ascii_spaces)]
+        for line in text.split("\n")
     ]
     dropped = sum(word in ("<s>", "</s>") for line in lines for word in line)
     lines = [[word for word in line if word not in ("<s>", "</s>")] for line in lines]

@@ -179,7 +179,7 @@ def export(
     source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
-        ngram = _ngram_model(source)
+        ngram = _ngram_model(source, "as an ARPA file")
         _note_order(ngram, console)
         with console.step(writing) as progress:
             if closed:
@@ -194,8 +194,8 @@ def export(
             write_class_lm(place, category_ngram, progress=progress)
         console.info(f"      {category_ngram!r}")
     elif fst:
+        ngram = _ngram_model(source, "as an acceptor")
         with console.step(writing) as progress:
-            ngram = _ngram_model(source)
             n_states = write_fst(place, ngram, backoff_symbol=backoff_symbol, progress=progress)
         console.info(f"      {plural(n_states, 'state')}")
     elif states:
@@ -230,13 +230,13 @@ def _metavar(output: str) -> str:
     return "PREFIX" if output in ("class_lm", "fst") else "OUT"
 
 
-def _ngram_model(source: _Source) -> NgramModel:
+def _ngram_model(source: _Source, form: str) -> NgramModel:
     """Return the model if it is one of n-grams, or the part that --part names."""
     if source.part is None and not isinstance(source.model, NgramModel):
         fitting = [str(i) for i, one in source.parts.items() if isinstance(one, NgramModel)]
         hint = f", or one part of it: --part {' or '.join(fitting)}" if fitting else ""
         raise BadDataError(
-            f"{source.name}: {source.model!r}; only a model of n-grams can be written so{hint}"
+            f"{source.name}: {source.model!r}; only a model of n-grams can be written {form}{hint}"
         )
     return source.part_with(NgramModel, "n-grams")
 

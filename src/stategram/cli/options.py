@@ -29,9 +29,9 @@ class TextOptions:
     vocab_file: str | None
     lowercase: bool
     digits: str | None
-    split: Split
     encoding_errors: Literal["strict", "replace"]
     document_mark: str | None = None
+    split: Split = "unicode"
 
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
@@ -45,10 +45,10 @@ class ReadingOptions:
     no_verify: bool
     lowercase: bool | None
     digits: str | None
-    split: Split | None
     encoding_errors: Literal["strict", "replace"] = "strict"
     document_mark: str | None = None
     history_name: str = "sentence"
+    split: Split | None = None
 
 
 class GroupedCommand(click.Command):

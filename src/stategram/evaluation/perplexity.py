@@ -58,9 +58,7 @@ class PerplexityFigures:
     histories: tuple[HistoryFigures, ...] = ()
 
 
-def evaluate(
-    model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False
-) -> PerplexityFigures:
+def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters

@@ -64,7 +64,7 @@ def write_classes(
     format: str = "tsv",
     bit_paths: Sequence[str] | None = None,
 ) -> None:
-    """Write the class of each word, class by class, the most frequent words first (``mkcls``: word by word).
+    """Write the class of each word, class by class, the most frequent words first; ``mkcls`` by word.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     place
         A path, ``-`` for standard input, or a binary stream; plain or compressed.
     format
-        One of ``tsv``, ``mkcls``, ``srilm``, ``brown``, ``json``; by default it is detected as the module says.
+        One of `CLASS_FORMATS`; by default it is detected as the module says.
 
     Raises
     ------

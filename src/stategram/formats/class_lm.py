@@ -1,8 +1,8 @@
 """Category n-gram models as SRILM has them: an ARPA file of classes, and a file of the words in each class.
 
 ``ngram -lm PREFIX.arpa -classes PREFIX.classes -unk -ppl TEXT`` gives every word the probability
-p(class | classes before) p(word | class), as the model does. ``<s>`` and ``</s>`` stand for themselves, and so
-does ``<unk>``, unless other words share its class: then it is a word of that class.
+p(class | classes before) p(word | class), as the model does. ``<s>`` and ``</s>`` stand for themselves, and
+so does ``<unk>``, unless other words share its class: then it is a word of that class.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def write_class_lm(
     """
     arpa_name, classes_name = class_lm_files(prefix)
     names = _class_names(model)
-    with atomic_open(classes_name) as classes_file, atomic_open(arpa_name) as arpa_file:
-        classes_file.write(_class_lines(model, names).encode())
-        vocabulary = Vocabulary.from_encoded([name.encode() for name in names])
-        write_arpa(arpa_file, replace(model.ngram, vocabulary=vocabulary), progress=progress)
+    vocabulary = Vocabulary.from_encoded([name.encode() for name in names])
+    with atomic_open(classes_name) as file:
+        file.write(_class_lines(model, names).encode())
+        write_arpa(arpa_name, replace(model.ngram, vocabulary=vocabulary), progress=progress)
 
 
 def _class_names(model: CategoryNgramModel) -> list[str]:
-    """Return a name for each category, which is no word of the model but for special words alone in theirs."""
+    """Return a name for each category: no word of the model, but for special words alone in theirs."""
     prefix = "CLASS-"
     while any(word.startswith(prefix) for word in model.vocabulary.words):
         prefix += "-"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -79,7 +79,8 @@ class Model(ABC):
         How it was trained and what was found: anything that JSON can hold.
     metadata
         What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized;
-        `split`: at which white space lines were split; `document_mark`: at which lines documents started, None for after blank lines.
+        `split`: at which white space lines were split; `document_mark`: at which lines documents started,
+        None for after blank lines.
 
     """
 

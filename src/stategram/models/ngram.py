@@ -34,7 +34,16 @@ from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Sentences, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    corpus_from_sentences,
+)
 from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]

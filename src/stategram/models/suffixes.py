@@ -35,7 +35,7 @@ def close_suffixes(model: NgramModel) -> NgramModel:
 
 
 class _Keys:
-    """The n-grams of each length as sorted numbers: the place of their start among the shorter ones, and word.
+    """The n-grams of each length as sorted numbers, made of the place of their start and of their last word.
 
     Places are counted from 0 among the n-grams of a length.
     """
@@ -48,7 +48,7 @@ class _Keys:
         return starts.astype(np.uint64) * self.n_words + words
 
     def find(self, starts: NDArray[np.int64], words: NDArray[np.uint32], length: int) -> NDArray[np.int64]:
-        """Return the places of the n-grams that words make of shorter ones, `_MISSING` where there is none."""
+        """Return the places of the n-grams that words make of shorter ones, or `_MISSING`."""
         known = self.of_length[length - 1]
         if not len(known):
             return np.full(len(starts), _MISSING)
@@ -118,7 +118,7 @@ def _with_rows(
     words: Sequence[NDArray[np.uint32]],
     added: Sequence[NDArray[np.uint32]],
 ) -> PlainTrie:
-    """Return a trie with more n-grams, the rows of words in `added`; all their suffixes are there or added."""
+    """Return a trie with more n-grams, the rows of words in `added`, which have all their suffixes."""
     keys = _Keys(len(trie.numbers))
     places = np.zeros(1, np.int64)  # of the old n-grams of a length among the new ones
     all_words, all_log_probs = [trie.words[:1]], [trie.log_probs[:1]]

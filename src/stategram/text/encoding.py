@@ -155,7 +155,7 @@ def read_corpus(
     wide_space = None
     for name in names:
         taken = 0
-        for size, taken, first_wide_space in feed_file(encoder, name, mark):
+        for size, taken, first_wide_space in feed_file(encoder, name, mark, normalization.split):
             n_bytes += size
             wide_space = wide_space or first_wide_space
             if size:
@@ -334,9 +334,7 @@ class EncodingOptions:
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts, document_starts = encoder.encode()
-        stats = ReadStats(
-            files, n_bytes, encoder.replaced, encoder.dropped, encoder.wide_spaces, wide_space
-        )
+        stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped, encoder.wide_spaces, wide_space)
         return Corpus(ids, sentence_starts, vocabulary, stats, document_starts)
 
 

@@ -79,7 +79,7 @@ def _encode(
     lines: Lines, options: EncodingOptions, normalization: Normalization, mark: re.Pattern[str] | None
 ) -> LineBlock:
     encoder = options.encoder()
-    wide_space = feed_lines(encoder, lines, mark)
+    wide_space = feed_lines(encoder, lines, mark, normalization.split)
     corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
     words = normalization.apply(corpus.vocabulary.words)
     normalized = Vocabulary.from_encoded([word.encode() for word in words])

@@ -199,7 +199,7 @@ class Vocabulary:
     def split(self) -> Split:
         """How text in these words is split: ``ascii`` if some of them hold other white space."""
         letters = self.letters.tobytes().decode()
-        return "unicode" if len(letters.split(maxsplit=1)) == 1 else "ascii"
+        return "unicode" if letters.split(maxsplit=1) == [letters] else "ascii"
 
     @cached_property
     def _ids(self) -> dict[str, int]:
