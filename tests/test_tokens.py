@@ -34,7 +34,7 @@ def test_ids_are_words_of_digits() -> None:
         with pytest.raises(UsageError, match="expected a string, or a list of words or of integers"):
             corpus_from_sentences(wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="expected words"):
-        model.predict([1.5])  # type: ignore[list-item]
+        model.predict([1.5])  # type: ignore[arg-type]
 
 
 def test_words_may_hold_white_space_that_is_not_ascii() -> None:
@@ -62,9 +62,7 @@ def test_kenlm_splits_at_the_same_places(tmp_path: Path) -> None:
         assert found.score(line) == pytest.approx(model.score(line).log10_prob, abs=1e-5)
 
 
-def test_white_space_that_splits_words_is_told_once(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_white_space_that_splits_words_is_told_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "plain").write_text("a b\n")
     (tmp_path / "text").write_text("a b\n5\xa0% c\u3000\n\xa0\n", encoding="utf-8")
     for mark in (None, "^a"):
@@ -86,7 +84,7 @@ def test_white_space_that_splits_words_is_told_once(
 def test_words_that_would_be_split_are_refused_by_default() -> None:
     with pytest.raises(UsageError, match="or split='ascii' to keep the word"):
         corpus_from_sentences([["5\xa0%"]])
-    with pytest.raises(UsageError, match="to have it split$"):
+    with pytest.raises(UsageError, match=r"to have it split$"):
         corpus_from_sentences([["5 %"]], split="ascii")
     with pytest.raises(UsageError, match="must be 'unicode' or 'ascii'"):
         corpus_from_sentences(["a"], split="words")  # type: ignore[arg-type]

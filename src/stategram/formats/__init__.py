@@ -6,6 +6,7 @@ from stategram.formats.class_lm import class_lm_files, write_class_lm
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
 from stategram.formats.fst import EPSILON, fst_files, write_fst
 from stategram.formats.models import open_model
+from stategram.formats.vectors import write_vectors
 
 __all__ = [
     "CLASS_FORMATS",
@@ -22,4 +23,5 @@ __all__ = [
     "write_fst",
     "write_model_classes",
     "write_states",
+    "write_vectors",
 ]

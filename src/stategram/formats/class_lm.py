@@ -47,7 +47,7 @@ def write_class_lm(
     >>> with tempfile.TemporaryDirectory() as place:
     ...     write_class_lm(f"{place}/model", model)
     ...     print(pathlib.Path(place, "model.classes").read_text().split()[:3:2])
-    ['CLASS-00001', 'the']
+    ['CLASS-00001', 'cat']
 
     """
     arpa_name, classes_name = class_lm_files(prefix)

@@ -22,9 +22,9 @@ def close_suffixes(model: NgramModel) -> NgramModel:
     Examples
     --------
     >>> from stategram import NgramModel
-    >>> model = NgramModel.train(["a b c a b d", "b c a", "a b c"], order=3, prune=0.02)
+    >>> model = NgramModel.train(["a b c a b d", "b c a", "a b c"], order=3, prune=0.05)
     >>> model.trie.sizes, close_suffixes(model).trie.sizes
-    ((7, 6, 3), (7, 7, 3))
+    ((7, 3, 1), (7, 4, 1))
 
     """
     closed = _closed(model.trie.plain())
