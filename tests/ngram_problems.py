@@ -8,11 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from naive.trie import Ngram, Ngrams
-from stategram import _core
-from stategram.models import NgramModel, NgramTrie
+from stategram.models import NgramModel
 from stategram.text import Vocabulary
 
-__all__ = ["BEGIN", "model_of", "models", "random_model", "reader_of"]
+__all__ = ["BEGIN", "model_of", "models", "random_model"]
 
 BEGIN = 0
 """The id of the word that stands before each sentence."""
@@ -49,8 +48,5 @@ def models() -> st.SearchStrategy[Ngrams]:
 
 def model_of(ngrams: Ngrams) -> NgramModel:
     """Return a model of at least three words, of which the first are the special words."""
-    return NgramModel(Vocabulary.from_words(f"w{id}" for id in range(3, ngrams.n_words)), ngrams.trie())
-
-
-def reader_of(trie: NgramTrie) -> _core.TrieReader:
-    return _core.TrieReader(trie.numbers, trie.begins, trie.words, trie.nodes, trie.leaves)
+    vocabulary = Vocabulary.from_words(f"w{id}" for id in range(3, ngrams.n_words))
+    return NgramModel.from_plain(vocabulary, ngrams.plain())

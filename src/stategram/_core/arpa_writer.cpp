@@ -1,7 +1,7 @@
 // The n-grams of a trie as the lines of an ARPA file.
 //
-// All n-grams are in the order of the ids of their words, as the words themselves: a reader that keeps n-grams
-// as they come, such as IRSTLM's, finds them by the positions of their words.
+// All n-grams are in the order of the ids of their words, as the words themselves: a reader that keeps
+// n-grams as they come, such as IRSTLM's, finds them by the positions of their words.
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
@@ -88,8 +88,7 @@ class ArpaWriter {
         for (std::uint32_t child = trie_.first_child(nodes_[place]);
              child < trie_.first_child(nodes_[place] + 1); ++child)
             *last++ = child;
-        std::sort(first, last,
-                  [&](std::uint32_t a, std::uint32_t b) { return last_id(a) < last_id(b); });
+        std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) { return last_id(a) < last_id(b); });
     }
 
     // The lines of the n-grams begin .. end - 1 of a level.

@@ -9,6 +9,7 @@ void register_ngram_counts(nanobind::module_& m);
 void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
+void register_trie_packing(nanobind::module_& m);
 void register_ngram_pruning(nanobind::module_& m);
 void register_context_tree(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
@@ -36,6 +37,7 @@ NB_MODULE(_core, m) {
     stategram::register_ngram_links(m);
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);
+    stategram::register_trie_packing(m);
     stategram::register_ngram_pruning(m);
     stategram::register_context_tree(m);
     stategram::register_tied_exchange(m);

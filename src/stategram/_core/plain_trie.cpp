@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "ngram_trie.hpp"
+#include "damaged_model.hpp"
 
 namespace stategram {
 namespace {

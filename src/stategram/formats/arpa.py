@@ -34,7 +34,7 @@ from pathlib import Path
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, NgramTrie, damage_error
+from stategram.models import NgramModel, PlainTrie, damage_error
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name
@@ -92,17 +92,14 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
             ) from None
         raise BadDataError(f"{display_name(source)}:{problem}") from None
     assert vocabulary is not None  # no file ends well before its words
-    begins, words, nodes, leaves = reader.take_trie()
-    trie = NgramTrie(
-        trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
-    )
+    trie = PlainTrie(trie_numbers(len(vocabulary)), *reader.take_trie())
     info = {
         "ngrams": reader.counts,
         "inserted_starts": reader.inserted,
         "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
-    return NgramModel(vocabulary, trie, training_info=info)
+    return NgramModel.from_plain(vocabulary, trie, training_info=info)
 
 
 def _model_folder_of(file: Path) -> Path | None:
