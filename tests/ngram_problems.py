@@ -8,8 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from naive.trie import Ngram, Ngrams
+from stategram.models import NgramModel
+from stategram.text import Vocabulary
 
-__all__ = ["BEGIN", "models", "random_model"]
+__all__ = ["BEGIN", "model_of", "models", "random_model"]
 
 BEGIN = 0
 """The id of the word that stands before each sentence."""
@@ -42,3 +44,9 @@ def models() -> st.SearchStrategy[Ngrams]:
     return st.builds(
         random_model, st.integers(0, 2**32), st.integers(1, 30), st.integers(1, 5), st.integers(1, 8)
     )
+
+
+def model_of(ngrams: Ngrams) -> NgramModel:
+    """Return a model of at least three words, of which the first are the special words."""
+    vocabulary = Vocabulary.from_words(f"w{id}" for id in range(3, ngrams.n_words))
+    return NgramModel.from_plain(vocabulary, ngrams.plain())

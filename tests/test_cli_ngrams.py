@@ -180,7 +180,7 @@ def test_what_is_not_a_model(
         (["predict", "MODEL"], 2, "Missing argument"),
         (["predict", "MODEL", "the", "--top", "0"], 2, "not in the range"),
         (["predict", "-", "-"], 2, "only once"),
-        (["export", "MODEL"], 2, "give --arpa OUT, --classes OUT or --states OUT"),
+        (["export", "MODEL"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
         (["export", "MODEL", "--arpa", "NOFOLDER/out"], 1, "there is no folder"),
         (["verify", "MODEL", "--samples", "0"], 2, "not in the range"),
         (["verify", "BROKEN"], 3, "BROKEN:"),

@@ -148,6 +148,11 @@ def test_what_is_written_is_read_to_seven_digits(given_model: tuple[int, Model],
     again, copy, reader = read([text.encode()])
     assert again == words
     assert reader.inserted == 0
+    # Positions of words in the section of 1-grams order all the others, as IRSTLM expects.
+    _, written = naive.arpa.read(text)
+    places = {ngram[0]: i for i, ngram in enumerate(written.log_probs) if len(ngram) == 1}
+    order = [(len(ngram), *(places[word] for word in ngram)) for ngram in written.log_probs]
+    assert order == sorted(order)
     for one, other in zip(arrays(trie), arrays(copy), strict=True):
         np.testing.assert_array_equal(one, other)
     # Half a unit of the seventh digit, and the rounding of a float32.

@@ -40,6 +40,16 @@ BIGRAM_FIRST_CHILD = ints(0, 0, 1, 2, 2)
 TRIGRAM_SUFFIXES = ints(3, 2)  # among the bigrams
 TEXT = {"ids": ints(0, 1, 2, 2, 1), "sentence_starts": longs(0, 2, 5)}
 
+# Three words and two bigrams as a plain trie.
+PLAIN = {
+    "numbers": ints(2, 0, 1),
+    "begins": longs(0, 1, 4, 6),
+    "words": ints(0, 0, 1, 2, 1, 0),
+    "log_probs": zeros(6, np.float32),
+    "backoffs": zeros(4, np.float32),
+    "first_child": ints(1, 4, 5, 5, 6),
+}
+
 # Arguments that each kernel takes; made anew for each call, since some are written to.
 GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "assemble_level": lambda: {
@@ -209,6 +219,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "sentences": False,
         "threads": 2,
     },
+    "ArpaWriter": lambda: {
+        **PLAIN,
+        "letters": marks(*b"abbccc"),
+        "offsets": longs(0, 1, 3, 6),
+        "threads": 2,
+    },
+    "FstWriter": lambda: {**PLAIN, "backoff_label": 0, "threads": 2},
     "em_weights": lambda: {
         "ratios": np.full((2, 5), 0.5, np.float32),
         "weights": np.full(2, 0.5),
@@ -364,6 +381,8 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("score_lines", "offsets", longs(0, 4, 3, 6), UNFIT),
     ("score_lines", "numbers", longs(1), UNFIT),
     ("score_lines", "orders", marks(1), UNFIT),
+    ("ArpaWriter", "offsets", longs(0, 1, 3, 7), UNFIT),
+    ("ArpaWriter", "offsets", longs(0, 1, 6), UNFIT),
     ("em_weights", "weights", np.ones(1), "weight for each part"),
     ("GateLikelihood", "rows", np.array([[0, 1, 3, 1, 0]], np.uint32), "row that is missing"),
     ("GateLikelihood", "n_rows", 2**63, "too many rows"),
@@ -394,6 +413,28 @@ BAD += [
     (kernel, "sentence_starts", starts, "do not cover|do not fit together")
     for kernel in ("count_ngrams", "count_contexts", "find_contexts", "score_lines")
     for starts in BAD_STARTS
+]
+BAD += [
+    (kernel, argument, value, "the model is damaged")
+    for kernel in ("ArpaWriter", "FstWriter")
+    for argument, value in (
+        ("numbers", ints(2, 0, 2)),
+        ("numbers", ints(2, 0, 3)),
+        ("begins", longs(0, 1, 4, 7)),
+        ("begins", longs(0, 1, 4, 3, 6)),
+        ("begins", longs(0, 1)),
+        ("words", ints(0, 0, 1, 2, 3, 0)),
+        ("words", ints(0, 0, 2, 1, 1, 0)),
+        ("log_probs", zeros(5, np.float32)),
+        ("log_probs", np.full(6, 0.5, np.float32)),
+        ("log_probs", np.full(6, np.nan, np.float32)),
+        ("backoffs", zeros(5, np.float32)),
+        ("backoffs", np.full(4, np.inf, np.float32)),
+        ("first_child", ints(1, 4, 5, 6)),
+        ("first_child", ints(1, 4, 6, 5, 6)),
+        ("first_child", ints(1, 3, 5, 5, 6)),
+        ("first_child", ints(1, 4, LARGEST, 5, 6)),
+    )
 ]
 BAD += [(kernel, "threads", 0, "threads") for kernel in GOOD if "threads" in GOOD[kernel]()]
 

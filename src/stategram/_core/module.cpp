@@ -22,6 +22,7 @@ void register_mixture_gate(nanobind::module_& m);
 void register_mixture_weights(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
+void register_fst_writer(nanobind::module_& m);
 void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
@@ -49,6 +50,7 @@ NB_MODULE(_core, m) {
     stategram::register_mixture_weights(m);
     stategram::register_arpa_reader(m);
     stategram::register_arpa_writer(m);
+    stategram::register_fst_writer(m);
     stategram::register_word_tree_codes(m);
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);

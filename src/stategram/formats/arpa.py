@@ -122,6 +122,8 @@ def write_arpa(
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
 
+    All n-grams are in the order of the words in the section of 1-grams, which is that of the vocabulary.
+
     Parameters
     ----------
     place

@@ -20,6 +20,7 @@ from stategram.models.model import (
     DescriptionTable,
     Model,
     Text,
+    Words,
     scoring_threads,
     split_words,
 )
@@ -32,7 +33,16 @@ from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    corpus_from_sentences,
+)
 from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
@@ -78,7 +88,7 @@ class NgramModel(Model):
     @classmethod
     def train(
         cls,
-        corpus: Corpus | Iterable[str | Iterable[str]],
+        corpus: Corpus | Sentences,
         order: int = 3,
         *,
         smoothing: str = "kneser-ney",
@@ -285,9 +295,9 @@ class NgramModel(Model):
             raise damage_error(self.folder, error) from error
         return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after a history, which is that of its longest end that the model knows."""
-        words = split_words(history)
+        words = split_words(history, self.vocabulary)
         if sentence_start and words[:1] != [_BEGIN]:
             words = [_BEGIN, *words]
         return State(self._after(_NO_WORDS.value, np.array(self._numbers_of(words), np.uint32)))
