@@ -77,17 +77,6 @@ struct FullScore {
     bool operator==(const FullScore&) const = default;
 };
 
-// Memory for a state: most are small.
-class StateMemory {
- public:
-    explicit StateMemory(std::size_t size) : many_(size > sizeof few_ ? size : 0) {}
-    std::byte* data() { return many_.empty() ? few_ : many_.data(); }
-
- private:
-    std::byte few_[256];
-    std::vector<std::byte> many_;
-};
-
 struct ScoredSentence {
     std::vector<std::uint32_t> ids;
     std::vector<Step> steps;
@@ -182,10 +171,7 @@ class DecoderModel {
             find_all(table, letters.view(), scored.ids);
             if (eos) scored.ids.push_back(end_id);
             scored.steps.resize(scored.ids.size());
-            StateMemory state(stepper_->state_size()), after(stepper_->state_size());
-            stepper_->start(bos, state.data());
-            stepper_->advance_all(state.data(), after.data(), scored.ids.data(), scored.ids.size(),
-                                  scored.steps.data());
+            stepper_->score_words(bos, scored.ids.data(), scored.ids.size(), scored.steps.data());
         };
         guarded([&] {
             if (letters.view().size() < bytes_for_release) return all();

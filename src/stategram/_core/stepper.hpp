@@ -7,6 +7,8 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace stategram {
 
@@ -34,17 +36,9 @@ class Stepper {
     // size may come from anywhere, such as another model or a damaged pickle: nothing is read outside of
     // arrays, whatever is in it.
     virtual Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const = 0;
-    // Scores the words that follow a state, which becomes that after them; `after` is for use on the way.
-    // After </s> no words are known.
-    virtual void advance_all(std::byte* state, std::byte* after, const std::uint32_t* ids, std::size_t n,
-                             Step* steps) const {
-        const std::size_t size = state_size();
-        for (std::size_t i = 0; i < n; ++i) {
-            steps[i] = advance(state, ids[i], after);
-            if (ids[i] == end_id) start(false, after);
-            std::memcpy(state, after, size);
-        }
-    }
+    // Scores the words of a sentence, or of a text that begins anywhere. After </s> no words are known.
+    virtual void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
+                             Step* steps) const;
     // Empty if the model has no such feature.
     virtual Feature feature(const std::string& name) const = 0;
 };
@@ -60,6 +54,29 @@ T load(const std::byte* at) {
 template <typename T>
 void store(std::byte* at, T value) {
     std::memcpy(at, &value, sizeof value);
+}
+
+// Memory for a state: most are small.
+class StateMemory {
+ public:
+    explicit StateMemory(std::size_t size) : many_(size > sizeof few_ ? size : 0) {}
+    std::byte* data() { return many_.empty() ? few_ : many_.data(); }
+
+ private:
+    std::byte few_[256];
+    std::vector<std::byte> many_;
+};
+
+inline void Stepper::score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
+                                 Step* steps) const {
+    StateMemory memory(state_size()), other(state_size());
+    std::byte *state = memory.data(), *after = other.data();
+    start(sentence_start, state);
+    for (std::size_t i = 0; i < n; ++i) {
+        steps[i] = advance(state, ids[i], after);
+        if (ids[i] == end_id) start(false, after);
+        std::swap(state, after);
+    }
 }
 
 }  // namespace stategram
