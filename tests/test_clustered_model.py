@@ -200,22 +200,6 @@ def test_only_features_that_are_asked_for(corpora: tuple[Corpus, Corpus], found:
         model.score(heldout, features=["length"])
 
 
-def test_contexts_are_looked_up_once(
-    corpora: tuple[Corpus, Corpus], found: Clustering, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, heldout = corpora
-    mixture = Mixture.fit([ClusteredModel.train(found), ClusteredModel.train(found)], heldout, buckets="all")
-    find, events = StateTree.find, []
-
-    def counted(self: StateTree, corpus: Corpus) -> list[ContextStates]:
-        events.append(corpus.n_events)
-        return find(self, corpus)
-
-    monkeypatch.setattr(StateTree, "find", counted)
-    mixture.score(heldout)
-    assert sum(events) == 2 * heldout.n_events
-
-
 def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
     model = ClusteredModel.train(found)
     for level, whole in zip(model.tree.levels, found.tree.levels, strict=True):

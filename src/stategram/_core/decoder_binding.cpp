@@ -326,14 +326,14 @@ void register_decoder(nb::module_& m) {
                       nb::object>(),
              nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(), nb::arg("stepper").none(),
              nb::arg("python").none(), nb::arg("damage_error"))
-        .def("score", &DecoderModel::score, nb::arg("sentence"), nb::arg("bos") = true, nb::arg("eos") = true,
+        .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true, nb::arg("eos") = true,
              "Return the log10 probability of a sentence, with its beginning and its end by default.")
-        .def("full_scores", &DecoderModel::full_scores, nb::arg("sentence"), nb::arg("bos") = true,
+        .def("full_scores", &DecoderModel::full_scores, nb::arg("sentence").none(), nb::arg("bos") = true,
              nb::arg("eos") = true,
              "Return for each word: its log10 probability, the length of its n-gram, whether it is unknown.")
-        .def("perplexity", &DecoderModel::perplexity, nb::arg("sentence"),
+        .def("perplexity", &DecoderModel::perplexity, nb::arg("sentence").none(),
              "Return the perplexity of a sentence and its end.")
-        .def("__contains__", &DecoderModel::contains, nb::arg("word"))
+        .def("__contains__", &DecoderModel::contains, nb::arg("word").none())
         .def(
             "BeginSentenceWrite",
             [](const DecoderModel& model, DecoderState& state) { model.start(state, true); },
@@ -347,9 +347,9 @@ void register_decoder(nb::module_& m) {
             [](DecoderModel& model, const DecoderState& state, nb::handle word, DecoderState& after) {
                 return model.full_score(state, word, after).log_prob;
             },
-            nb::arg("in_state"), nb::arg("word"), nb::arg("out_state"),
+            nb::arg("in_state"), nb::arg("word").none(), nb::arg("out_state"),
             "Return the log10 probability of a word after a state and write the state after it.")
-        .def("BaseFullScore", &DecoderModel::full_score, nb::arg("in_state"), nb::arg("word"),
+        .def("BaseFullScore", &DecoderModel::full_score, nb::arg("in_state"), nb::arg("word").none(),
              nb::arg("out_state"),
              "Return what `full_scores` has for a word after a state and write the state after it.");
 }

@@ -25,10 +25,12 @@ namespace {
 
 constexpr std::size_t events_a_block = 256;
 
-// e^x for x <= 0 to the last digit or two, without a branch; what is below 1e-307 may be any such number.
+// e^x for x <= 0 to the last digit or two, without a branch; 0 where it is below 1e-307.
 STATEGRAM_INLINE double exp_of(double x) {
     constexpr double to_integer = 0x1.8p52;  // what is added to it is rounded
-    x = x < -708.0 ? -708.0 : x;
+    constexpr double lowest = -708.0;
+    const bool tiny = x < lowest;
+    x = tiny ? lowest : x;
     const double shifted = x * 1.4426950408889634 + to_integer, n = shifted - to_integer;
     const double r = (x - n * 0x1.62e42feep-1) - n * 0x1.a39ef35793c76p-33;  // n ln 2, in two parts
     double sum = 1.0 / 6227020800;  // the series of e^r; |r| is below 0.35
@@ -46,7 +48,7 @@ STATEGRAM_INLINE double exp_of(double x) {
     sum = sum * r + 1.0;
     sum = sum * r + 1.0;
     const std::int64_t exponent = std::bit_cast<std::int64_t>(shifted) << 52;
-    return std::bit_cast<double>(std::bit_cast<std::int64_t>(sum) + exponent);
+    return tiny ? 0.0 : std::bit_cast<double>(std::bit_cast<std::int64_t>(sum) + exponent);
 }
 
 struct Features {
