@@ -22,7 +22,7 @@ from context_problems import classes_of, context_of, nodes_of, sentences_of, tag
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
-from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree
+from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END

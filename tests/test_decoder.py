@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import kenlm as pypi_kenlm
@@ -115,7 +116,9 @@ def test_scores_are_those_of_kenlm(order: int, tmp_path: Path) -> None:
             expected = list(theirs.full_scores(sentence, bos=bos, eos=eos))
             for our in ours:
                 found = list(our.full_scores(sentence, bos=bos, eos=eos))
-                assert [event[0] for event in found] == pytest.approx([one[0] for one in expected], rel=FLOAT32)
+                assert [event[0] for event in found] == pytest.approx(
+                    [one[0] for one in expected], rel=FLOAT32
+                )
                 assert [event[2] for event in found] == [one[2] for one in expected]
                 total = our.score(sentence, bos=bos, eos=eos)
                 assert total == pytest.approx(theirs.score(sentence, bos=bos, eos=eos), rel=FLOAT32)
@@ -152,7 +155,7 @@ def test_states(decoder: Callable[[str], kenlm.Model], kind: str) -> None:
 def test_states_have_an_order_as_in_kenlm(decoder: Callable[[str], kenlm.Model]) -> None:
     states = [chain(decoder("ngram"), [word], bos=True)[1] for word in WORDS]
     ordered = sorted(states)
-    assert all(not b < a for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(not b < a for a, b in pairwise(ordered))
 
 
 @pytest.mark.parametrize("kind", ["ngram", "category", "clustered", "wide", "mixture", "nested"])
@@ -175,7 +178,18 @@ def test_bytes_of_other_states_are_refused_or_harmless(
         assert "none of this model" in str(error)  # noqa: PT017
 
 
-HOSTILE: list[str | bytes] = ["w3\0", "\0", "", " ", "w3 w4", "\ud800", "w3\udcff", b"\xff\xfe", "x" * 10**6, "été"]
+HOSTILE: list[str | bytes] = [
+    "w3\0",
+    "\0",
+    "",
+    " ",
+    "w3 w4",
+    "\ud800",
+    "w3\udcff",
+    b"\xff\xfe",
+    "x" * 10**6,
+    "été",
+]
 
 
 @pytest.mark.parametrize("kind", ["ngram", "mixture", "cache"])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import os
 import itertools
+import os
 import pickle
 import random
 from pathlib import Path

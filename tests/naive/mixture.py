@@ -32,7 +32,7 @@ def em(events: Sequence[Row], weights: Row, iterations: int) -> list[float]:
 
 
 def bucket(features: Row, edges: Sequence[Row]) -> int:
-    """Give the bucket of a history in a table: values of the first feature, cut at the edges of the second."""
+    """Give the bucket of a history in a table: of a value of the first feature, and a range of the second."""
     if not features:
         return 0
     value = min(max(int(features[0]), 0), len(edges) - 1)
@@ -45,7 +45,7 @@ def mixed_log_prob(weights: Row, log_probs: Row) -> float:
     greatest = max(log_probs)
     if greatest == -math.inf:
         return greatest
-    terms = (w * math.exp(l - greatest) for w, l in zip(weights, log_probs, strict=True))
+    terms = (w * math.exp(log - greatest) for w, log in zip(weights, log_probs, strict=True))
     return math.log(math.fsum(terms)) + greatest
 
 

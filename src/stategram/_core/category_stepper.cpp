@@ -65,10 +65,11 @@ class CategoryStepper final : public Stepper {
 }  // namespace
 
 void register_category_stepper(nb::module_& m) {
-    nb::class_<CategoryStepper, Stepper>(m, "CategoryStepper",
-                                         "An n-gram model of categories.\n\n"
-                                         "`ngrams`: the model of categories. `categories` and `word_probs`: of "
-                                         "each word its category\nand its probability there.")
+    nb::class_<CategoryStepper, Stepper>(
+        m, "CategoryStepper",
+        "An n-gram model of categories.\n\n"
+        "`ngrams`: the model of categories. `categories` and `word_probs`: of "
+        "each word its category\nand its probability there.")
         .def(nb::init<std::shared_ptr<const Stepper>, In<std::uint32_t>, const In<double>&>(),
              nb::arg("ngrams"), nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert());
 }

@@ -146,7 +146,7 @@ class ClusteredStepper final : public Stepper {
                 }
             });
         }
-        nb::list of_levels;
+        nb::typed<nb::list, Out<float>> of_levels;
         for (std::size_t level = 0; level < depth; ++level)
             of_levels.append(to_numpy(std::move(buckets[level]), with_buckets[level] ? size : 0));
         return std::tuple(to_numpy(std::move(log_probs), size),
@@ -178,22 +178,24 @@ void register_clustered(nb::module_& m) {
     nb::class_<ClusteredStepper, Stepper>(
         m, "ClusteredStepper",
         "A clustered model: the states of contexts, and the categories of words.\n\n"
-        "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets` and `tables`,\n"
+        "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets` and "
+        "`tables`,\n"
         "p(g | s), of all but the last `first_child`. `weights`: of each level and count bucket.\n"
         "`frequencies`: of categories. `rest`: the state of contexts that are not known at all.")
-        .def(nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>,
-                      std::uint32_t, std::vector<Table<double>>, Table<double>, In<double>, In<std::uint32_t>,
-                      In<double>>(),
+        .def(nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels,
+                      std::vector<In<std::uint8_t>>, std::uint32_t, std::vector<Table<double>>, Table<double>,
+                      In<double>, In<std::uint32_t>, In<double>>(),
              nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
              nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
              nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
              nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
-        .def("score_text", &ClusteredStepper::score_text, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("history").noconvert(), nb::arg("with_states"),
-             nb::arg("with_buckets"), nb::arg("threads"),
-             "Return for each event its natural-log probability, the state of its context on the last level,\n"
-             "and a list of the count buckets on each level; arrays that are not wanted are empty.\n\n"
-             "`history`: the words before the first sentence, the nearest last.");
+        .def(
+            "score_text", &ClusteredStepper::score_text, nb::arg("ids").noconvert(),
+            nb::arg("sentence_starts").noconvert(), nb::arg("history").noconvert(), nb::arg("with_states"),
+            nb::arg("with_buckets"), nb::arg("threads"),
+            "Return for each event its natural-log probability, the state of its context on the last level,\n"
+            "and a list of the count buckets on each level; arrays that are not wanted are empty.\n\n"
+            "`history`: the words before the first sentence, the nearest last.");
 }
 
 }  // namespace stategram

@@ -298,13 +298,15 @@ void register_decoder(nb::module_& m) {
         "What a model has to know of the words so far. Written by a model, equal where no future can differ.")
         .def(nb::init<>())
         .def("__copy__", [](const DecoderState& state) { return DecoderState(state); })
-        .def("__deepcopy__", [](const DecoderState& state, nb::handle) { return DecoderState(state); },
-             nb::arg("memo"))
+        .def(
+            "__deepcopy__", [](const DecoderState& state, nb::handle) { return DecoderState(state); },
+            nb::arg("memo"))
         .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
         .def("__lt__", [](const DecoderState& a, const DecoderState& b) { return a.bytes() < b.bytes(); })
         .def("__hash__", &hash)
-        .def("__getstate__", &pickled)
-        .def("__setstate__", &unpickle);
+        .def("__getstate__", &pickled, nb::sig("def __getstate__(self) -> tuple[bytes, object]"))
+        .def("__setstate__", &unpickle,
+             nb::sig("def __setstate__(self, state: tuple[bytes, object], /) -> None"));
     nb::class_<FullScore>(
         m, "FullScore",
         "The log10 probability of a word, the length of its n-gram, whether it is out of the vocabulary.")
@@ -317,16 +319,18 @@ void register_decoder(nb::module_& m) {
             return nb::str("FullScoreReturn({}, {}, {})")
                 .format(score.log_prob, score.ngram_length, score.oov);
         });
-    nb::class_<DecoderModel>(m, "DecoderModel",
-                             "A model as decoders call it.\n\n"
-                             "`letters` and `offsets`: its vocabulary. `stepper`: the model; or else `python`, "
-                             "which has\nto have `score`, `full_scores`, `start` and `full_score`. "
-                             "`damage_error` makes an exception of\na message.")
+    nb::class_<DecoderModel>(
+        m, "DecoderModel",
+        "A model as decoders call it.\n\n"
+        "`letters` and `offsets`: its vocabulary. `stepper`: the model; or else `python`, "
+        "which has\nto have `score`, `full_scores`, `start` and `full_score`. "
+        "`damage_error` makes an exception of\na message.")
         .def(nb::init<In<std::uint8_t>, In<std::int64_t>, std::shared_ptr<const Stepper>, nb::object,
                       nb::object>(),
              nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(), nb::arg("stepper").none(),
              nb::arg("python").none(), nb::arg("damage_error"))
-        .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true, nb::arg("eos") = true,
+        .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true,
+             nb::arg("eos") = true,
              "Return the log10 probability of a sentence, with its beginning and its end by default.")
         .def("full_scores", &DecoderModel::full_scores, nb::arg("sentence").none(), nb::arg("bos") = true,
              nb::arg("eos") = true,

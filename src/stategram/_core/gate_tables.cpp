@@ -17,8 +17,11 @@ void GateTables::add(std::vector<std::string> names, std::size_t part, const In<
             "each value of a feature needs one bucket more than edges");
     require(rows.shape(0) == static_cast<std::size_t>(begins(n_values)) && rows.shape(1) == n_parts_,
             "each bucket needs a weight for each part");
-    GateTable table{std::move(names), part, {begins.data(), begins.data() + begins.size()},
-                    {edges.data(), edges.data() + edges.size()}, std::vector<double>(rows.shape(0) * width_)};
+    GateTable table{std::move(names),
+                    part,
+                    {begins.data(), begins.data() + begins.size()},
+                    {edges.data(), edges.data() + edges.size()},
+                    std::vector<double>(rows.shape(0) * width_)};
     for (std::size_t row = 0; row < rows.shape(0); ++row)
         std::copy_n(rows.data() + row * n_parts_, n_parts_, table.rows.data() + row * width_);
     tables_.push_back(std::move(table));

@@ -29,7 +29,7 @@ class GateTable {
     std::uint32_t bucket(float first, float second) const {
         const std::size_t last = begins.size() - 2;
         // Also for what is not a number.
-        const std::size_t value = !(first > 0)                          ? 0
+        const std::size_t value = !(first > 0)                        ? 0
                                   : first >= static_cast<float>(last) ? last
                                                                       : static_cast<std::size_t>(first);
         const auto begin = static_cast<std::size_t>(begins[value]);
@@ -44,7 +44,8 @@ class GateTable {
 
 class GateTables {
  public:
-    explicit GateTables(std::size_t n_parts) : n_parts_(n_parts), width_(n_parts <= 4 ? 4 : (n_parts + 7) / 8 * 8) {
+    explicit GateTables(std::size_t n_parts)
+        : n_parts_(n_parts), width_(n_parts <= 4 ? 4 : (n_parts + 7) / 8 * 8) {
         require(n_parts > 0 && n_parts <= UINT16_MAX, "a gate has the weights of one part or more");
     }
 

@@ -89,7 +89,8 @@ class MixtureStepper final : public Stepper {
             const std::byte* of_part = state + parts_[table.part].at;
             const std::vector<Feature>& features = features_[t];
             if (!features.empty())
-                buckets[t] = table.bucket(features[0](of_part), features.size() > 1 ? features[1](of_part) : 0);
+                buckets[t] =
+                    table.bucket(features[0](of_part), features.size() > 1 ? features[1](of_part) : 0);
         }
         gate_.weigh(buckets.data(), weights);
     }

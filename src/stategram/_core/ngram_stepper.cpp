@@ -90,8 +90,7 @@ class NgramStepper final : public Stepper {
     Feature feature(const std::string& name) const override {
         if (name == "length")
             return [this](const std::byte* state) { return static_cast<float>(trie_.order_of(node(state))); };
-        if (name == "backoff")
-            return [this](const std::byte* state) { return trie_.backoff(node(state)); };
+        if (name == "backoff") return [this](const std::byte* state) { return trie_.backoff(node(state)); };
         return {};
     }
 
@@ -131,7 +130,8 @@ class NgramStepper final : public Stepper {
 }  // namespace
 
 void register_ngram_stepper(nb::module_& m) {
-    nb::class_<NgramStepper, Stepper>(m, "NgramStepper", "A back-off model; the arrays are those of its trie.")
+    nb::class_<NgramStepper, Stepper>(m, "NgramStepper",
+                                      "A back-off model; the arrays are those of its trie.")
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
              nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert());

@@ -37,8 +37,7 @@ class Stepper {
     // arrays, whatever is in it.
     virtual Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const = 0;
     // Scores the words of a sentence, or of a text that begins anywhere. After </s> no words are known.
-    virtual void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
-                             Step* steps) const;
+    virtual void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n, Step* steps) const;
     // Empty if the model has no such feature.
     virtual Feature feature(const std::string& name) const = 0;
 };
