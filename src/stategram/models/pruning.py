@@ -41,6 +41,7 @@ def prune(estimates: Estimates, threshold: float) -> None:
         )
         needed = workspace.empty(len(parents), np.uint8)
         _core.have_kept_children(parents.first_child, level.keep, needed, Resources.current().threads)
+    estimates.pruned = True
     _normalize(estimates)
 
 
