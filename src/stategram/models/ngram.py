@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
 from stategram.errors import BadDataError, UsageError
+from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Description,
     DescriptionTable,
@@ -199,6 +200,36 @@ class NgramModel(Model):
         the model is there.
         """
         return ("length", "backoff")
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
+        """Return what a function makes of the model."""
+        return function(self)
+
+    def filter(self, vocabulary: Vocabulary) -> NgramModel:
+        """Return the model of the words that are in a vocabulary too.
+
+        After histories of these words their probabilities stay as they are; those of all others go to
+        ``<unk>``, so that sums stay the same.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel, Vocabulary
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> few = model.filter(Vocabulary.from_words(["the", "cat", "sat"]))
+        >>> few.vocabulary.words
+        ('<unk>', '<s>', '</s>', 'cat', 'sat', 'the')
+        >>> bool(np.allclose(few.log_probs("the cat sat"), model.log_probs("the cat sat")))
+        True
+
+        """
+        kept = self.vocabulary.subset(vocabulary)
+        return NgramModel.from_plain(
+            self.vocabulary.take(kept),
+            filter_trie(self.trie.plain(), kept),
+            self.smoothing,
+            training_info={**self.training_info, "filtered": {"from": len(self.vocabulary)}},
+            metadata=self.metadata,
+        )
 
     @property
     def notes(self) -> list[str]:
