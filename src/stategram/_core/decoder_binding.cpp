@@ -20,8 +20,8 @@
 
 #include "arrays.hpp"
 #include "checks.hpp"
+#include "damaged_model.hpp"
 #include "decoder_state.hpp"
-#include "ngram_trie.hpp"
 #include "stepper.hpp"
 #include "word_table.hpp"
 

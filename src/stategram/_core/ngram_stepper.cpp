@@ -1,20 +1,20 @@
-// Back-off models word by word. A state is a node of the trie.
+// Back-off models word by word. A state has the n-grams of the last 1, 2, ... words; those that it does not
+// know are no_node.
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include "arrays.hpp"
 #include "checks.hpp"
-#include "ngram_check.hpp"
 #include "ngram_scoring.hpp"
-#include "ngram_trie.hpp"
+#include "packed_layout.hpp"
 #include "stepper.hpp"
 
 namespace stategram {
 namespace {
 
-template <int Columns>
-using Rows = nb::ndarray<const std::uint32_t, nb::shape<-1, Columns>, nb::c_contig, nb::device::cpu>;
+using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t words_a_piece = 10;
 
@@ -24,28 +24,38 @@ struct Piece {
 
 class NgramStepper final : public Stepper {
  public:
-    NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words, Rows<4> nodes,
-                 Rows<2> leaves)
+    NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
+                 In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values)
         : numbers_(std::move(numbers)),
           begins_(std::move(begins)),
+          widths_(std::move(widths)),
           words_(std::move(words)),
-          nodes_(std::move(nodes)),
-          leaves_(std::move(leaves)),
-          trie_(checked_view()) {
-        begin_node_ = trie_.advance(0, trie_.number(begin_id)).next;
+          records_(std::move(records)),
+          bases_(std::move(bases)),
+          values_(std::move(values)),
+          trie_(
+              packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
+                             widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
+                             bases_.data(), bases_.size(), values_.data(), values_.size()}),
+              word_bits(std::max<std::size_t>(numbers_.size(), 1))) {
+        require(numbers_.size() > end_id, "the vocabulary has no special words");
+        trie_.advance({}, number(begin_id), begin_state_);
     }
 
     std::size_t n_words() const override { return trie_.vocabulary(); }
-    std::size_t state_size() const override { return sizeof(std::uint32_t); }
+    std::size_t state_size() const override { return sizeof(std::uint32_t) * most_known(); }
 
     void start(bool sentence_start, std::byte* state) const override {
-        store<std::uint32_t>(state, sentence_start ? begin_node_ : 0);
+        put(sentence_start ? begin_state_ : NgramState{}, state);
     }
 
     Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const override {
-        const NgramStep step = trie_.advance(node(state), trie_.number(id));
-        store(after, step.next);
-        prefetch_state(step.next, step.order);
+        NgramState next;
+        const NgramStep step = trie_.advance(get(state), number(id), next);
+        put(next, after);
+        // A decoder has work to do before it asks for the next word: by then what is read first is near.
+        for (int k = 1; k < next.length; ++k)
+            PackedTrie::prefetch_record(trie_.level(k), next.nodes[static_cast<std::size_t>(k - 1)]);
         return {step.log10_prob, step.order};
     }
 
@@ -76,9 +86,15 @@ class NgramStepper final : public Stepper {
         std::vector<std::uint8_t> orders(text.size());
         ThreadPool pool(1);
         score_text(trie_,
-                   {text.data(), text.size(), starts.data(), pieces.size(), numbers_.data(), numbers_.size(),
-                    0, sentence_start ? begin_node_ : 0},
-                   {log10_probs.data(), orders.data(), nullptr}, pool);
+                   {text.data(),
+                    text.size(),
+                    starts.data(),
+                    pieces.size(),
+                    numbers_.data(),
+                    numbers_.size(),
+                    {},
+                    sentence_start ? begin_state_ : NgramState{}},
+                   {log10_probs.data(), orders.data(), nullptr, nullptr}, pool);
         for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
             const auto [begin, end] = pieces[piece];
             const std::size_t from = static_cast<std::size_t>(starts[piece + 1]) - (end - begin);
@@ -89,42 +105,45 @@ class NgramStepper final : public Stepper {
 
     Feature feature(const std::string& name) const override {
         if (name == "length")
-            return [this](const std::byte* state) { return static_cast<float>(trie_.order_of(node(state))); };
-        if (name == "backoff") return [this](const std::byte* state) { return trie_.backoff(node(state)); };
+            return [this](const std::byte* state) { return static_cast<float>(get(state).length); };
+        if (name == "backoff")
+            return [this](const std::byte* bytes) {
+                const NgramState state = get(bytes);
+                if (state.length == 0) return 0.0f;
+                return PackedTrie::backoff(trie_.level(state.length),
+                                           state.nodes[state.length - std::size_t{1}]);
+            };
         return {};
     }
 
  private:
-    TrieView checked_view() const {
-        check_shape({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), words_.data(),
-                     words_.size(), nodes_.data(), nodes_.shape(0), leaves_.data(), leaves_.shape(0)});
-        require(numbers_.size() > end_id, "the vocabulary has no special words");
-        return TrieView(numbers_.data(), numbers_.size(), begins_.data(),
-                        static_cast<int>(begins_.size()) - 2, words_.data(), nodes_.data(), leaves_.data());
+    std::size_t most_known() const { return static_cast<std::size_t>(trie_.order() - 1); }
+    std::uint32_t number(std::uint32_t id) const { return numbers_.data()[id]; }
+
+    NgramState get(const std::byte* bytes) const {
+        NgramState state;
+        std::memcpy(state.nodes.data(), bytes, state_size());
+        for (std::size_t k = 0; k < most_known(); ++k) {
+            if (state.nodes[k] == no_node) continue;
+            require(state.nodes[k] < trie_.level(static_cast<int>(k + 1)).size,
+                    "the state is none of this model");
+            state.length = static_cast<std::uint8_t>(k + 1);
+        }
+        return state;
     }
-    // A decoder has work to do before it asks for the next word: by then what is read first should be near.
-    // The row of an n-gram of `order` words was just read, that of its suffix was not.
-    void prefetch_state(std::uint32_t node, int order) const {
-        const int words = trie_.order_of(node);
-        if (words < order) return trie_.prefetch_row(node, words);
-        const ChildRange range = trie_.children(node, words);
-        trie_.prefetch_window(range, range.begin);
-        const std::uint32_t link = trie_.link(node, words);
-        trie_.prefetch_row(link, trie_.order_of(link));
-    }
-    std::uint32_t node(const std::byte* state) const {
-        const auto node = load<std::uint32_t>(state);
-        require(node < trie_.begin(trie_.order()), "the state is none of this model");
-        return node;
+    void put(NgramState state, std::byte* bytes) const {
+        std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
+        std::memcpy(bytes, state.nodes.data(), state_size());
     }
 
     In<std::uint32_t> numbers_;
     In<std::int64_t> begins_;
-    In<std::uint32_t> words_;
-    Rows<4> nodes_;
-    Rows<2> leaves_;
-    TrieView trie_;
-    std::uint32_t begin_node_ = 0;
+    Widths widths_;
+    In<std::uint8_t> words_, records_;
+    In<std::uint32_t> bases_;
+    In<float> values_;
+    PackedTrie trie_;
+    NgramState begin_state_;
 };
 
 }  // namespace
@@ -132,9 +151,11 @@ class NgramStepper final : public Stepper {
 void register_ngram_stepper(nb::module_& m) {
     nb::class_<NgramStepper, Stepper>(m, "NgramStepper",
                                       "A back-off model; the arrays are those of its trie.")
-        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
-             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-             nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert());
+        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
+                      In<std::uint32_t>, In<float>>(),
+             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
+             nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
+             nb::arg("values").noconvert());
 }
 
 }  // namespace stategram

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from stategram.models.model import (
     History,
     Model,
     Text,
+    Words,
     scoring_threads,
     split_words,
 )
@@ -250,11 +251,13 @@ class Mixture(Model):
         )
         return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
         # A word that the mixture does not know is unknown to a part that knows it, too.
         unknown = SPECIAL_WORDS[UNKNOWN]
-        words = [word if word in self.vocabulary else unknown for word in split_words(history)]
+        words = [
+            word if word in self.vocabulary else unknown for word in split_words(history, self.vocabulary)
+        ]
         return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
