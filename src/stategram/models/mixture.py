@@ -301,8 +301,8 @@ class Mixture(Model):
     @cached_property
     def stepper(self) -> _core.Stepper | None:
         """The model word by word for decoders, if all parts can be used so."""
-        steppers = [part.stepper for part in self.parts]
-        if any(stepper is None for stepper in steppers):
+        steppers = [part.stepper for part in self.parts if part.stepper is not None]
+        if len(steppers) < len(self.parts):
             return None
         return _core.MixtureStepper(
             steppers,

@@ -46,6 +46,7 @@ def prune(estimates: Estimates, threshold: float) -> None:
         if len(level.keep) == 0:
             level.keep = workspace.empty(len(level), np.uint8)
         np.greater_equal(values, math.log1p(threshold), out=level.keep.view(np.bool_))
+    estimates.pruned = True
     _normalize(estimates)
 
 
