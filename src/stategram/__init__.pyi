@@ -82,6 +82,7 @@ from .models import (
     load_model as load_model,
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,
+    compact_model as compact_model,
 )
 from .resources import (
     Resources as Resources,

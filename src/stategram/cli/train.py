@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
     common_options,
+    compact_option,
     document_mark_option,
     guess_option,
     memory_options,
@@ -27,7 +29,15 @@ from stategram.cli.outputs import size_in
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_checks import budget_of, check_train, chosen_recipe, min_counts_of
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
-from stategram.models import SMOOTHINGS, Mixture, Model, NgramModel, prune_model
+from stategram.models import (
+    SMOOTHINGS,
+    Mixture,
+    Model,
+    NgramModel,
+    compact_model,
+    compacted_size,
+    prune_model,
+)
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
 from stategram.wording import plural
@@ -41,6 +51,7 @@ _GROUPS = {
         "prune",
         "max_ngrams",
         "max_size",
+        "compact",
     ),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
@@ -106,6 +117,7 @@ Examples:
     metavar="SIZE",
     help="Instead: the largest model folder that fits, such as 50M, within a thousandth.",
 )
+@compact_option
 @click.option(
     "--recipe",
     multiple=True,
@@ -153,6 +165,7 @@ def train(
     prune: float,
     max_ngrams: int | None,
     max_size: str | None,
+    compact: bool,
     recipe: str | None,
     context: str | None,
     heldout: str | None,
@@ -188,13 +201,15 @@ def train(
     model: Model
     manifest: dict[str, Any]
     if found is None or heldout is None:
-        console.steps = 3
-        console.steps += bool(budget)
-        model, figures = _train_ngram(texts, ngram, budget, size_in(output, texts, arpa=False), text, console)
+        console.steps = 3 + bool(budget) + compact
+        size_of: Callable[[Model], int] = size_in(output, texts, arpa=False)
+        if compact:
+            size_of = partial(compacted_size, size_of=size_of)
+        model, figures = _train_ngram(texts, ngram, budget, size_of, text, console)
         manifest = {"figures": figures}
         inputs = [(use, name) for use, name in inputs if use == "training"]
     else:
-        console.steps = 4
+        console.steps = 4 + compact
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -207,6 +222,9 @@ def train(
             console,
         )
         manifest = {"figures": figures, "seed": seed}
+    if compact:
+        with console.step("rounding") as progress:
+            model = compact_model(model, progress=progress)
     _write(model, output, inputs, manifest, text, console)
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
