@@ -143,8 +143,8 @@ def _centers(values: NDArray[np.float64], size: int) -> NDArray[np.float64]:
         ends = np.searchsorted(values, 0.5 * (centers[1:] + centers[:-1]))
         ends = np.concatenate(([0], ends, [len(values)]))
         filled = np.diff(ends) > 0
-        centers = (np.diff(sums[ends])[filled]) / np.diff(counts[ends])[filled]
-    return centers
+        centers = np.diff(sums[ends])[filled] / np.diff(counts[ends])[filled]
+    return np.asarray(centers)
 
 
 def _nearest(table: NDArray[np.float32], values: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -347,7 +347,7 @@ class NgramModel(Model):
         return probabilities
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random n-gram that is not of the greatest length: first a length is drawn, then one of it."""
+        """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""
         sizes = (1, *self.trie.sizes[:-1])
         lengths = [
             length for length, size in enumerate(sizes) if size > 0
@@ -383,7 +383,7 @@ class NgramModel(Model):
             trie = _linked_trie(arrays)
         else:
             closed = folder.manifest["closed"] is True
-            trie = NgramTrie(*(arrays[name] for name in NgramTrie.ARRAYS), closed)
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
         if len(vocabulary) != len(trie.numbers):
             raise ValueError("its vocabulary is not that of its n-grams")
         model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)

@@ -86,11 +86,11 @@ class NgramTrie:
 
     def reader(self) -> _core.TrieReader:
         """Return what searches the arrays; DamagedModel, a ValueError, if they do not fit together."""
-        return _core.TrieReader(*self.arrays().values(), self.closed)
+        return _core.TrieReader(**self.arrays(), closed=self.closed)
 
     def stepper(self) -> _core.NgramStepper:
         """Return what goes through the n-grams word by word; DamagedModel as `reader`."""
-        return _core.NgramStepper(*self.arrays().values(), self.closed)
+        return _core.NgramStepper(**self.arrays(), closed=self.closed)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays by their names."""
