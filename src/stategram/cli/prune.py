@@ -38,8 +38,8 @@ Examples:
     "--threshold",
     type=click.FloatRange(min=0, min_open=True),
     metavar="FRACTION",
-    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; as "
-    "SRILM's -prune.",
+    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; "
+    "what SRILM's -prune is.",
 )
 @click.option(
     "--max-ngrams",
@@ -71,7 +71,8 @@ def prune(
     MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
     the same threshold; its weights stay. Words are never dropped (stategram filter does that). The n-grams
     that are kept are as probable as before; back-off weights are computed again, so that all sums to one.
-    Training with --prune and the same threshold gives the same model.
+    Training with --prune and the same threshold gives the same model. How often histories are met is taken
+    from bigrams, not from the unigrams of Kneser-Ney models, which leads to better small models than SRILM's.
     """
     given = sum(value is not None for value in (threshold, max_ngrams, max_size))
     if given != 1 and not (given == 0 and compact):
