@@ -27,6 +27,13 @@ void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
+void register_steppers(nanobind::module_& m);
+void register_ngram_stepper(nanobind::module_& m);
+void register_category_stepper(nanobind::module_& m);
+void register_clustered(nanobind::module_& m);
+void register_mixture_scoring(nanobind::module_& m);
+void register_mixture_stepper(nanobind::module_& m);
+void register_decoder(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -55,4 +62,11 @@ NB_MODULE(_core, m) {
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
     stategram::register_word_cache(m);
+    stategram::register_steppers(m);
+    stategram::register_ngram_stepper(m);
+    stategram::register_category_stepper(m);
+    stategram::register_clustered(m);
+    stategram::register_mixture_scoring(m);
+    stategram::register_mixture_stepper(m);
+    stategram::register_decoder(m);
 }

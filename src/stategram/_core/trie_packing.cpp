@@ -1,6 +1,9 @@
 // From plain arrays of n-grams to packed ones: numbers and values of a few bits each.
+#include <nanobind/stl/tuple.h>
+
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <vector>
 
 #include "arrays.hpp"
@@ -186,7 +189,7 @@ void register_trie_packing(nb::module_& m) {
             require(widths.size() == 3 && widths(0) <= 32 && widths(1) <= 32 && widths(2) <= 32,
                     "there are no such bits");
             const LevelSizes sizes = level_sizes(length, order, size, bits_of_word, widths.data());
-            return nb::make_tuple(sizes.words, sizes.records, sizes.bases);
+            return std::tuple(sizes.words, sizes.records, sizes.bases);
         },
         nb::arg("length"), nb::arg("order"), nb::arg("size"), nb::arg("word_bits"),
         nb::arg("widths").noconvert(),

@@ -50,11 +50,11 @@ class NgramTrie:
     """For each length three numbers of bits: of a probability, a back-off weight, a first child. Values of 32
     bits are float32, those of fewer are numbers of values in a table."""
     words: NDArray[np.uint8]
-    """The trie's number of the last word of each n-gram of two words, which have many neighbours to search."""
+    """The trie's number of the last word of each n-gram of two words: they have many neighbours."""
     records: NDArray[np.uint8]
-    """For each length, of each n-gram: from three words on the number of the last; first child (less the base
-    of its block), log10 probability, log10 weight, but of the longest the probability alone. One more closes
-    a length: where its last children end."""
+    """For each length, of each n-gram: from three words on, the number of the last; first child (less the
+    base of its block), log10 probability, log10 weight, but of the longest the probability alone. One more
+    closes a length: where its last children end."""
     bases: NDArray[np.uint32]
     """For each length but the greatest, the first child of every 16th n-gram."""
     values: NDArray[np.float32]
@@ -129,13 +129,12 @@ class _Packer:
         """Add the n-grams of the next length; children are numbered as in `PlainTrie`."""
         length = len(self.parts) + 1
         leaves = length == self.order
-        tables = (_NO_VALUES, _NO_VALUES if leaves else _table(backoffs))
-        widths = np.array([*map(_bits, tables), 0 if leaves else _core.child_bits(first_child)], np.uint8)
+        log_prob_table = _NO_VALUES
+        backoff_table = _NO_VALUES if leaves else _table(backoffs)
+        child_bits = 0 if leaves else _core.child_bits(first_child)
+        widths = np.array([_bits(log_prob_table), _bits(backoff_table), child_bits], np.uint8)
         sizes = _core.packed_sizes(length, self.order, len(words), self.word_bits, widths)
-        out = [
-            self.workspace.empty(size, dtype)
-            for size, dtype in zip(sizes, (np.uint8, np.uint8, np.uint32), strict=True)
-        ]
+        words_out, records, bases = map(self.workspace.empty, sizes, (np.uint8, np.uint8, np.uint32))
         for begin, end in self.workspace.chunks(max(len(words), 1)):
             _core.pack_ngrams(
                 length,
@@ -147,14 +146,17 @@ class _Packer:
                 0 if leaves else int(self.begins[length + 1]),
                 self.word_bits,
                 widths,
-                *tables,
+                log_prob_table,
+                backoff_table,
                 begin,
                 min(end, len(words)),
-                *out,
+                words_out,
+                records,
+                bases,
                 Resources.current().threads,
             )
         self.widths.append(widths)
-        self.parts.append((*out, *tables))
+        self.parts.append((words_out, records, bases, log_prob_table, backoff_table))
 
     def finish(self) -> NgramTrie:
         """Return the trie."""
