@@ -85,6 +85,8 @@ from .models import (
     WordTreeModel as WordTreeModel,
     close_suffixes as close_suffixes,
     load_model as load_model,
+    merge_ngrams as merge_ngrams,
+    prune_model as prune_model,
 )
 from .resources import (
     Resources as Resources,
