@@ -10,6 +10,7 @@ from .clustering import (
     WordClasses as WordClasses,
     build_hierarchy as build_hierarchy,
     cluster as cluster,
+    word_vectors as word_vectors,
 )
 from .contexts import (
     ContextDefinition as ContextDefinition,
@@ -66,7 +67,10 @@ from .formats import (
     read_arpa as read_arpa,
     read_classes as read_classes,
     write_arpa as write_arpa,
+    write_class_lm as write_class_lm,
     write_classes as write_classes,
+    write_fst as write_fst,
+    write_vectors as write_vectors,
 )
 from .models import (
     CacheModel as CacheModel,
@@ -79,6 +83,7 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
+    close_suffixes as close_suffixes,
     load_model as load_model,
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,

@@ -69,6 +69,7 @@ Examples:
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train tokens.txt -o model --order 6 --split ascii
   stategram train text.txt -o model --order 5 --max-size 50M
   stategram train text.txt --heldout heldout.txt -o model --recipe best
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
@@ -185,7 +186,8 @@ def train(
     takes longer and predicts better. A recipe with one part gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
-    too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
+    too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such as NeMo's, whose
+    tokens may be no-break spaces. The model appears in its place when all of it is
     written; nothing is left of an interrupted run but its checkpoint.
     """
     min_counts = min_counts_of(min_count, order)
