@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
-from stategram.models.model import HISTORIES, Description, History, Model, Text, split_words
+from stategram.models.model import HISTORIES, Description, History, Model, Text, Words, split_words
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
@@ -240,11 +240,13 @@ class Mixture(Model):
         )
         return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
         # A word that the mixture does not know is unknown to a part that knows it, too.
         unknown = SPECIAL_WORDS[UNKNOWN]
-        words = [word if word in self.vocabulary else unknown for word in split_words(history)]
+        words = [
+            word if word in self.vocabulary else unknown for word in split_words(history, self.vocabulary)
+        ]
         return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -21,12 +21,26 @@ from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    corpus_from_sentences,
+    split_line,
+    words_of,
+)
 
-Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
+Text: TypeAlias = "Corpus | str | Sentences"
 """A corpus, one sentence, or sentences."""
 
-History: TypeAlias = "str | Sequence[str] | State"
+Words: TypeAlias = "str | Sequence[str] | Sequence[int]"
+"""Words in a string, or in a list, which may be of the ids of a tokenizer."""
+
+History: TypeAlias = "Words | State"
 """The words so far, or the state after them."""
 
 HISTORIES = ("sentence", "document", "adaptive")
@@ -65,7 +79,8 @@ class Model(ABC):
         How it was trained and what was found: anything that JSON can hold.
     metadata
         What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized;
-        `document_mark`: at which lines documents started, None for after blank lines.
+        `split`: at which white space lines were split; `document_mark`: at which lines documents started,
+        None for after blank lines.
 
     """
 
@@ -199,9 +214,9 @@ class Model(ABC):
         order = None if scores.orders is None else int(scores.orders[0])
         return Step(float(scores.log_probs[0]), scores.state, order)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after the words of a history, which begins a sentence by default."""
-        words = split_words(history)
+        words = split_words(history, self.vocabulary)
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]
         return self.score_words(words, self.start(sentence_start=sentence_start)).state
@@ -310,11 +325,16 @@ class Model(ABC):
         return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
 
 
-def split_words(history: str | Sequence[str]) -> list[str]:
-    """Return the words of a history."""
-    if isinstance(history, bytes) or not isinstance(history, Iterable):
-        raise UsageError(f"found {history!r:.40}; expected words: a string, or a list of strings")
-    return history.split() if isinstance(history, str) else list(history)
+def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
+    """Return the words of a history in a vocabulary."""
+    if isinstance(history, str):
+        return split_line(history, vocabulary.split)
+    words = words_of(history)
+    if words is None:
+        raise UsageError(
+            f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
+        )
+    return words
 
 
 def scoring_threads(n_events: int) -> int:
