@@ -79,6 +79,7 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
+    approximate as approximate,
     load_model as load_model,
 )
 from .resources import (

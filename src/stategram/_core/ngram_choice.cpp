@@ -1,11 +1,11 @@
 // Which words a back-off model should list after a history, and with which probability.
+#include <nanobind/stl/tuple.h>
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
-
-#include <nanobind/stl/tuple.h>
 
 #include "arrays.hpp"
 #include "checks.hpp"
@@ -23,7 +23,8 @@ struct Choice {
 };
 
 // t log(t / b) - t + b is at most (t - b)^2 / b: whether any of a block may be worth more than `least`.
-STATEGRAM_CLONES bool any_worth(const float* t, const float* q, float backoff, float least, std::size_t size) {
+STATEGRAM_CLONES bool any_worth(const float* t, const float* q, float backoff, float least,
+                                std::size_t size) {
     int any = 0;
     for (std::size_t i = 0; i < size; ++i) {
         const float b = backoff * q[i], d = t[i] - b;
@@ -32,7 +33,8 @@ STATEGRAM_CLONES bool any_worth(const float* t, const float* q, float backoff, f
     return any != 0;
 }
 
-// Keeps the words w with occupancy * (t log(t / b) - t + b) > threshold, where t is the target and b = backoff
+// Keeps the words w with occupancy * (t log(t / b) - t + b) > threshold, where t is the target and b =
+// backoff
 // * q what the word has if it is left to the lower order. The back-off weight follows from what is kept.
 void choose_words(const float* target, const float* lower, std::size_t n_words, double occupancy,
                   double threshold, int rounds, Choice& choice) {

@@ -113,7 +113,9 @@ def approximate(
 def _ngram_model(model: Model, order: int | None, text: Text | None, progress: Progress | None) -> NgramModel:
     """Return the n-gram model whose histories are used."""
     if text is not None:
-        corpus = text if isinstance(text, Corpus) else corpus_from_sentences(text, vocabulary=model.vocabulary)
+        corpus = (
+            text if isinstance(text, Corpus) else corpus_from_sentences(text, vocabulary=model.vocabulary)
+        )
         known = [part.order for part in _parts(model) if isinstance(part, NgramModel)]
         return NgramModel.train(
             corpus.in_vocabulary(model.vocabulary), order or max(known, default=3), progress=progress
@@ -127,8 +129,8 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
     ]
     if not found:
         raise UsageError(
-            f"{model!r} has no n-gram model of order {order or _MIN_ORDER} or more, of which to take histories; "
-            "give the training text (--text), or a lower order"
+            f"{model!r} has no n-gram model of order {order or _MIN_ORDER} or more to take "
+            "histories from; give the training text (--text), or a lower order"
         )
     best = max(found, key=lambda part: sum(part.trie.sizes))
     return cut(best, order) if order else best

@@ -1,12 +1,12 @@
 """Which n-grams a back-off model should have to come close to another model.
 
-With the target t(w | h), the occupancy o(h) of the history, and b = backoff(h) q(w | h') what backing off would
-give, an n-gram (h, w) is worth
+With the target t(w | h), the occupancy o(h) of the history, and b = backoff(h) q(w | h') what backing off
+would give, an n-gram (h, w) is worth
 
     o(h) [t log(t / b) - t + b]
 
-and it is chosen if that exceeds a threshold, whether it was ever seen or not. Short histories go first, so that
-q is known. After rare histories only n-grams of the skeleton are looked at: no others are worth it there.
+and it is chosen if that exceeds a threshold, whether it was ever seen or not. Short histories go first, so
+that q is known. After rare histories only n-grams of the skeleton are looked at: no others are worth it there.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Choice:
             self.levels.append(self._choose_level(length, self.model()))
 
     def above(self, threshold: float) -> list[ChosenNgrams]:
-        """Return the n-grams of 2, 3 ... words that are worth more than a higher threshold, and their starts."""
+        """Return the n-grams of 2, 3 ... words that are worth more than this, and their starts."""
         levels = [level[level.gains > threshold] for level in self.levels]
         return close(self._skeleton.index, levels, self._seen_probs)
 
@@ -169,7 +169,9 @@ class Choice:
         """Add words that the next shorter history lists, where they are probable enough to be worth it."""
         index = self._skeleton.index
         of_links, link_owners = self._seen(index.links[nodes])
-        probable = self._skeleton.occupancies[nodes][link_owners] * index.probs[of_links] > 4 * self._threshold
+        probable = (
+            self._skeleton.occupancies[nodes][link_owners] * index.probs[of_links] > 4 * self._threshold
+        )
         keys = np.concatenate(
             (
                 owners * index.n_words + words,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +51,8 @@ def close(
 ) -> list[ChosenNgrams]:
     """Add the starts of longer n-grams where they are missing.
 
-    `levels` has the n-grams of 2, 3 ... words. Histories are nodes of the skeleton, and so is what is missing;
-    `probs` has a probability for each node.
+    `levels` has the n-grams of 2, 3 ... words. Histories are nodes of the skeleton, and so is what is
+    missing; `probs` has a probability for each node.
     """
     closed: list[ChosenNgrams] = []
     needed = np.empty(0, np.uint32)
@@ -66,9 +66,7 @@ def close(
     return closed[::-1]
 
 
-def assemble(
-    skeleton: TrieIndex, unigrams: NDArray[np.float32], levels: Sequence[ChosenNgrams]
-) -> TrieIndex:
+def assemble(skeleton: TrieIndex, unigrams: NDArray[np.float32], levels: Sequence[ChosenNgrams]) -> TrieIndex:
     """Return the back-off model of n-grams with all their starts; after each history it sums to one."""
     numbers, n_words = skeleton.trie.numbers, skeleton.n_words
     with np.errstate(divide="ignore"):

@@ -12,7 +12,7 @@ from stategram.models.backoff.skeleton import Skeleton
 from stategram.text import Vocabulary
 
 _BYTES_OF_NUMBERS = 21
-"""A probability and a back-off weight of seven digits, each with sign and point, two tabs and the line end."""
+"""A probability and a back-off weight of seven digits, with signs and points, tabs and line end."""
 
 _BYTES_OF_HEADERS = 200
 

@@ -59,8 +59,10 @@ class Histories:
         counts = np.diff(self.first_full).astype(np.float32)
         return sums / counts.reshape(-1, *(1,) * (rows.ndim - 1))
 
-    def corpus(self, model: Model, last: Numbers) -> Corpus:
-        """Return the full histories as sentences, each followed by a last word."""
+    def corpus(self, model: Model, last: Numbers | None = None) -> Corpus:
+        """Return the full histories as sentences, each followed by a last word, or by ``</s>``."""
+        if last is None:
+            last = np.full(len(self.full_words), END, np.uint32)
         width = self.full_words.shape[1]
         columns = np.arange(width)
         # The start of a sentence is no word of it.
@@ -99,9 +101,11 @@ class NgramTargets:
         return self.index.find(self.index.trie.numbers[histories.words], histories.lengths)
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
+        """Return features of each full history."""
         return _node_features(self.index, self._nodes(histories)[histories.owners])
 
     def add_rows(self, histories: Histories, weights: Floats, rows: Floats) -> None:
+        """Add the distribution of each short history."""
         own = rows if self._own_numbers is None else np.zeros_like(rows)
         self.index.add_rows(self._nodes(histories), histories.averages(weights), own)
         if self._own_numbers is not None:
@@ -110,6 +114,7 @@ class NgramTargets:
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
     ) -> NDArray[np.float64]:
+        """Return the weighted probability of each word after a short history."""
         probs = self.index.probs_after(self._nodes(histories)[owners], self.index.trie.numbers[words])
         return probs * histories.averages(weights)[owners]
 
@@ -128,6 +133,7 @@ class _CategoryTargets:
         raise NotImplementedError
 
     def add_rows(self, histories: Histories, weights: Floats, rows: Floats) -> None:
+        """Add the distribution of each short history."""
         of_categories = histories.averages(self.of_categories(histories, weights))
         _core.add_category_rows(
             of_categories.reshape(-1),
@@ -141,6 +147,7 @@ class _CategoryTargets:
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
     ) -> NDArray[np.float64]:
+        """Return the weighted probability of each word after a short history."""
         of_categories = histories.averages(self.of_categories(histories, weights))
         return of_categories[owners, self.categories[words]] * self.word_probs[words]
 
@@ -158,10 +165,12 @@ class CategoryNgramTargets(_CategoryTargets):
         return self.index.find(self._numbers[histories.full_words], histories.full_lengths)
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
+        """Return features of each full history."""
         last = self._ids[histories.full_words[:, -1]].astype(np.float32)
         return {**_node_features(self.index, self._nodes(histories)), "category": last}
 
     def of_categories(self, histories: Histories, weights: Floats) -> Floats:
+        """Return the weighted distribution over categories after each full history."""
         rows = np.zeros((len(weights), self.index.n_words), np.float32)
         self.index.add_rows(self._nodes(histories), weights, rows)
         return rows
@@ -175,12 +184,12 @@ class ClusteredTargets(_CategoryTargets):
         self.model = model
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
-        corpus = histories.corpus(self.model, np.full(len(histories.full_words), END, np.uint32))
-        found = self.model.score(corpus, features=names).features
-        return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
+        """Return features of each full history."""
+        return _scored_features(self.model, histories, names)
 
     def of_categories(self, histories: Histories, weights: Floats) -> Floats:
-        corpus = histories.corpus(self.model, np.full(len(histories.full_words), END, np.uint32))
+        """Return the weighted distribution over categories after each full history."""
+        corpus = histories.corpus(self.model)
         rows = self.model.category_distributions(corpus, corpus.sentence_starts[1:] - 1)
         rows *= weights[:, None]
         return rows
@@ -193,11 +202,11 @@ class AnyTargets:
         self.model, self._ids = model, ids
 
     def features(self, histories: Histories, names: Collection[str]) -> Features:
-        corpus = histories.corpus(self.model, np.full(len(histories.full_words), END, np.uint32))
-        found = self.model.score(corpus, features=names).features
-        return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
+        """Return features of each full history."""
+        return _scored_features(self.model, histories, names)
 
     def add_rows(self, histories: Histories, weights: Floats, rows: Floats) -> None:
+        """Add the distribution of each short history."""
         words = self.model.vocabulary.words
         counts = np.diff(histories.first_full)
         for i, owner in enumerate(histories.owners.tolist()):
@@ -209,6 +218,7 @@ class AnyTargets:
     def probs(
         self, histories: Histories, weights: Floats, owners: NDArray[np.int64], words: Numbers
     ) -> NDArray[np.float64]:
+        """Return the weighted probability of each word after a short history."""
         # The first full history stands for all.
         full = histories.first_full[owners]
         events = Histories(
@@ -221,6 +231,12 @@ class AnyTargets:
         corpus = events.corpus(self.model, words)
         log_probs = self.model.score(corpus).log_probs[corpus.sentence_starts[1:] - 1]
         return np.exp(log_probs) * histories.averages(weights)[owners]
+
+
+def _scored_features(model: Model, histories: Histories, names: Collection[str]) -> Features:
+    corpus = histories.corpus(model)
+    found = model.score(corpus, features=names).features
+    return {name: values[corpus.sentence_starts[1:] - 1] for name, values in found.items()}
 
 
 def _node_features(index: TrieIndex, nodes: Numbers) -> Features:
