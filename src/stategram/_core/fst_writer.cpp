@@ -1,8 +1,8 @@
 // A back-off model as the arcs of a finite-state acceptor, in the text format of OpenFst.
 //
-// A state is a history: an n-gram that others start with, or the empty one, or the start of a sentence. An arc
-// for each word leads to the longest end of the longer history that is a state; a back-off arc leads to the
-// history without its first word. Where n-grams have a back-off weight but are no states, since nothing
+// A state is a history: an n-gram that others start with, or the empty one, or the start of a sentence. An
+// arc for each word leads to the longest end of the longer history that is a state; a back-off arc leads to
+// the history without its first word. Where n-grams have a back-off weight but are no states, since nothing
 // follows them, it is part of the arcs that would lead there.
 #include <nanobind/nanobind.h>
 

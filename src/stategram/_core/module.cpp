@@ -29,6 +29,13 @@ void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
 void register_distribution_rows(nanobind::module_& m);
 void register_ngram_choice(nanobind::module_& m);
+void register_steppers(nanobind::module_& m);
+void register_ngram_stepper(nanobind::module_& m);
+void register_category_stepper(nanobind::module_& m);
+void register_clustered(nanobind::module_& m);
+void register_mixture_scoring(nanobind::module_& m);
+void register_mixture_stepper(nanobind::module_& m);
+void register_decoder(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -59,4 +66,11 @@ NB_MODULE(_core, m) {
     stategram::register_word_cache(m);
     stategram::register_distribution_rows(m);
     stategram::register_ngram_choice(m);
+    stategram::register_steppers(m);
+    stategram::register_ngram_stepper(m);
+    stategram::register_category_stepper(m);
+    stategram::register_clustered(m);
+    stategram::register_mixture_scoring(m);
+    stategram::register_mixture_stepper(m);
+    stategram::register_decoder(m);
 }

@@ -80,7 +80,7 @@ struct NgramHistory {
 // What a model knows of the words so far: for 1, 2, ... `length` last words their n-gram among those of that
 // length, or no_node. It is no longer than the longest n-gram that can be continued or weighs what follows.
 struct NgramState {
-    std::array<std::uint32_t, most_words - 1> nodes;
+    std::array<std::uint32_t, most_words - 1> nodes{};
     std::uint8_t length = 0;
 
     bool operator==(const NgramState& other) const {

@@ -35,9 +35,9 @@ struct PartResult {
     std::int64_t lines = 0;
     std::int64_t replaced = 0;
     std::int64_t dropped = 0;
-    std::int64_t wide_spaces = 0;     // characters outside ASCII that were taken for white space
+    std::int64_t wide_spaces = 0;      // characters outside ASCII that were taken for white space
     std::int64_t wide_space_line = 0;  // where in the part the first of them is, from 0
-    std::optional<std::size_t> bad;  // where in the part the first bad byte is
+    std::optional<std::size_t> bad;    // where in the part the first bad byte is
 };
 
 class PartEncoder {

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
@@ -157,6 +158,11 @@ class Model(ABC):
         return self
 
     @property
+    def stepper(self) -> _core.Stepper | None:
+        """The model word by word for decoders, as `stategram.kenlm` uses it; None if it has none."""
+        return None
+
+    @property
     def notes(self) -> list[str]:
         """What a user should know before relying on its probabilities."""
         return []
@@ -225,14 +231,6 @@ class Model(ABC):
         """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
         ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
         return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
-
-    def kenlm_scores(
-        self, words: Sequence[str], state: State
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Return for each word after a state its log10 probability and the length of its n-gram, or 0."""
-        scores = self.score_words(words, state)
-        orders = scores.orders if scores.orders is not None else np.zeros(len(words), np.uint8)
-        return scores.log_probs / np.log(10.0), orders
 
     def state_features(self, state: State, names: Collection[str]) -> dict[str, float]:
         """Return features of the history that led to a state."""

@@ -51,7 +51,7 @@ _TRIE_ARRAYS = tuple(one.name for one in fields(NgramTrie))
 _NO_WORDS = State(b"")
 
 
-def damage_error(folder: Path | None, error: _core.DamagedModel) -> BadDataError:
+def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
     where = f"{folder}: " if folder else ""
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
@@ -302,15 +302,6 @@ class NgramModel(Model):
             words = [_BEGIN, *words]
         return State(self._after(_NO_WORDS.value, np.array(self._numbers_of(words), np.uint32)))
 
-    def kenlm_scores(
-        self, words: Sequence[str], state: State
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Return for each word after a state its log10 probability and the length of its n-gram."""
-        try:
-            return self._reader.score_words(state.value, np.array(self._numbers_of(words), np.uint32))
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
         try:
@@ -367,6 +358,14 @@ class NgramModel(Model):
     @cached_property
     def _reader(self) -> _core.TrieReader:
         return self.trie.reader()
+
+    @cached_property
+    def stepper(self) -> _core.Stepper:
+        """The model word by word for decoders."""
+        try:
+            return _core.NgramStepper(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     @cached_property
     def _numbers_by_word(self) -> dict[str, int]:
