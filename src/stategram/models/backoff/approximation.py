@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from stategram.errors import UsageError
 from stategram.models.backoff.choosing import Choice
-from stategram.models.backoff.cutting import cut
+from stategram.models.backoff.cutting import cut, cut_ngrams
 from stategram.models.backoff.size import ModelSize
 from stategram.models.backoff.skeleton import Skeleton
 from stategram.models.backoff.targets import Targets
@@ -133,7 +133,7 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
             "histories from; give the training text (--text), or a lower order"
         )
     best = max(found, key=lambda part: sum(part.trie.sizes))
-    return cut(best, order) if order else best
+    return cut_ngrams(best, order) if order else best
 
 
 def _parts(model: Model) -> Sequence[Model]:

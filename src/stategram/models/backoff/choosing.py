@@ -6,7 +6,7 @@ would give, an n-gram (h, w) is worth
     o(h) [t log(t / b) - t + b]
 
 and it is chosen if that exceeds a threshold, whether it was ever seen or not. Short histories go first, so
-that q is known. After rare histories only n-grams of the skeleton are looked at: no others are worth it there.
+that q is known. After rare histories only n-grams of the skeleton are looked at: others are not worth it.
 """
 
 from __future__ import annotations
@@ -68,9 +68,10 @@ class Choice:
         self._progress(0.0, "choosing single words")
         n_full = _FULL_OF_ROOT_SLOW if self._targets.is_slow else _FULL_OF_ROOT
         root = self._skeleton.histories(np.zeros(1, np.uint32), np.array([n_full]))
-        target = self._targets.rows(root)[0].astype(np.float64)
+        target: NDArray[np.float64] = self._targets.rows(root)[0].astype(np.float64)
         target[self._skeleton.index.trie.numbers[BEGIN]] = 0.0
-        return (target / target.sum()).astype(np.float32)
+        target /= target.sum()
+        return target.astype(np.float32)
 
     def _choose_level(self, length: int, lower: TrieIndex) -> ChosenNgrams:
         index = self._skeleton.index
@@ -134,8 +135,8 @@ class Choice:
         if self._targets.is_slow:
             owners, words = self._with_words_of_links(nodes, owners, words)
         probs = self._targets.probs(self._histories(nodes), owners, self._skeleton.ids[words])
-        seen = index.children(nodes[owners], words)
-        self._seen_probs[seen[seen > 0]] = probs[seen > 0]
+        listed = index.children(nodes[owners], words)
+        self._seen_probs[listed[listed > 0]] = probs[listed > 0]
         of_lower = lower.probs_after(self._lower_nodes(nodes, lower)[owners], words)
         occupancies, backoffs = self._skeleton.occupancies[nodes][owners], np.ones(len(nodes))
         gains = chosen = np.zeros(len(words), bool)

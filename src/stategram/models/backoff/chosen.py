@@ -12,8 +12,9 @@ from stategram.models.backoff.trie_index import TrieIndex
 from stategram.models.plain_trie import PlainTrie
 from stategram.text import BEGIN
 
-_MIN_LEFT = 1e-7
+_MIN_LEFT = 5e-7
 """What is left at least for the words that are not listed after a history."""
+_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,8 @@ def normalize(index: TrieIndex) -> None:
             sums = np.bincount(owners, _power(trie.log_probs[longer]), n)
         lower = _power(index.log10_probs_after(index.links[histories], trie.words[longer]))
         left = 1.0 - np.bincount(owners, lower, n)
-        trie.backoffs[here] = np.log10((1.0 - sums) / np.maximum(left, _MIN_LEFT))
+        # Both may be nothing but rounding where all words are listed.
+        trie.backoffs[here] = np.log10(np.maximum(1.0 - sums, _ROUNDING) / np.maximum(left, _ROUNDING))
 
 
 def _power(log10: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.float64]:

@@ -27,12 +27,17 @@ def cut(model: Model, order: int) -> Model:
     if isinstance(model, Mixture):
         return replace(model, parts=tuple(cut(part, order) for part in model.parts))
     if isinstance(model, CategoryNgramModel) and model.order > order:
-        return replace(model, ngram=cut(model.ngram, order))
-    if isinstance(model, NgramModel) and model.order > order:
-        trie = cut_trie(TrieIndex(model.trie.plain()), order)
-        common = {"training_info": model.training_info, "metadata": model.metadata}
-        return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
-    return model
+        return replace(model, ngram=cut_ngrams(model.ngram, order))
+    return cut_ngrams(model, order) if isinstance(model, NgramModel) else model
+
+
+def cut_ngrams(model: NgramModel, order: int) -> NgramModel:
+    """Return the n-gram model with n-grams of at most `order` words."""
+    if model.order <= order:
+        return model
+    trie = cut_trie(TrieIndex(model.trie.plain()), order)
+    common = {"training_info": model.training_info, "metadata": model.metadata}
+    return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
 
 
 def cut_trie(index: TrieIndex, order: int) -> PlainTrie:

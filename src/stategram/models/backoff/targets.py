@@ -55,9 +55,10 @@ class Histories:
 
     def averages(self, rows: Floats) -> Floats:
         """Return for each short history the average of the rows of its full ones."""
-        sums = np.add.reduceat(rows, self.first_full[:-1], axis=0)
+        averages: Floats = np.add.reduceat(rows, self.first_full[:-1], axis=0)
         counts = np.diff(self.first_full).astype(np.float32)
-        return sums / counts.reshape(-1, *(1,) * (rows.ndim - 1))
+        averages /= counts.reshape(-1, *(1,) * (rows.ndim - 1))
+        return averages
 
     def corpus(self, model: Model, last: Numbers | None = None) -> Corpus:
         """Return the full histories as sentences, each followed by a last word, or by ``</s>``."""
@@ -251,7 +252,8 @@ class Targets:
 
     def __init__(self, model: Model, ids: Numbers) -> None:
         self._model = model
-        parts, self._gate = (model,), Gate.constant([1.0])
+        parts: tuple[Model, ...] = (model,)
+        self._gate = Gate.constant([1.0])
         if isinstance(model, Mixture) and all(part.vocabulary == model.vocabulary for part in model.parts):
             parts, self._gate = model.parts, model.gate
         self._parts = {

@@ -52,7 +52,8 @@ class TrieIndex:
     @cached_property
     def parents(self) -> NDArray[np.uint32]:
         """The node without its last word, of each node; the root is its own."""
-        counts = np.diff(self.trie.first_child.astype(np.int64))
+        first = self.trie.first_child.astype(np.int64)
+        counts = first[1:] - first[:-1]
         nodes = np.repeat(np.arange(self.n_histories, dtype=np.uint32), counts)
         return np.concatenate((np.zeros(1, np.uint32), nodes))
 
@@ -127,7 +128,8 @@ class TrieIndex:
 
     def sums_of_children(self, values: NDArray[Any]) -> NDArray[np.float64]:
         """Return for each history the sum of the values of its children, of which each node has one."""
-        return np.bincount(self.parents[1:], values[1:], self.n_histories)
+        sums: NDArray[Any] = np.bincount(self.parents[1:], values[1:], self.n_histories)
+        return sums
 
     def add_rows(
         self, nodes: NDArray[np.uint32], weights: NDArray[np.float32], rows: NDArray[np.float32]

@@ -12,6 +12,7 @@ expects to know two words of the history at 67.2% of all events, and at 67.0% of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +46,8 @@ def expected_counts(index: TrieIndex) -> ExpectedCounts:
     states[trie.words == trie.numbers[END]] = begin  # after </s> comes <s>
     states[0] = 0
     probs[[0, begin]] = 0.0  # nothing leads to the root, and <s> is no event
-    visits, events = np.zeros(n), np.zeros(len(nodes))
+    visits: NDArray[Any] = np.zeros(n)
+    events = np.zeros(len(nodes))
     visits[begin] = 1.0
     for _ in range(_WORDS):
         arrivals = visits.copy()
