@@ -79,7 +79,7 @@ def test_chosen_words(seed: int, n_words: int, rounds: int, threshold: float, th
 
 
 def test_wrong_arrays_are_refused() -> None:
-    rows, ones = np.ones(6, np.float32) / 3, np.ones(2)
+    rows, ones = np.full(6, 1 / 3, np.float32), np.ones(2)
     places = np.array([0, 1], np.uint32)
     with pytest.raises(ValueError, match="do not fit together"):
         _core.choose_ngrams(rows[:5], rows, places, ones, 0.1, 2, 3, 1)

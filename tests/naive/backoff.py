@@ -31,12 +31,12 @@ def expected_visits(
     distribution: Callable[[Words], dict[str, float]], known: set[Words], n_words: int
 ) -> dict[Words, float]:
     """How often each history is the longest that is known, after `n_words` words from a sentence start."""
-    visits = {("<s>",): 1.0}
+    visits: dict[Words, float] = {("<s>",): 1.0}
     for _ in range(n_words):
         after: defaultdict[Words, float] = defaultdict(float)
         for history, weight in visits.items():
             for word, prob in distribution(history).items():
-                words = (*history, word) if word != "</s>" else ("<s>",)
+                words: Words = (*history, word) if word != "</s>" else ("<s>",)
                 while words not in known:
                     words = words[1:]
                 after[words] += weight * prob

@@ -38,8 +38,10 @@ from stategram.models import (
     approximate,
     close_suffixes,
 )
+from stategram.progress import Progress, subprogress
 from stategram.resources import parse_size
 from stategram.storage import check_place
+from stategram.text import Corpus
 from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
@@ -199,18 +201,21 @@ def export(
     for file in files[output](place) if output in files else (place,):
         check_output_apart(file, model_name)
         check_place(file)
-    console.steps = 2
+    console.steps = 3 if approximation.text else 2
     if approximation.text:
         check_inputs([model_name, approximation.text])
     source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
-        ngram = _approximation(source, approximation, console)
-        _note_order(ngram, console)
+        model = source.model if part is None else source.chosen(source.parts, "probabilities")
+        reading = ReadingOptions(no_verify=True, lowercase=None, digits=None)
+        text = read_test(model, [approximation.text], reading, console) if approximation.text else None
         with console.step(writing) as progress:
+            ngram = _approximation(model, approximation, text, subprogress(progress, 0.0, 0.9))
             if closed:
                 ngram = close_suffixes(ngram)
-            write_arpa(place, ngram, progress=progress)
+            write_arpa(place, ngram, progress=subprogress(progress, 0.9, 1.0))
+        _note_order(ngram, console)
         inserted = f", {ngram.training_info['inserted_suffixes']:,} of them inserted" if closed else ""
         console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}{inserted}")
     elif class_lm:
@@ -256,26 +261,21 @@ def _metavar(output: str) -> str:
     return "PREFIX" if output in ("class_lm", "fst") else "OUT"
 
 
-def _approximation(source: _Source, options: ApproximationOptions, console: Console) -> NgramModel:
-    """Return the model, or the part that --part names, as n-grams."""
-    model = source.model if source.part is None else source.chosen(source.parts, "probabilities")
+def _approximation(
+    model: Model, options: ApproximationOptions, text: Corpus | None, progress: Progress | None
+) -> NgramModel:
+    """Return a model as n-grams; one of n-grams as it is, unless options ask for others."""
     if isinstance(model, NgramModel) and not options.is_given:
         return model
-    console.steps = 3 + bool(options.text)
-    text = None
-    if options.text:
-        reading = ReadingOptions(no_verify=True, lowercase=None, digits=None)
-        text = read_test(model, [options.text], reading, console)
-    with console.step("choosing n-grams") as progress:
-        return approximate(
-            model,
-            order=options.order,
-            max_ngrams=options.max_ngrams,
-            max_bytes=None if options.max_size is None else parse_size(options.max_size),
-            prune=options.prune,
-            text=text,
-            progress=progress,
-        )
+    return approximate(
+        model,
+        order=options.order,
+        max_ngrams=options.max_ngrams,
+        max_bytes=None if options.max_size is None else parse_size(options.max_size),
+        prune=options.prune,
+        text=text,
+        progress=progress,
+    )
 
 
 def _ngram_model(source: _Source, form: str) -> NgramModel:
