@@ -15,7 +15,7 @@ language models, `CacheModel.train` a cache to mix with them, `cluster` finds st
 all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model`
 and `compact_model` a smaller one. `read_classes` and `write_classes` are for class files, `read_arpa` and
 `write_arpa` for ARPA files, `write_fst` and `write_class_lm` for OpenFst and SRILM; `open_model` opens a model
-folder or an ARPA file. `word_vectors` makes vectors of word classes.
+folder or an ARPA file, and `approximate` makes n-grams of any model. `word_vectors` makes vectors of word classes.
 `class_bigram_perplexity` evaluates classes, `evaluate` evaluates a model. `from stategram import kenlm`
 replaces the module of that name. `use_resources` limits threads and memory.
 

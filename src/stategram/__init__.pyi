@@ -84,6 +84,7 @@ from .models import (
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
     close_suffixes as close_suffixes,
+    approximate as approximate,
     load_model as load_model,
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,

@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
@@ -53,6 +54,7 @@ __all__ = [
     "WordScore",
     "WordTree",
     "WordTreeModel",
+    "approximate",
     "build_word_tree",
     "check_decays",
     "check_min_counts",
