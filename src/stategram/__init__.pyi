@@ -37,12 +37,16 @@ from .errors import (
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
     HistoryFigures as HistoryFigures,
+    NBestLists as NBestLists,
     OrderFigures as OrderFigures,
     PartFigures as PartFigures,
     PerplexityFigures as PerplexityFigures,
+    Rescored as Rescored,
+    WordErrors as WordErrors,
     average_mutual_information as average_mutual_information,
     class_bigram_perplexity as class_bigram_perplexity,
     evaluate as evaluate,
+    rescore as rescore,
 )
 from .experiments import (
     RECIPES as RECIPES,
@@ -65,8 +69,12 @@ from .formats import (
     open_model as open_model,
     read_arpa as read_arpa,
     read_classes as read_classes,
+    read_nbest as read_nbest,
+    read_references as read_references,
     write_arpa as write_arpa,
+    write_best as write_best,
     write_classes as write_classes,
+    write_nbest as write_nbest,
 )
 from .models import (
     CacheModel as CacheModel,

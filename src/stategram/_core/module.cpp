@@ -25,6 +25,9 @@ void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
+void register_word_errors(nanobind::module_& m);
+void register_error_envelope(nanobind::module_& m);
+void register_count_files(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -51,4 +54,7 @@ NB_MODULE(_core, m) {
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
     stategram::register_word_cache(m);
+    stategram::register_word_errors(m);
+    stategram::register_error_envelope(m);
+    stategram::register_count_files(m);
 }

@@ -4,15 +4,21 @@ from stategram.formats.arpa import read_arpa, write_arpa
 from stategram.formats.class_files import CLASS_FORMATS, read_classes, write_classes
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
 from stategram.formats.models import open_model
+from stategram.formats.nbest import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
 
 __all__ = [
     "CLASS_FORMATS",
     "MODEL_CLASS_FORMATS",
+    "NBEST_NAMES",
     "open_model",
     "read_arpa",
     "read_classes",
+    "read_nbest",
+    "read_references",
     "write_arpa",
+    "write_best",
     "write_classes",
     "write_model_classes",
+    "write_nbest",
     "write_states",
 ]

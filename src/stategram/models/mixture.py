@@ -184,6 +184,11 @@ class Mixture(Model):
         return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
 
     @property
+    def looks_back(self) -> bool:
+        """Whether the probabilities of any part depend on earlier sentences."""
+        return any(part.looks_back for part in self.parts)
+
+    @property
     def notes(self) -> list[str]:
         """Those of the parts."""
         return [note for part in self.parts for note in part.notes]

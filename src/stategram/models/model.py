@@ -142,6 +142,11 @@ class Model(ABC):
         return self
 
     @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences."""
+        return False
+
+    @property
     def notes(self) -> list[str]:
         """What a user should know before relying on its probabilities."""
         return []

@@ -182,6 +182,11 @@ class WordTreeModel(Model):
         """The histories that it was trained for."""
         return self.evidence.histories
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences: unless its history is ``sentence``."""
+        return self.history != HISTORIES[0]
+
     def with_history(self, history: str) -> WordTreeModel:
         """Return the model with another history; a model that is saved opens with ``sentence``."""
         if history not in HISTORIES:
