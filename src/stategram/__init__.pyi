@@ -80,6 +80,7 @@ from .models import (
     CacheModel as CacheModel,
     CategoryNgramModel as CategoryNgramModel,
     ClusteredModel as ClusteredModel,
+    GeneratedSentence as GeneratedSentence,
     Mixture as Mixture,
     Model as Model,
     NgramModel as NgramModel,
@@ -87,6 +88,7 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
+    generate as generate,
     load_model as load_model,
 )
 from .resources import (

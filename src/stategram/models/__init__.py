@@ -9,6 +9,7 @@ from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
 from stategram.models.model_files import load_model
 from stategram.models.ngram import NgramModel, damage_error
+from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
@@ -34,6 +35,7 @@ __all__ = [
     "Description",
     "DescriptionTable",
     "Gate",
+    "GeneratedSentence",
     "Mixture",
     "Model",
     "NgramModel",
@@ -53,6 +55,7 @@ __all__ = [
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "generate",
     "interpolate",
     "load_model",
 ]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
-from stategram.models.model import HISTORIES, Description, History, Model, Text, split_words
+from stategram.models.model import HISTORIES, Description, History, Model, Text, draw_from, split_words
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
@@ -254,15 +254,24 @@ class Mixture(Model):
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
+        total = np.zeros(len(self.vocabulary))
+        for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
+            total += weight * part.distribution_after(of_part)
+        return total
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a part by its weight, and the next word from that part alone."""
+        number = draw_from(self._weights_after(state), random)
+        return self._aligned[number].draw(state.value[number], random)
+
+    def _weights_after(self, state: State) -> NDArray[np.float64]:
+        """Return the weights of the parts after a state."""
         features = {}
         for number, names in self.gate.needs.items():
             known = self.parts[number].state_features(state.value[number], names)
             features[number] = {name: np.array([value], np.float32) for name, value in known.items()}
-        weights = self.gate.weights(features, 1)[0].tolist()
-        total = np.zeros(len(self.vocabulary))
-        for weight, part, of_part in zip(weights, self._aligned, state.value, strict=True):
-            total += weight * part.distribution_after(of_part)
-        return total
+        weights: NDArray[np.float64] = self.gate.weights(features, 1)[0]
+        return weights
 
     def predict(
         self, history: History, top: int = 10, *, sentence_start: bool = True
@@ -354,3 +363,9 @@ class _AlignedPart:
         aligned: NDArray[np.float64] = probabilities[self.ids]
         aligned[self.ids == UNKNOWN] /= self.shared_by
         return aligned
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""
+        if self.ids is None:
+            return self.model.draw(state, random)
+        return draw_from(self.distribution_after(state), random)

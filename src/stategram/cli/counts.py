@@ -1,0 +1,1 @@
+"""`stategram counts`: n-gram counts."""

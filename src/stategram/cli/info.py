@@ -1,0 +1,1 @@
+"""`stategram info`: what a model is."""
