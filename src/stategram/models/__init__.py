@@ -9,6 +9,7 @@ from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
 from stategram.models.model_files import load_model
 from stategram.models.ngram import NgramModel, damage_error
+from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
@@ -41,6 +42,7 @@ __all__ = [
     "NgramModel",
     "NgramTrie",
     "PartFigures",
+    "PlainTrie",
     "Scores",
     "State",
     "Step",

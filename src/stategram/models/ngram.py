@@ -25,6 +25,7 @@ from stategram.models.model import (
     split_words,
 )
 from stategram.models.model_files import ModelFiles
+from stategram.models.plain_trie import PlainTrie
 from stategram.models.pruning import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts, estimate
@@ -154,6 +155,13 @@ class NgramModel(Model):
         if progress:
             progress(0.8, "assembling the model")
         return cls(counts.vocabulary, assemble(estimates), smoothing, training_info=info)
+
+    @classmethod
+    def from_plain(
+        cls, vocabulary: Vocabulary, trie: PlainTrie, smoothing: str = "unknown", **common: Any
+    ) -> NgramModel:
+        """Make a model of plain n-grams; `common` has `training_info` and `metadata`."""
+        return cls(vocabulary, NgramTrie.from_plain(trie), smoothing, **common)
 
     def __repr__(self) -> str:
         sizes = " + ".join(f"{size:,}" for size in self.trie.sizes)
