@@ -66,6 +66,8 @@ from .experiments.reproduction import (
     reproduce as reproduce,
 )
 from .formats import (
+    ModelInfo as ModelInfo,
+    model_info as model_info,
     open_model as open_model,
     read_arpa as read_arpa,
     read_classes as read_classes,
