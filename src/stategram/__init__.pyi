@@ -71,11 +71,13 @@ from .formats import (
     open_model as open_model,
     read_arpa as read_arpa,
     read_classes as read_classes,
+    read_counts as read_counts,
     read_nbest as read_nbest,
     read_references as read_references,
     write_arpa as write_arpa,
     write_best as write_best,
     write_classes as write_classes,
+    write_counts as write_counts,
     write_nbest as write_nbest,
 )
 from .models import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import once
+from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.options import (
@@ -22,17 +22,25 @@ from stategram.cli.options import (
     memory_options,
     text_options,
 )
-from stategram.cli.reading import read_heldout, read_text
-from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
+from stategram.cli.reading import read_count_files, read_heldout, read_text
+from stategram.cli.train_checks import (
+    check_counts,
+    check_train,
+    chosen_recipe,
+    class_recipe,
+    min_counts_of,
+)
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
 from stategram.models import SMOOTHINGS, ClusteredModel, Mixture, Model, NgramModel
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
+from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
 
 # What is in none of these is of the run.
 _GROUPS = {
     "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
+    "Other inputs": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
     "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
@@ -49,6 +57,8 @@ Examples:
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train counts.gz --counts -o model
+  stategram train text.txt --classes classes.tsv -o model
   stategram train text.txt --heldout heldout.txt -o model --recipe best
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
@@ -84,6 +94,18 @@ Examples:
     default=0.0,
     metavar="FRACTION",
     help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.",
+)
+@click.option(
+    "--counts",
+    is_flag=True,
+    help="TEXT are count files, as stategram counts and SRILM's ngram-count -write write them; the model is "
+    "that of their text.",
+)
+@click.option(
+    "--classes",
+    metavar="FILE",
+    help="Train an n-gram model of word classes instead, those of a class file in any format; --order is 5 by "
+    "default.",
 )
 @click.option(
     "--recipe",
@@ -130,6 +152,8 @@ def train(
     smoothing: str,
     min_count: str | None,
     prune: float,
+    counts: bool,
+    classes: str | None,
     recipe: str | None,
     context: str | None,
     heldout: str | None,
@@ -146,7 +170,8 @@ def train(
     """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better. A recipe with one part gives that model alone.
+    takes longer and predicts better. A recipe with one part that learns no weights (an n-gram model, of words or
+    of classes) needs no --heldout, and gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
@@ -154,8 +179,12 @@ def train(
     """
     min_counts = min_counts_of(min_count, order)
     ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
-    found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
-    inputs = [("training", name) for name in texts]
+    check_counts(counts, recipe, context, classes)
+    if classes is not None:
+        found: Recipe | None = class_recipe(classes, ngram, recipe, context, heldout)
+    else:
+        found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
+    inputs = [("counts" if counts else "training", name) for name in texts]
     inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
     inputs += [("held-out", heldout)] if heldout else []
     inputs += found.files() if found is not None else []
@@ -163,13 +192,16 @@ def train(
     _note_stale(Path(output).absolute(), console)
     model: Model
     manifest: dict[str, Any]
-    if found is None or heldout is None:
+    if found is None:
         console.steps = 3
-        model, figures = _train_ngram(texts, ngram, text, console)
+        if counts:
+            model, figures = _train_on_counts(texts, ngram, min_count, text, console)
+        else:
+            model, figures = _train_ngram(texts, ngram, text, console)
         manifest = {"figures": figures}
-        inputs = [(use, name) for use, name in inputs if use == "training"]
+        inputs = [(use, name) for use, name in inputs if use in ("training", "counts")]
     else:
-        console.steps = 4
+        console.steps = 4 if heldout else 3
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -215,6 +247,29 @@ def _train_ngram(
             prune=part.prune,
             progress=progress,
         )
+    return _with_figures(model, part.prune, console)
+
+
+def _train_on_counts(
+    names: Sequence[str], part: NgramPart, min_count: str | None, text: TextOptions, console: Console
+) -> tuple[NgramModel, dict[str, Any]]:
+    """Read count files, train; return the model, and its figures for the manifest."""
+    counts = read_count_files(names, part.order if was_given("order") else None, text, console)
+    words = plural(len(counts.vocabulary) - len(SPECIAL_WORDS), "word")
+    console.info(f"      counts of {plural(counts.report['events'], 'event')}, a vocabulary of {words}")
+    with console.step(f"estimating ({part.smoothing})") as progress:
+        model = NgramModel.from_counts(
+            counts,
+            smoothing=part.smoothing,
+            min_counts=min_counts_of(min_count, counts.order),
+            prune=part.prune,
+            progress=progress,
+        )
+    return _with_figures(model, part.prune, console)
+
+
+def _with_figures(model: NgramModel, prune: float, console: Console) -> tuple[NgramModel, dict[str, Any]]:
+    """Show what a model is; return it with its settings, and its figures."""
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
     console.info(f"      n-grams of {lengths}: {sizes}")
@@ -227,7 +282,7 @@ def _train_ngram(
         "order": model.order,
         "smoothing": model.smoothing,
         "min_counts": list(model.training_info["min_counts"]),
-        "prune": part.prune,
+        "prune": prune,
     }
     figures = {
         **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
@@ -239,7 +294,7 @@ def _train_ngram(
 
 def _train_by_recipe(
     texts: Sequence[str],
-    heldout_name: str,
+    heldout_name: str | None,
     recipe: Recipe,
     text: TextOptions,
     checkpoint: str | None,
@@ -247,10 +302,13 @@ def _train_by_recipe(
     seed: int,
     interruptible: Interruptible,
     console: Console,
-) -> tuple[Mixture, dict[str, Any]]:
-    """Read the texts, train, show what the parts are worth; return the model, and its figures."""
+) -> tuple[Model, dict[str, Any]]:
+    """Read the texts, train, show what the parts are worth; return the model, and its figures.
+
+    Without a held-out text it is the only part of the recipe.
+    """
     corpus = read_text(texts, text, console)
-    heldout = read_heldout(heldout_name, corpus, text, console)
+    heldout = None if heldout_name is None else read_heldout(heldout_name, corpus, text, console)
     with (
         _saying_how_to_continue(checkpoint),
         console.step(f"training by the recipe {recipe.name}") as progress,
@@ -265,11 +323,16 @@ def _train_by_recipe(
             interruptible=interruptible,
             progress=progress,
         )
-    console.info(_as_table(mixture))
     figures = {
         "events": corpus.n_events,
         "sentences": corpus.n_sentences,
         "unknown": corpus.n_unknown,
+    }
+    if heldout is None:
+        (model,) = mixture.parts
+        return model, {**figures, "parameters": model.parameters}
+    console.info(_as_table(mixture))
+    figures |= {
         "heldout_perplexity": mixture.training_info["perplexity"],
         "parameters": mixture.parameters,
     }

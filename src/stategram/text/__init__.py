@@ -9,7 +9,15 @@ from stategram.text.encoding import (
     require_known_words,
 )
 from stategram.text.line_blocks import LineBlock, read_line_blocks
-from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
+from stategram.text.reading import (
+    Source,
+    check_utf8,
+    display_name,
+    file_names,
+    read_all,
+    read_blocks,
+    total_size,
+)
 from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary, dense_ids
 
 __all__ = [
@@ -21,6 +29,7 @@ __all__ = [
     "LineBlock",
     "Normalization",
     "ReadStats",
+    "Source",
     "Vocabulary",
     "as_corpus",
     "check_utf8",
@@ -28,6 +37,7 @@ __all__ = [
     "corpus_from_sentences",
     "dense_ids",
     "display_name",
+    "file_names",
     "read_all",
     "read_blocks",
     "read_corpus",
