@@ -128,7 +128,7 @@ def test_bad_arguments_are_refused(models: dict[str, Model]) -> None:
         ({"n_sentences": -1}, "-1 sentences"),
     ):
         with pytest.raises(UsageError, match=message):
-            generate(models["ngram"], **arguments)  # type: ignore[arg-type]
+            generate(models["ngram"], **arguments)
 
 
 def test_the_command(models: dict[str, Model], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

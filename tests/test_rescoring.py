@@ -98,7 +98,7 @@ def other_models(model: NgramModel) -> dict[str, Model]:
 
 
 def test_models_that_look_back_see_the_best_of_earlier_utterances(model: NgramModel) -> None:
-    lists = {name: found for name, found in list(noisy_lists().items())[:4]}
+    lists = dict(list(noisy_lists().items())[:4])
     for name, other in other_models(model).items():
         found = rescore(other, lists, lm_weight=1.0)
         state, place = other.start(), 0

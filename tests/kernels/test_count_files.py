@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,13 +61,13 @@ def test_lines_are_those_of_the_twin(text: list[list[str]], order: int, threads:
 @settings(max_examples=40)
 @given(texts, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_counts_come_back_as_those_of_the_text(
-    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int, threads: int, random: object
+    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int, threads: int, random: Random
 ) -> None:
     files = []
     # The two halves of a text, in any order, the second without a last line end.
     for number, half in enumerate((text[: len(text) // 2], text[len(text) // 2 :])):
         lines = naive.write(naive.count(half, order)).splitlines()
-        random.shuffle(lines)  # type: ignore[attr-defined]
+        random.shuffle(lines)
         files.append(tmp_path_factory.getbasetemp() / f"counts-{number}")
         files[-1].write_text("\n".join(lines))
     with use_resources(threads=threads):
@@ -121,7 +123,7 @@ def test_bad_files_are_refused_with_the_line(tmp_path: Path, data: str, message:
 
 def test_other_mistakes_are_refused(tmp_path: Path) -> None:
     (tmp_path / "counts").write_text(COUNTS)
-    with pytest.raises(BadDataError, match="n-grams of 1 to 3 words in .*, not of 4"):
+    with pytest.raises(BadDataError, match=r"n-grams of 1 to 3 words in .*, not of 4"):
         read_counts(tmp_path / "counts", order=4)
     with pytest.raises(UsageError, match="vocabulary_size is 0"):
         read_counts(tmp_path / "counts", vocabulary_size=0)
@@ -143,10 +145,17 @@ def test_kernels_check_their_input() -> None:
         reader.levels(np.arange(4, dtype=np.uint32), 4, 10, False)
     letters, offsets = np.frombuffer(b"ab", np.uint8), np.array([0, 1, 2], np.int64)
     two, empty = np.arange(2, dtype=np.uint32), np.zeros(0, np.uint32)
-    good = dict(
-        letters=letters, offsets=offsets, ids=two, ranks=two, words=[two, two], counts=[two + 1, two + 1],
-        first_child=[np.array([0, 1, 2], np.uint32)], nodes=two, threads=1,
-    )  # fmt: skip
+    good: dict[str, Any] = {
+        "letters": letters,
+        "offsets": offsets,
+        "ids": two,
+        "ranks": two,
+        "words": [two, two],
+        "counts": [two + 1, two + 1],
+        "first_child": [np.array([0, 1, 2], np.uint32)],
+        "nodes": two,
+        "threads": 1,
+    }
     assert _core.count_lines(**good) == b"a\t1\na a\t1\nb\t2\nb b\t2\n"
     for name, value in (
         ("offsets", offsets + 1),

@@ -45,8 +45,8 @@ def counts(
     """Count the n-grams of TEXT, of all lengths up to --order, with <s> and </s> around each line.
 
     Each line of the output is an n-gram, a tab and its count, as SRILM's ngram-count -sort -write has it:
-    sorted by the bytes of words, an n-gram before those that begin with it. With --merge, TEXT are such files,
-    which may be in any order.
+    sorted by the bytes of words, an n-gram before those that begin with it. With --merge, TEXT are such
+    files, which may be in any order.
     """
     check_inputs([*texts, *([text.vocab_file] if text.vocab_file else [])])
     if any(is_same_file(output, name) for name in texts):

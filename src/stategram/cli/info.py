@@ -82,8 +82,8 @@ def _made(made: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for entry in inputs if isinstance(inputs, list) else ():
         if isinstance(entry, dict):
             known = entry.get("bytes")
-            shown = f" ({size(known)})" if isinstance(known, int) else ""
-            yield f"{entry.get('use', 'input')} text".capitalize(), f"{entry.get('name')}{shown}"
+            large = f" ({size(known)})" if isinstance(known, int) else ""
+            yield f"{entry.get('use', 'other')} input".capitalize(), f"{entry.get('name')}{large}"
     for title, entries in (("Figures", made.get("figures")), ("Options", made.get("options"))):
         shown = {
             str(key): _shown(value)

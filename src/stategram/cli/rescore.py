@@ -89,7 +89,7 @@ def rescore(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Choose the best of the hypotheses in NBEST, lines of "utterance score text", with the help of MODEL.
+    r"""Choose the best of the hypotheses in NBEST, lines of "utterance score text", with the help of MODEL.
 
     \b
     The total of a hypothesis, of which the highest wins, is

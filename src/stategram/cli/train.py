@@ -40,7 +40,7 @@ from stategram.wording import plural
 # What is in none of these is of the run.
 _GROUPS = {
     "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
-    "Other inputs": ("counts", "classes"),
+    "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
     "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
@@ -104,8 +104,8 @@ Examples:
 @click.option(
     "--classes",
     metavar="FILE",
-    help="Train an n-gram model of word classes instead, those of a class file in any format; --order is 5 by "
-    "default.",
+    help="Train an n-gram model of word classes instead, those of a class file in any format; --order is 5 "
+    "by default.",
 )
 @click.option(
     "--recipe",
@@ -170,8 +170,8 @@ def train(
     """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better. A recipe with one part that learns no weights (an n-gram model, of words or
-    of classes) needs no --heldout, and gives that model alone.
+    takes longer and predicts better. A recipe with one part that learns no weights (an n-gram model, of words
+    or of classes) needs no --heldout, and gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is

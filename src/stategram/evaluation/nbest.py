@@ -1,4 +1,4 @@
-"""N-best lists: what a recognizer or a translator found possible for each utterance, and how wrong that is."""
+"""N-best lists: what a recognizer found possible for each utterance, and how wrong that is."""
 
 from __future__ import annotations
 

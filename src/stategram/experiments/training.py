@@ -123,8 +123,8 @@ class Training:
         )
         if not found:
             raise BadDataError(
-                f"{name}: no word of the text has a class there; check that both have the same language, case "
-                "and tokenization"
+                f"{name}: no word of the text has a class there; check that both have the same language, "
+                "case and tokenization"
             )
         if covered < LOW_COVERAGE:
             _log.warning(

@@ -96,8 +96,8 @@ def read_counts(
         longest = reader.order
         if longest == 0:
             raise BadDataError(
-                f"no counts in {', '.join(map(display_name, names))}; expected n-grams and their counts, such "
-                "as 'the cat<TAB>3', one per line"
+                f"no counts in {', '.join(map(display_name, names))}; expected n-grams and their counts, "
+                "such as 'the cat<TAB>3', one per line"
             )
         if order is not None and not 1 <= order <= longest:
             raise BadDataError(
@@ -206,11 +206,11 @@ def _vocabulary(known: Vocabulary, size: int | None) -> Vocabulary:
 
 def _lines_of_words(counts: NgramCounts) -> NDArray[np.int64]:
     """Return for each word, by its number, how many n-grams begin with it."""
-    begins = np.arange(len(counts.numbers) + 1)
+    begins: NDArray[np.int64] = np.arange(len(counts.numbers) + 1)
     lines = np.ones(len(counts.numbers), np.int64)
     for level in counts.levels[1:-1]:
-        begins = level.first_child[begins]
-        lines += np.diff(begins.astype(np.int64))
+        begins = level.first_child[begins].astype(np.int64)
+        lines += begins[1:] - begins[:-1]
     return lines
 
 

@@ -153,7 +153,7 @@ def _utterance(name: str) -> str:
     found = _NUMBERED.fullmatch(name)
     if found is None:
         raise BadDataError(
-            f"the name {name[:60]!r} has no number; expected utterance-1, utterance-2, ..., or names that are "
-            "the same for all hypotheses of an utterance (names='same', --names same)"
+            f"the name {name[:60]!r} has no number; expected utterance-1, utterance-2, ..., or names that "
+            "are the same for all hypotheses of an utterance (names='same', --names same)"
         )
     return found[1]

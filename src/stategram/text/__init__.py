@@ -8,6 +8,7 @@ from stategram.text.encoding import (
     read_corpus,
     require_known_words,
 )
+from stategram.text.feeding import read_lines
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import (
     Source,
@@ -42,6 +43,7 @@ __all__ = [
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
+    "read_lines",
     "require_known_words",
     "total_size",
 ]

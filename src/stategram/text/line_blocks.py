@@ -39,18 +39,20 @@ def read_line_blocks(
     document_mark: str | None = None,
     progress: Progress | None = None,
     block_size: int = 1 << 22,
+    live: bool = False,
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
-    A block has about `block_size` bytes. A blank line at its end starts a document in the next block; at the
-    end of the text it starts none. `BadDataError` is raised after the last block if none has words.
+    A block has about `block_size` bytes; if `live`, it is what is there of a pipe or a terminal. A blank line
+    at its end starts a document in the next block; at the end of the text it starts none. `BadDataError` is
+    raised after the last block if none has words.
     """
     options = EncodingOptions(encoding_errors=encoding_errors)
     total = total_size([name])
     mark = compile_mark(document_mark)
     n_bytes = 0
     has_words = after_mark = False
-    for lines in read_lines(name, block_size):
+    for lines in read_lines(name, block_size, live=live):
         block = _encode(lines, options, normalization, mark)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)
