@@ -231,9 +231,9 @@ class TreeModelKernel {
                        int /* threads */) const {
         require(tree < evidence_->n_trees(), "there is no such tree");
         require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
-        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache, tree, tree + 1);
         nb::gil_scoped_release release;
-        return trees[tree].word_at(quantile);
+        return trees[0].word_at(quantile);
     }
 
     // Reads every list; throws if one is damaged.
@@ -344,7 +344,8 @@ class TreeModelKernel {
     }
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                                     const std::vector<In<float>>& weights, CacheHandle* cache) const {
+                                     const std::vector<In<float>>& weights, CacheHandle* cache,
+                                     std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, cache);
         EventContexts contexts{std::vector<std::uint64_t>(evidence_->n_slots()),
                                std::vector<FoundList>(evidence_->n_slots())};
@@ -354,7 +355,7 @@ class TreeModelKernel {
         evidence_->find(contexts);
         if (cache) cache->cache().find(values.data(), 0);
         std::vector<TreeSearch> found;
-        for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+        for (std::size_t t = first; t < std::min(last, evidence_->n_trees()); ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
