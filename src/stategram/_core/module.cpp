@@ -9,6 +9,7 @@ void register_ngram_counts(nanobind::module_& m);
 void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
+void register_trie_packing(nanobind::module_& m);
 void register_ngram_pruning(nanobind::module_& m);
 void register_context_tree(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
@@ -21,6 +22,7 @@ void register_mixture_gate(nanobind::module_& m);
 void register_mixture_weights(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
+void register_fst_writer(nanobind::module_& m);
 void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
@@ -28,6 +30,13 @@ void register_word_cache(nanobind::module_& m);
 void register_word_errors(nanobind::module_& m);
 void register_error_envelope(nanobind::module_& m);
 void register_count_files(nanobind::module_& m);
+void register_steppers(nanobind::module_& m);
+void register_ngram_stepper(nanobind::module_& m);
+void register_category_stepper(nanobind::module_& m);
+void register_clustered(nanobind::module_& m);
+void register_mixture_scoring(nanobind::module_& m);
+void register_mixture_stepper(nanobind::module_& m);
+void register_decoder(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -38,6 +47,7 @@ NB_MODULE(_core, m) {
     stategram::register_ngram_links(m);
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);
+    stategram::register_trie_packing(m);
     stategram::register_ngram_pruning(m);
     stategram::register_context_tree(m);
     stategram::register_tied_exchange(m);
@@ -50,6 +60,7 @@ NB_MODULE(_core, m) {
     stategram::register_mixture_weights(m);
     stategram::register_arpa_reader(m);
     stategram::register_arpa_writer(m);
+    stategram::register_fst_writer(m);
     stategram::register_word_tree_codes(m);
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
@@ -57,4 +68,11 @@ NB_MODULE(_core, m) {
     stategram::register_word_errors(m);
     stategram::register_error_envelope(m);
     stategram::register_count_files(m);
+    stategram::register_steppers(m);
+    stategram::register_ngram_stepper(m);
+    stategram::register_category_stepper(m);
+    stategram::register_clustered(m);
+    stategram::register_mixture_scoring(m);
+    stategram::register_mixture_stepper(m);
+    stategram::register_decoder(m);
 }

@@ -83,7 +83,7 @@ def generate(
         seed=seed,
         max_words=max_words,
         temperature=temperature,
-        prefix=normalization.apply(given.split()),
+        prefix=normalization.words(given),
         unknown=unknown,
         running=reading.history_name != HISTORIES[0],
     )

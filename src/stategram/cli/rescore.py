@@ -133,6 +133,7 @@ def rescore(
             tune=tune,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
+            split=normalization.split,
             progress=progress,
         )
     if tune:

@@ -43,7 +43,7 @@ _GROUPS = {
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
+    "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
 }
 
 
@@ -196,6 +196,7 @@ def train(
         console.steps = 3
         if counts:
             model, figures = _train_on_counts(texts, ngram, min_count, text, console)
+            text = replace(text, split=model.vocabulary.split)
         else:
             model, figures = _train_ngram(texts, ngram, text, console)
         manifest = {"figures": figures}
@@ -352,6 +353,7 @@ def _write(
         "vocabulary_file": text.vocab_file,
         "lowercase": text.lowercase,
         "digits": text.digits,
+        "split": text.split,
         "encoding_errors": text.encoding_errors,
         "document_mark": text.document_mark,
     }

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
-from stategram.text import END, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import END, Corpus, Split, Vocabulary, corpus_from_sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +146,12 @@ class HypothesisErrors:
         return self.of(self.nbest.best(-self.errors.astype(np.float64)))
 
 
-def hypothesis_errors(nbest: NBestLists, references: Mapping[str, str]) -> HypothesisErrors:
+def hypothesis_errors(
+    nbest: NBestLists, references: Mapping[str, str], *, split: Split = "unicode"
+) -> HypothesisErrors:
     """Count the word errors of each hypothesis, given what was said in each utterance.
+
+    `split` says which white space separates words, as in `read_corpus`.
 
     Examples
     --------
@@ -162,7 +166,8 @@ def hypothesis_errors(nbest: NBestLists, references: Mapping[str, str]) -> Hypot
             f"no reference for {len(missing):,} of {len(nbest):,} utterances, such as {missing[0]!r}; give "
             "references with the names of the n-best lists"
         )
-    texts = sentences_with_empty([*(references[name] for name in nbest.utterances), *nbest.texts])
+    said_and_found = [*(references[name] for name in nbest.utterances), *nbest.texts]
+    texts = sentences_with_empty(said_and_found, split=split)
     said, found = texts.sentences(0, len(nbest)), texts.sentences(len(nbest), texts.n_sentences)
     substitutions, deletions, insertions = _core.word_errors(
         *_without_ends(found),
@@ -185,11 +190,16 @@ def sentences_with_empty(
     vocabulary: Vocabulary | None = None,
     lowercase: bool = False,
     digits: str | None = None,
+    split: Split = "unicode",
 ) -> Corpus:
     """Return a corpus of one sentence for each text, also for those without words."""
     # A word in front keeps each of them.
     corpus = corpus_from_sentences(
-        (f"x {text}" for text in texts), vocabulary=vocabulary, lowercase=lowercase, digits=digits
+        (f"x {text}" for text in texts),
+        vocabulary=vocabulary,
+        lowercase=lowercase,
+        digits=digits,
+        split=split,
     )
     ids = np.delete(corpus.ids, corpus.sentence_starts[:-1])
     starts = corpus.sentence_starts - np.arange(len(corpus.sentence_starts))

@@ -13,7 +13,7 @@ from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.weight_tuning import tune_weights
 from stategram.models import Model
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus
+from stategram.text import Corpus, Split
 
 # The natural-log probability of a hypothesis that the model rules out: finite, so that weights can be 0.
 _RULED_OUT = -1e6
@@ -61,6 +61,7 @@ def rescore(
     tune: bool = False,
     lowercase: bool = False,
     digits: str | None = None,
+    split: Split = "unicode",
     progress: Progress | None = None,
 ) -> Rescored:
     """Rescore n-best lists by a language model.
@@ -82,8 +83,8 @@ def rescore(
         What was said in each utterance, to count word errors.
     tune
         Whether to find the weights with the fewest errors on the references.
-    lowercase, digits
-        What is done with words before the model sees them, as in `read_corpus`.
+    lowercase, digits, split
+        What is done with words before the model sees them, and what separates them, as in `read_corpus`.
     progress
         Called with the fraction done and a few words.
 
@@ -113,7 +114,7 @@ def rescore(
     if not np.isfinite(weights).all():
         raise UsageError("a weight is not a finite number")
     corpus = sentences_with_empty(
-        nbest.texts, vocabulary=model.vocabulary, lowercase=lowercase, digits=digits
+        nbest.texts, vocabulary=model.vocabulary, lowercase=lowercase, digits=digits, split=split
     )
     first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
@@ -121,7 +122,7 @@ def rescore(
     features = np.column_stack((nbest.scores, np.maximum(log_probs, _RULED_OUT), words))
     before = after = oracle = None
     if references is not None:
-        found = hypothesis_errors(nbest, references)
+        found = hypothesis_errors(nbest, references, split=split)
         if tune:
             axis = np.arange(columns + 2) == columns
             starts = [weights] if lm_weight is not None else [np.where(axis, w, weights) for w in _STARTS]

@@ -22,6 +22,9 @@ from stategram.text import check_utf8, display_name, read_all
 NBEST_NAMES = ("auto", "same", "numbered")
 """How the hypotheses of an utterance are named."""
 
+# That of ASCII: whether words hold other white space is for the model to say.
+_SPACES = " \t\r\v\f"
+_SPACE = re.compile(f"[{_SPACES}]+")
 _NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)")
 
 
@@ -55,12 +58,12 @@ def read_nbest(place: Place, *, columns: int = 1, costs: bool = False, names: st
     given, scores, texts = [], [], []
     expected = f"expected the utterance, {'its score' if columns == 1 else f'{columns} scores'} and the text"
     for where, line in _lines(place, expected):
-        fields = line.split(maxsplit=columns + 1)
+        fields = _SPACE.split(line, columns + 1)
         if len(fields) < columns + 1:
-            raise BadDataError(f"{where}: found {line.strip()[:60]!r}; {expected}: correct the line")
+            raise BadDataError(f"{where}: found {line[:60]!r}; {expected}: correct the line")
         given.append(fields[0])
         scores.append([_score(field, where, expected) for field in fields[1 : columns + 1]])
-        texts.append(fields[columns + 1].strip() if len(fields) > columns + 1 else "")
+        texts.append(fields[columns + 1] if len(fields) > columns + 1 else "")
     numbered = names == "numbered" or (names == "auto" and _are_numbered(given))
     if numbered:
         given = [_utterance(name) for name in given]
@@ -79,10 +82,10 @@ def read_references(place: Place) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for where, line in _lines(place, "expected an utterance and its words"):
-        name, *text = line.split(maxsplit=1)
+        name, *text = _SPACE.split(line, 1)
         if name in found:
             raise BadDataError(f"{where}: a second line of {name!r}; remove one of the two")
-        found[name] = text[0].strip() if text else ""
+        found[name] = text[0] if text else ""
     return found
 
 
@@ -106,7 +109,7 @@ def write_nbest(place: Place, rescored: Rescored) -> None:
 
 
 def _write(place: Place, lines: Sequence[str]) -> None:
-    atomic_write(place, "".join(line.rstrip() + "\n" for line in lines).encode())
+    atomic_write(place, "".join(line.rstrip(" ") + "\n" for line in lines).encode())
 
 
 def _lines(place: Place, expected: str) -> Iterator[tuple[str, str]]:
@@ -119,8 +122,8 @@ def _lines(place: Place, expected: str) -> Iterator[tuple[str, str]]:
     for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
         if "\0" in line:
             raise BadDataError(f"{name}:{number}: a NUL byte; convert the file to UTF-8 text")
-        if line.strip():
-            yield f"{name}:{number}", line
+        if words := line.strip(_SPACES):
+            yield f"{name}:{number}", words
 
 
 def _score(field: str, where: str, expected: str) -> float:

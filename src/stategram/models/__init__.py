@@ -13,6 +13,7 @@ from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.suffixes import close_suffixes
 from stategram.models.trie import NgramTrie
 from stategram.models.word_tree import (
     Cache,
@@ -54,6 +55,7 @@ __all__ = [
     "build_word_tree",
     "check_decays",
     "check_min_counts",
+    "close_suffixes",
     "damage_error",
     "default_min_counts",
     "fit_weights",

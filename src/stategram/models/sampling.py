@@ -66,7 +66,7 @@ def generate(
     ['the dog sat', 'the cat ran']
 
     """
-    words = split_words(prefix)
+    words = split_words(prefix, model.vocabulary)
     if n_sentences < 0:
         raise UsageError(f"{n_sentences} sentences; give 0 or more")
     if not 0 < temperature < math.inf:
