@@ -38,7 +38,7 @@ def models() -> dict[str, Model]:
     heldout = sentences(60, seed=2)
     tree = train_recipe(TRAIN, heldout, Recipe(part=[word_tree_part()])).parts[0]
     shuffled = NgramModel.train(TRAIN[100:], 2)
-    other = Mixture.fit([ngram, shuffled], heldout, allow_unknown=True)
+    other = Mixture.fit([ngram, shuffled], heldout)
     return {
         "ngram": ngram,
         "category": category,

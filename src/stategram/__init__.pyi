@@ -94,6 +94,8 @@ from .models import (
     WordTreeModel as WordTreeModel,
     generate as generate,
     load_model as load_model,
+    merge_ngrams as merge_ngrams,
+    prune_model as prune_model,
 )
 from .resources import (
     Resources as Resources,

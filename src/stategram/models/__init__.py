@@ -4,10 +4,12 @@ from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
+from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
-from stategram.models.model_files import load_model
+from stategram.models.model_files import load_model, model_size
+from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
@@ -55,6 +57,7 @@ __all__ = [
     "build_word_tree",
     "check_decays",
     "check_min_counts",
+    "check_weights",
     "close_suffixes",
     "damage_error",
     "default_min_counts",
@@ -62,4 +65,7 @@ __all__ = [
     "generate",
     "interpolate",
     "load_model",
+    "merge_ngrams",
+    "model_size",
+    "prune_model",
 ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from stategram.text import (
     split_line,
     words_of,
 )
+
+if TYPE_CHECKING:
+    from stategram.models.ngram import NgramModel
 
 Text: TypeAlias = "Corpus | str | Sentences"
 """A corpus, one sentence, or sentences."""
@@ -142,11 +145,6 @@ class Model(ABC):
         return None
 
     @property
-    def is_normalized(self) -> bool:
-        """Whether the probabilities after each history sum to one."""
-        return True
-
-    @property
     def histories(self) -> tuple[str, ...]:
         """Which of `HISTORIES` make a difference: for most models ``sentence`` alone."""
         return HISTORIES[:1]
@@ -156,6 +154,17 @@ class Model(ABC):
         if history not in HISTORIES:
             raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
         return self
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Self:
+        """Return the model with what a function makes of each n-gram model in it; most have none."""
+        return self
+
+    def filter(self, vocabulary: Vocabulary) -> Self:
+        """Return the model of the words that are in a vocabulary too."""
+        raise UsageError(
+            f"{self!r} cannot be filtered, only n-gram and category n-gram models can; filter the parts of a "
+            "mixture and mix them again (stategram mix), or train with --vocab-file"
+        )
 
     @property
     def looks_back(self) -> bool:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +59,11 @@ class NgramTrie:
     """For each length but the greatest, the first child of every 16th n-gram."""
     values: NDArray[np.float32]
     """The tables of each length, of probabilities and then of weights, with all values that bits can name."""
+    closed: bool = False
+    """Whether the end of each n-gram, all words but the first, is known to be an n-gram too: a search of longer
+    and longer n-grams may then stop at the first that is not there."""
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("numbers", "begins", "widths", "words", "records", "bases", "values")
 
     @property
     def order(self) -> int:
@@ -72,9 +77,15 @@ class NgramTrie:
 
     def reader(self) -> _core.TrieReader:
         """Return what searches the arrays; DamagedModel, a ValueError, if they do not fit together."""
-        return _core.TrieReader(
-            self.numbers, self.begins, self.widths, self.words, self.records, self.bases, self.values
-        )
+        return _core.TrieReader(*self.arrays().values(), self.closed)
+
+    def stepper(self) -> _core.NgramStepper:
+        """Return what goes through the n-grams word by word; DamagedModel as `reader`."""
+        return _core.NgramStepper(*self.arrays().values(), self.closed)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by their names."""
+        return {name: getattr(self, name) for name in self.ARRAYS}
 
     def plain(self) -> PlainTrie:
         """Return the same n-grams as plain arrays."""
@@ -106,7 +117,7 @@ class NgramTrie:
                 plain.backoffs[begin : min(end, inner)],
                 plain.first_child[begin : end + 1] if end <= inner else _NONE,
             )
-        return packer.finish()
+        return packer.finish(closed=False)
 
 
 class _Packer:
@@ -158,7 +169,7 @@ class _Packer:
         self.widths.append(widths)
         self.parts.append((words_out, records, bases, log_prob_table, backoff_table))
 
-    def finish(self) -> NgramTrie:
+    def finish(self, *, closed: bool) -> NgramTrie:
         """Return the trie."""
         words, records, bases, *tables = zip(*self.parts, strict=True)
         padding = np.zeros(_core.PACKED_PADDING, np.uint8)
@@ -171,6 +182,7 @@ class _Packer:
             self._joined([*records, padding]),
             self._joined(list(bases)),
             np.concatenate(values),
+            closed,
         )
 
     def _joined(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -236,7 +248,8 @@ def assemble(estimates: Estimates) -> NgramTrie:
         level.first_child = level.words = level.suffixes = _NONE
         level.log_probs = level.backoffs = _NO_VALUES
         packer.pack(words, log_probs, backoffs, first_child)
-    return packer.finish()
+    # An n-gram is in the text as often as a longer one that it ends; pruning may drop it nonetheless.
+    return packer.finish(closed=not estimates.pruned)
 
 
 def _ranks(keep: NDArray[np.uint8], workspace: Workspace) -> NDArray[np.uint32]:
