@@ -14,6 +14,7 @@ from stategram.models.model_files import load_model, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
+from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.suffixes import close_suffixes
@@ -40,6 +41,7 @@ __all__ = [
     "Description",
     "DescriptionTable",
     "Gate",
+    "GeneratedSentence",
     "Mixture",
     "Model",
     "NgramModel",
@@ -65,6 +67,7 @@ __all__ = [
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "generate",
     "interpolate",
     "load_model",
     "merge_ngrams",

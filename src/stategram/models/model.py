@@ -172,6 +172,11 @@ class Model(ABC):
         )
 
     @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences."""
+        return False
+
+    @property
     def stepper(self) -> _core.Stepper | None:
         """The model word by word for decoders, as `stategram.kenlm` uses it; None if it has none."""
         return None
@@ -224,6 +229,10 @@ class Model(ABC):
     @abstractmethod
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
+        return draw_from(self.distribution_after(state), random)
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after the word.
@@ -347,6 +356,12 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
     return words
+
+
+def draw_from(probabilities: NDArray[np.float64], random: np.random.Generator) -> int:
+    """Draw from probabilities; return -1 with that which their sum lacks to one."""
+    place = int(np.searchsorted(np.cumsum(probabilities), random.random(), "right"))
+    return place if place < len(probabilities) else -1
 
 
 def scoring_threads(n_events: int) -> int:
