@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from naive.model_changes import plain_of
 from stategram import _core
+from stategram.models import NgramTrie
 
 N_WORDS = 6
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
@@ -24,17 +27,9 @@ def ints(*values: int) -> NDArray[np.uint32]:
 
 def trie_arrays() -> dict[str, Any]:
     """The unigrams of the words, and nothing else: its numbers are the ids, all of the same probability."""
-    begins = np.array([0, 1, 1 + N_WORDS], np.int64)
-    bits = np.full(N_WORDS, -math.log10(N_WORDS), np.float32).view(np.uint32)
-    nodes = np.array([[0, 0, 1, 0], [0, 0, 1 + N_WORDS, 0]], np.uint32)
-    leaves = np.column_stack((bits, np.zeros(N_WORDS, np.uint32)))
-    return {
-        "numbers": np.arange(N_WORDS, dtype=np.uint32),
-        "begins": begins,
-        "words": np.array([0, *range(N_WORDS)], np.uint32),
-        "nodes": nodes,
-        "leaves": np.ascontiguousarray(leaves),
-    }
+    log_prob = -math.log10(N_WORDS)
+    trie = NgramTrie.from_plain(plain_of({(word,): log_prob for word in range(N_WORDS)}, {}, N_WORDS, 1))
+    return {one.name: getattr(trie, one.name) for one in fields(trie)}
 
 
 def clustered_arrays() -> dict[str, Any]:
@@ -101,8 +96,10 @@ def steppers() -> dict[str, _core.Stepper]:
     gate.add(["length", "backoff"], 0, np.array([0, 1, 3]), np.array([0.5]), rows)
     gate.add(["state"], 1, np.array([0, 1, 2, 3]), np.empty(0), rows)
     gate.add(["category"], 2, np.array([0, 1, 2, 3]), np.empty(0), rows)
-    same, parts = np.empty(0, np.uint32), [ngrams, clustered, categories]
-    mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], [1, 1, 2], gate)
+    same, whole, parts = np.empty(0, np.uint32), np.empty(0), [ngrams, clustered, categories]
+    mixture = _core.MixtureStepper(
+        parts, [same, same, ints(0, 1, 2, 0, 3, 4)], [whole, whole, np.full(N_WORDS, 0.5)], gate
+    )
     return {"ngrams": ngrams, "clustered": clustered, "categories": categories, "mixture": mixture}
 
 
@@ -153,19 +150,19 @@ def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> No
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    stepper, same = steppers()["ngrams"], np.empty(0, np.uint32)
+    stepper, same, whole = steppers()["ngrams"], np.empty(0, np.uint32), np.empty(0)
     gate = _core.GateTables(1)
     with pytest.raises(ValueError, match="weights for each part"):
-        _core.MixtureStepper([stepper], [same], [1], gate)
+        _core.MixtureStepper([stepper], [same], [whole], gate)
     gate.add(["state"], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
     with pytest.raises(ValueError, match="does not know a feature"):
-        _core.MixtureStepper([stepper], [same], [1], gate)
+        _core.MixtureStepper([stepper], [same], [whole], gate)
     plain = _core.GateTables(1)
     plain.add([], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
     with pytest.raises(ValueError, match="not below the number of words"):
-        _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [1], plain)
-    with pytest.raises(ValueError, match="shared by one word"):
-        _core.MixtureStepper([stepper], [same], [0], plain)
+        _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [whole], plain)
+    with pytest.raises(ValueError, match="a share for each word"):
+        _core.MixtureStepper([stepper], [same], [np.ones(2)], plain)
     with pytest.raises(ValueError, match="not in the n-gram model"):
         _core.CategoryStepper(stepper, ints(0, 1, 2, 3, 4, N_WORDS), np.ones(N_WORDS))
     with pytest.raises(ValueError, match="a category, and a probability"):
