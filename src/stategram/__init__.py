@@ -15,7 +15,7 @@ language models, `CacheModel.train` a cache to mix with them, `cluster` finds st
 all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model` a
 smaller one. `read_classes` and `write_classes` are for class files,
 `read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model folder or an ARPA file.
-`read_counts` and `write_counts` are for count files, `model_info` describes a file or folder. `generate` draws
+`read_counts` and `write_counts` are for count files, `model_info` describes what is on disk. `generate` draws
 sentences from a model, `rescore` chooses among n-best hypotheses.
 `class_bigram_perplexity` evaluates classes, `evaluate` evaluates a model. `from stategram import kenlm`
 replaces the module of that name. `use_resources` limits threads and memory.
