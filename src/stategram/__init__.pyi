@@ -10,6 +10,7 @@ from .clustering import (
     WordClasses as WordClasses,
     build_hierarchy as build_hierarchy,
     cluster as cluster,
+    word_vectors as word_vectors,
 )
 from .contexts import (
     ContextDefinition as ContextDefinition,
@@ -75,8 +76,11 @@ from .formats import (
     read_nbest as read_nbest,
     read_references as read_references,
     write_arpa as write_arpa,
-    write_best as write_best,
+    write_class_lm as write_class_lm,
     write_classes as write_classes,
+    write_fst as write_fst,
+    write_vectors as write_vectors,
+    write_best as write_best,
     write_counts as write_counts,
     write_nbest as write_nbest,
 )
@@ -92,10 +96,13 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
+    close_suffixes as close_suffixes,
+    approximate as approximate,
     generate as generate,
     load_model as load_model,
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,
+    compact_model as compact_model,
 )
 from .resources import (
     Resources as Resources,

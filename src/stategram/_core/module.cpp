@@ -28,6 +28,8 @@ void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
+void register_distribution_rows(nanobind::module_& m);
+void register_ngram_choice(nanobind::module_& m);
 void register_word_errors(nanobind::module_& m);
 void register_error_envelope(nanobind::module_& m);
 void register_count_files(nanobind::module_& m);
@@ -67,6 +69,8 @@ NB_MODULE(_core, m) {
     stategram::register_chain_counts(m);
     stategram::register_tree_model(m);
     stategram::register_word_cache(m);
+    stategram::register_distribution_rows(m);
+    stategram::register_ngram_choice(m);
     stategram::register_word_errors(m);
     stategram::register_error_envelope(m);
     stategram::register_count_files(m);

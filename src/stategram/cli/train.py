@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
     common_options,
+    compact_option,
     document_mark_option,
     guess_option,
     memory_options,
@@ -34,7 +36,14 @@ from stategram.cli.train_checks import (
     min_counts_of,
 )
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
-from stategram.models import SMOOTHINGS, Model, NgramModel, prune_model
+from stategram.models import (
+    SMOOTHINGS,
+    Model,
+    NgramModel,
+    compact_model,
+    compacted_size,
+    prune_model,
+)
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
 from stategram.text import SPECIAL_WORDS
@@ -49,6 +58,7 @@ _GROUPS = {
         "prune",
         "max_ngrams",
         "max_size",
+        "compact",
     ),
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
@@ -67,6 +77,7 @@ Examples:
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train tokens.txt -o model --order 6 --split ascii
   stategram train text.txt -o model --order 5 --max-size 50M
   stategram train counts.gz --counts -o model
   stategram train text.txt --classes classes.tsv -o model
@@ -117,6 +128,7 @@ Examples:
     metavar="SIZE",
     help="Instead: the largest model folder that fits, such as 50M, within a thousandth.",
 )
+@compact_option
 @click.option(
     "--counts",
     is_flag=True,
@@ -176,6 +188,7 @@ def train(
     prune: float,
     max_ngrams: int | None,
     max_size: str | None,
+    compact: bool,
     counts: bool,
     classes: str | None,
     recipe: str | None,
@@ -198,7 +211,8 @@ def train(
     or of classes) needs no --heldout, and gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
-    too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
+    too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such as NeMo's, whose
+    tokens may be no-break spaces. The model appears in its place when all of it is
     written; nothing is left of an interrupted run but its checkpoint.
     """
     min_counts = min_counts_of(min_count, order)
@@ -218,19 +232,20 @@ def train(
     model: Model
     manifest: dict[str, Any]
     if found is None:
-        console.steps = 3
-        console.steps += bool(budget)
+        console.steps = 3 + bool(budget) + compact
         if counts:
             trained = _train_on_counts(texts, ngram, min_count, text, console)
             text = replace(text, split=trained.vocabulary.split)
         else:
             trained = _train_ngram(texts, ngram, text, console)
-        size_of = size_in(output, texts, arpa=False)
+        size_of: Callable[[Model], int] = size_in(output, texts, arpa=False)
+        if compact:
+            size_of = partial(compacted_size, size_of=size_of)
         model, figures = _finish_ngram(trained, prune, budget, size_of, console)
         manifest = {"figures": figures}
         inputs = [(use, name) for use, name in inputs if use in ("training", "counts")]
     else:
-        console.steps = 4 if heldout else 3
+        console.steps = (4 if heldout else 3) + compact
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -243,6 +258,9 @@ def train(
             console,
         )
         manifest = {"figures": figures, "seed": seed}
+    if compact:
+        with console.step("rounding") as progress:
+            model = compact_model(model, progress=progress)
     _write(model, output, inputs, manifest, text, console)
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")

@@ -1,8 +1,10 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
@@ -54,11 +56,14 @@ __all__ = [
     "WordScore",
     "WordTree",
     "WordTreeModel",
+    "approximate",
     "build_word_tree",
     "check_decays",
     "check_min_counts",
     "check_weights",
     "close_suffixes",
+    "compact_model",
+    "compacted_size",
     "damage_error",
     "default_min_counts",
     "fit_weights",

@@ -143,6 +143,11 @@ class CategoryNgramModel(Model):
         return self.ngram.parameters + int(np.count_nonzero(self.word_probs))
 
     @property
+    def sum_tolerance(self) -> float:
+        """That of the model of categories."""
+        return self.ngram.sum_tolerance
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """Those of the n-gram model, and ``category``: that of the last word."""
         return (*self.ngram.feature_names, "category")

@@ -145,6 +145,11 @@ class Model(ABC):
         return None
 
     @property
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one, because values are rounded."""
+        return max((part.sum_tolerance for part in self.parts), default=1e-6)
+
+    @property
     def histories(self) -> tuple[str, ...]:
         """Which of `HISTORIES` make a difference: for most models ``sentence`` alone."""
         return HISTORIES[:1]

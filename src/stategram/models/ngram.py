@@ -193,6 +193,11 @@ class NgramModel(Model):
         return sum(self.trie.sizes) + sum(self.trie.sizes[:-1])
 
     @property
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one: more if the model is compact."""
+        return 0.01 if self.trie.is_compact else super().sum_tolerance
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """``length``: the words of the history that the model knows; ``backoff``: log10 of their weight.
 
@@ -342,7 +347,7 @@ class NgramModel(Model):
         return probabilities
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random n-gram shorter than the longest: first a length is drawn, then an n-gram of that length."""
+        """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""
         sizes = (1, *self.trie.sizes[:-1])
         lengths = [
             length for length, size in enumerate(sizes) if size > 0
@@ -378,7 +383,7 @@ class NgramModel(Model):
             trie = _linked_trie(arrays)
         else:
             closed = folder.manifest["closed"] is True
-            trie = NgramTrie(*(arrays[name] for name in NgramTrie.ARRAYS), closed)
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
         if len(vocabulary) != len(trie.numbers):
             raise ValueError("its vocabulary is not that of its n-grams")
         model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
