@@ -62,8 +62,8 @@ def generate(
     --------
     >>> from stategram import NgramModel, generate
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=2)
-    >>> [" ".join(sentence.words) for sentence in generate(model, 2, seed=1, prefix="the")]
-    ['the dog sat', 'the cat ran']
+    >>> [" ".join(sentence.words) for sentence in generate(model, 2, seed=1, prefix="the", temperature=0.2)]
+    ['the dog sat', 'the dog sat']
 
     """
     words = split_words(prefix, model.vocabulary)
