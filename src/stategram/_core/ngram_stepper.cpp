@@ -16,7 +16,7 @@ namespace {
 
 using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
-constexpr std::size_t words_a_piece = 10;
+constexpr std::size_t words_a_piece = 24;
 
 struct Piece {
     std::size_t begin, end;
@@ -59,13 +59,13 @@ class NgramStepper final : public Stepper {
         return {step.log10_prob, step.order};
     }
 
-    // A sentence is cut into pieces, which are scored all at once: the state before a word depends on no more
-    // than the order - 1 words before it, with which each piece begins.
+    // A long sentence is cut into pieces, which are scored all at once: the state before a word depends on no
+    // more than the order - 1 words before it, with which each piece begins.
     void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
                      Step* steps) const override {
         const auto lead = static_cast<std::size_t>(trie_.order() - 1);
         if (n < 2 * words_a_piece || lead > words_a_piece)
-            return Stepper::score_words(sentence_start, ids, n, steps);
+            return score_in_order(sentence_start ? begin_state_ : NgramState{}, ids, n, steps);
         std::vector<std::uint32_t> text;
         std::vector<std::int64_t> starts;
         std::vector<Piece> pieces;
@@ -117,6 +117,44 @@ class NgramStepper final : public Stepper {
     }
 
  private:
+    // As `advance` does, word after word; but the next word is known, so that where it will be searched can
+    // be asked for.
+    void score_in_order(const NgramState& state, const std::uint32_t* ids, std::size_t n, Step* steps) const {
+        std::array<NgramHistory, most_words> histories;  // of 1, 2, ... words
+        std::array<std::uint32_t, most_words> found;     // the word after histories of 0, 1, 2, ... words
+        int length = state.length;
+        for (int k = 1; k <= length; ++k) {
+            const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+            histories[static_cast<std::size_t>(k)] =
+                node == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), node);
+        }
+        for (std::size_t i = 0; i < n; ++i) {
+            found[0] = number(ids[i]);
+            int longest = 0;
+            for (int k = 1; k <= length; ++k) {
+                const auto at = static_cast<std::size_t>(k);
+                found[at] = trie_.find(trie_.level(k + 1), histories[at].children, found[0]);
+                if (found[at] == no_node) continue;
+                longest = k;
+                PackedTrie::prefetch_record(trie_.level(k + 1), found[at]);
+            }
+            double weights = 0;
+            for (int k = length; k > longest; --k)
+                weights += double{histories[static_cast<std::size_t>(k)].backoff};
+            const std::uint32_t node = found[static_cast<std::size_t>(longest)];
+            steps[i] = {PackedTrie::log_prob(trie_.level(longest + 1), node) + weights, longest + 1};
+            length = 0;
+            if (ids[i] == end_id || i + 1 == n) continue;
+            for (int k = std::min(longest + 1, trie_.order() - 1); k > 0; --k) {
+                const std::uint32_t of = found[static_cast<std::size_t>(k - 1)];
+                NgramHistory& history = histories[static_cast<std::size_t>(k)];
+                history = of == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), of);
+                trie_.prefetch_children(trie_.level(k + 1), history.children, number(ids[i + 1]));
+                if (length == 0 && history.matters()) length = k;
+            }
+        }
+    }
+
     std::size_t most_known() const { return static_cast<std::size_t>(trie_.order() - 1); }
     std::uint32_t number(std::uint32_t id) const { return numbers_.data()[id]; }
 

@@ -166,17 +166,23 @@ class PackedTrie {
         std::array<std::uint32_t, most_words> found;
         std::array<float, most_words> backoffs;
         found[0] = number;
-        int longest = 0;  // words of the history before the n-gram found
+        // What all histories read is asked for before the first of them is searched.
+        std::array<ChildRange, most_words> children;
         for (int k = 1; k <= state.length; ++k) {
             const auto at = static_cast<std::size_t>(k);
             const std::uint32_t node = state.nodes[at - 1];
-            found[at] = no_node;
-            backoffs[at] = 0;
-            if (node == no_node) continue;
-            const NgramHistory of = history(level(k), node);
+            const NgramHistory of = node == no_node ? NgramHistory{} : history(level(k), node);
             backoffs[at] = of.backoff;
-            found[at] = find(level(k + 1), of.children, number);
-            if (found[at] != no_node) longest = k;
+            children[at] = of.children;
+            prefetch_children(level(k + 1), of.children, number);
+        }
+        int longest = 0;  // words of the history before the n-gram found
+        for (int k = 1; k <= state.length; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            found[at] = find(level(k + 1), children[at], number);
+            if (found[at] == no_node) continue;
+            longest = k;
+            prefetch_record(level(k + 1), found[at]);
         }
         double weights = 0;
         for (int k = state.length; k > longest; --k) weights += double{backoffs[static_cast<std::size_t>(k)]};
