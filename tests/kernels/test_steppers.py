@@ -163,7 +163,7 @@ def test_what_does_not_fit_is_refused() -> None:
         _core.CategoryStepper(stepper, ints(0, 1, 2), np.ones(N_WORDS))
     clustered = _core.ClusteredStepper(**clustered_arrays())
     for ids, history in ((ints(N_WORDS), ints(1, 1)), (ints(3), ints(1, N_WORDS)), (ints(3), ints(1))):
-        with pytest.raises(ValueError, match="not below the number of words|does not fit"):
+        with pytest.raises(ValueError, match=r"not below the number of words|does not fit"):
             clustered.score_text(ids, np.array([0, 1]), history, False, [False, False], 1)
     for distances, rest in (([0, 1], 0), ([1, 2], 2), ([1], 0)):
         with pytest.raises(ValueError, match=r"a word before|no probabilities|do not fit"):
