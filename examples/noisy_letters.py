@@ -42,7 +42,8 @@ def main() -> None:
         if model is None:
             decoder = build_ctcdecoder(labels)
         else:
-            words = load_model(model, verify=False).vocabulary.words
+            vocabulary = load_model(model, verify=False).vocabulary
+            words = [word for word in vocabulary.words if set(word) <= set(labels)]
             decoder = build_ctcdecoder(labels, model, words, alpha=options.alpha, beta=options.beta)
         found = [decoder.decode(of_text, beam_width=options.beam) for of_text in scores]
         print(f"{model or 'none'}\t{100 * word_error_rate(texts, found):.1f}%")

@@ -92,8 +92,9 @@ def steppers() -> dict[str, _core.Stepper]:
     gate.add(["length", "backoff"], 0, np.array([0, 1, 3]), np.array([0.5]), rows)
     gate.add(["state"], 1, np.array([0, 1, 2, 3]), np.empty(0), rows)
     gate.add(["category"], 2, np.array([0, 1, 2, 3]), np.empty(0), rows)
-    same, parts = np.empty(0, np.uint32), [ngrams, clustered, categories]
-    mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], [1, 1, 2], gate)
+    same, whole, parts = np.empty(0, np.uint32), np.empty(0), [ngrams, clustered, categories]
+    shares = [whole, whole, np.array([0.5, 1.0, 1.0, 0.5, 1.0, 1.0])]
+    mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], shares, gate)
     return {"ngrams": ngrams, "clustered": clustered, "categories": categories, "mixture": mixture}
 
 
@@ -144,19 +145,19 @@ def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> No
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    stepper, same = steppers()["ngrams"], np.empty(0, np.uint32)
+    stepper, same, whole = steppers()["ngrams"], np.empty(0, np.uint32), np.empty(0)
     gate = _core.GateTables(1)
     with pytest.raises(ValueError, match="weights for each part"):
-        _core.MixtureStepper([stepper], [same], [1], gate)
+        _core.MixtureStepper([stepper], [same], [whole], gate)
     gate.add(["state"], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
     with pytest.raises(ValueError, match="does not know a feature"):
-        _core.MixtureStepper([stepper], [same], [1], gate)
+        _core.MixtureStepper([stepper], [same], [whole], gate)
     plain = _core.GateTables(1)
     plain.add([], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
     with pytest.raises(ValueError, match="not below the number of words"):
-        _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [1], plain)
-    with pytest.raises(ValueError, match="shared by one word"):
-        _core.MixtureStepper([stepper], [same], [0], plain)
+        _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [whole], plain)
+    with pytest.raises(ValueError, match="a share for each word"):
+        _core.MixtureStepper([stepper], [same], [np.ones(N_WORDS)], plain)
     with pytest.raises(ValueError, match="not in the n-gram model"):
         _core.CategoryStepper(stepper, ints(0, 1, 2, 3, 4, N_WORDS), np.ones(N_WORDS))
     with pytest.raises(ValueError, match="a category, and a probability"):
