@@ -42,7 +42,8 @@ def main() -> None:
         if model is None:
             decoder = build_ctcdecoder(labels)
         else:
-            words = load_model(model, verify=False).vocabulary.words
+            vocabulary = load_model(model, verify=False).vocabulary
+            words = [word for word in vocabulary.words if set(word) <= set(labels)]
             decoder = build_ctcdecoder(labels, model, words, alpha=options.alpha, beta=options.beta)
         found = [decoder.decode(of_text, beam_width=options.beam) for of_text in scores]
         print(f"{model or 'none'}\t{100 * word_error_rate(texts, found):.1f}%")
@@ -93,9 +94,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("models", nargs="+", help="model folders")
     parser.add_argument("--phrases", type=int, default=200, help="how many phrases of it")
     parser.add_argument(
-        "--noise", type=float, default=2.5, help="standard deviation; the true letter has 5 more"
+        "--noise", type=float, default=1.6, help="standard deviation; the true letter has 5 more"
     )
-    parser.add_argument("--alpha", type=float, default=0.5, help="weight of the language model")
+    parser.add_argument("--alpha", type=float, default=0.7, help="weight of the language model")
     parser.add_argument("--beta", type=float, default=1.0, help="bonus of each word")
     parser.add_argument("--beam", type=int, default=50, help="how many hypotheses are kept")
     parser.add_argument("--seed", type=int, default=0, help="of the noise")

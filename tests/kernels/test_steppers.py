@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -13,9 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from naive.model_changes import plain_of
-from stategram import _core
-from stategram.models import NgramTrie
+from stategram import NgramModel, _core
 
 N_WORDS = 6
 WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
@@ -25,11 +23,8 @@ def ints(*values: int) -> NDArray[np.uint32]:
     return np.array(values, np.uint32)
 
 
-def trie_arrays() -> dict[str, Any]:
-    """The unigrams of the words, and nothing else: its numbers are the ids, all of the same probability."""
-    log_prob = -math.log10(N_WORDS)
-    trie = NgramTrie.from_plain(plain_of({(word,): log_prob for word in range(N_WORDS)}, {}, N_WORDS, 1))
-    return {one.name: getattr(trie, one.name) for one in fields(trie)}
+def ngram_stepper() -> _core.Stepper:
+    return NgramModel.train(["a b c", "a b b c", "c a"], 3).stepper
 
 
 def clustered_arrays() -> dict[str, Any]:
@@ -87,8 +82,9 @@ def test_a_text_is_its_words() -> None:
         assert (states[0], first[0], states[2], first[2]) == (1.0, 0.0, 1.0, 2.0)
 
 
+@cache
 def steppers() -> dict[str, _core.Stepper]:
-    ngrams = _core.NgramStepper(**trie_arrays())
+    ngrams = ngram_stepper()
     clustered = _core.ClusteredStepper(**clustered_arrays())
     categories = _core.CategoryStepper(ngrams, ints(0, 1, 2, 3, 3, 3), np.full(N_WORDS, 0.5))
     gate = _core.GateTables(3)
@@ -97,14 +93,13 @@ def steppers() -> dict[str, _core.Stepper]:
     gate.add(["state"], 1, np.array([0, 1, 2, 3]), np.empty(0), rows)
     gate.add(["category"], 2, np.array([0, 1, 2, 3]), np.empty(0), rows)
     same, whole, parts = np.empty(0, np.uint32), np.empty(0), [ngrams, clustered, categories]
-    mixture = _core.MixtureStepper(
-        parts, [same, same, ints(0, 1, 2, 0, 3, 4)], [whole, whole, np.full(N_WORDS, 0.5)], gate
-    )
+    shares = [whole, whole, np.array([0.5, 1.0, 1.0, 0.5, 1.0, 1.0])]
+    mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], shares, gate)
     return {"ngrams": ngrams, "clustered": clustered, "categories": categories, "mixture": mixture}
 
 
 @pytest.mark.parametrize("kind", ["ngrams", "clustered", "categories", "mixture"])
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 @given(data=st.data())
 def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObject) -> None:
     one, null = decoder(steppers()[kind]), _core.DecoderState()
@@ -121,7 +116,7 @@ def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObj
         assert "none of this model" in str(error)  # noqa: PT017
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> None:
     arguments = copy.deepcopy(clustered_arrays())
@@ -162,7 +157,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="not below the number of words"):
         _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [whole], plain)
     with pytest.raises(ValueError, match="a share for each word"):
-        _core.MixtureStepper([stepper], [same], [np.ones(2)], plain)
+        _core.MixtureStepper([stepper], [same], [np.ones(N_WORDS)], plain)
     with pytest.raises(ValueError, match="not in the n-gram model"):
         _core.CategoryStepper(stepper, ints(0, 1, 2, 3, 4, N_WORDS), np.ones(N_WORDS))
     with pytest.raises(ValueError, match="a category, and a probability"):
