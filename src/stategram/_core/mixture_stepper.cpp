@@ -21,9 +21,9 @@ constexpr double ln_10 = 2.302585092994045684;
 class MixtureStepper final : public Stepper {
  public:
     MixtureStepper(std::vector<std::shared_ptr<const Stepper>> parts, std::vector<In<std::uint32_t>> ids,
-                   const std::vector<std::uint32_t>& shared_by, const GateTables& gate)
+                   std::vector<In<double>> shares, const GateTables& gate)
         : gate_(gate) {
-        require(!parts.empty() && ids.size() == parts.size() && shared_by.size() == parts.size() &&
+        require(!parts.empty() && ids.size() == parts.size() && shares.size() == parts.size() &&
                     gate.n_parts() == parts.size() && !gate.tables().empty(),
                 "a mixture needs weights for each part");
         n_words_ = ids[0].size() > 0 ? ids[0].size() : parts[0]->n_words();
@@ -31,8 +31,8 @@ class MixtureStepper final : public Stepper {
             require((ids[i].size() > 0 ? ids[i].size() : parts[i]->n_words()) == n_words_,
                     "a part needs an id for each word");
             check_below(ids[i], parts[i]->n_words(), "an id is not below the number of words of a part");
-            require(shared_by[i] > 0, "<unk> is shared by one word or more");
-            parts_.push_back({parts[i], ids[i], std::log10(double{shared_by[i]}), state_size_});
+            require(shares[i].size() == ids[i].size(), "a part needs a share for each word");
+            parts_.push_back({parts[i], ids[i], shares[i], state_size_});
             state_size_ += parts[i]->state_size();
         }
         for (const GateTable& table : gate_.tables()) {
@@ -57,10 +57,11 @@ class MixtureStepper final : public Stepper {
         double prob = 0;
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             const Part& part = parts_[i];
-            const std::uint32_t own = part.ids.size() > 0 ? part.ids.data()[id] : id;
-            double log10_prob = part.stepper->advance(state + part.at, own, after + part.at).log10_prob;
-            if (own == unknown_id) log10_prob -= part.log10_shared_by;
-            prob += weights[i] * std::exp(log10_prob * ln_10);
+            const bool same = part.ids.size() == 0;
+            const std::uint32_t own = same ? id : part.ids.data()[id];
+            const double log10_prob = part.stepper->advance(state + part.at, own, after + part.at).log10_prob;
+            const double share = same ? 1.0 : part.shares.data()[id];
+            prob += weights[i] * share * std::exp(log10_prob * ln_10);
         }
         return {std::log10(prob), 0};
     }
@@ -77,9 +78,9 @@ class MixtureStepper final : public Stepper {
  private:
     struct Part {
         std::shared_ptr<const Stepper> stepper;
-        In<std::uint32_t> ids;   // the part's id of each word; empty if all are the same
-        double log10_shared_by;  // how many words share the part's <unk>
-        std::size_t at;          // of its state in that of the mixture
+        In<std::uint32_t> ids;  // the part's id of each word; empty if all are the same
+        In<double> shares;      // what each word has of the probability of the part's word
+        std::size_t at;         // of its state in that of the mixture
     };
 
     void weigh(const std::byte* state, double* weights) const {
@@ -107,11 +108,11 @@ void register_mixture_stepper(nb::module_& m) {
     nb::class_<MixtureStepper, Stepper>(
         m, "MixtureStepper",
         "A mixture.\n\n"
-        "Of each part: `ids`, its id of each word, empty if all are the same; `shared_by`, how many words\n"
-        "share its <unk>. `gate`: the weights.")
+        "Of each part: `ids`, its id of each word; `shares`, what each word has of the probability of the\n"
+        "part's word; both empty if all are the same. `gate`: the weights.")
         .def(nb::init<std::vector<std::shared_ptr<const Stepper>>, std::vector<In<std::uint32_t>>,
-                      const std::vector<std::uint32_t>&, const GateTables&>(),
-             nb::arg("parts"), nb::arg("ids"), nb::arg("shared_by"), nb::arg("gate"));
+                      std::vector<In<double>>, const GateTables&>(),
+             nb::arg("parts"), nb::arg("ids"), nb::arg("shares"), nb::arg("gate"));
 }
 
 }  // namespace stategram

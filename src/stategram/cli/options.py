@@ -136,6 +136,11 @@ def model_options(command: F) -> F:
     )
 
 
+def heldout_options(command: F) -> F:
+    """Add the same for models that are given a held-out text: ``reading: ReadingOptions``."""
+    return _add(_as_record(command, "reading", ReadingOptions), no_verify_option, *_WORDS, _ENCODING_ERRORS)
+
+
 def approximation_options(command: F) -> F:
     """Add which n-grams approximate a model: ``approximation: ApproximationOptions``."""
     return _add(
@@ -217,6 +222,12 @@ def memory_options(command: F) -> F:
     )
 
 
+compact_option = click.option(
+    "--compact",
+    is_flag=True,
+    help="Round probabilities and weights of n-grams to 8 to 10 bits: less than 5 bytes an n-gram in place "
+    "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 1%.",
+)
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
 )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from stategram.text import (
     split_line,
     words_of,
 )
+
+if TYPE_CHECKING:
+    from stategram.models.ngram import NgramModel
 
 Text: TypeAlias = "Corpus | str | Sentences"
 """A corpus, one sentence, or sentences."""
@@ -142,9 +145,9 @@ class Model(ABC):
         return None
 
     @property
-    def is_normalized(self) -> bool:
-        """Whether the probabilities after each history sum to one."""
-        return True
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one, because values are rounded."""
+        return max((part.sum_tolerance for part in self.parts), default=1e-6)
 
     @property
     def histories(self) -> tuple[str, ...]:
@@ -156,6 +159,22 @@ class Model(ABC):
         if history not in HISTORIES:
             raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
         return self
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Self:
+        """Return the model with what a function makes of each n-gram model in it; most have none."""
+        return self
+
+    def filter(self, vocabulary: Vocabulary) -> Self:
+        """Return the model of the words that are in a vocabulary too."""
+        raise UsageError(
+            f"{self!r} cannot be filtered, only n-gram and category n-gram models can; filter the parts of a "
+            "mixture and mix them again (stategram mix), or train with --vocab-file"
+        )
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences."""
+        return False
 
     @property
     def stepper(self) -> _core.Stepper | None:
@@ -210,6 +229,10 @@ class Model(ABC):
     @abstractmethod
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
+        return draw_from(self.distribution_after(state), random)
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after the word.
@@ -333,6 +356,12 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
     return words
+
+
+def draw_from(probabilities: NDArray[np.float64], random: np.random.Generator) -> int:
+    """Draw from probabilities; return -1 with that which their sum lacks to one."""
+    place = int(np.searchsorted(np.cumsum(probabilities), random.random(), "right"))
+    return place if place < len(probabilities) else -1
 
 
 def scoring_threads(n_events: int) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
 from stategram.errors import BadDataError, UsageError
+from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Description,
     DescriptionTable,
@@ -47,7 +48,6 @@ from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
-_TRIE_ARRAYS = tuple(one.name for one in fields(NgramTrie))
 _NO_WORDS = State(b"")
 
 
@@ -193,6 +193,11 @@ class NgramModel(Model):
         return sum(self.trie.sizes) + sum(self.trie.sizes[:-1])
 
     @property
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one: more if the model is compact."""
+        return 0.01 if self.trie.is_compact else super().sum_tolerance
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """``length``: the words of the history that the model knows; ``backoff``: log10 of their weight.
 
@@ -200,6 +205,36 @@ class NgramModel(Model):
         the model is there.
         """
         return ("length", "backoff")
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
+        """Return what a function makes of the model."""
+        return function(self)
+
+    def filter(self, vocabulary: Vocabulary) -> NgramModel:
+        """Return the model of the words that are in a vocabulary too.
+
+        After histories of these words their probabilities stay as they are; those of all others go to
+        ``<unk>``, so that sums stay the same.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel, Vocabulary
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> few = model.filter(Vocabulary.from_words(["the", "cat", "sat"]))
+        >>> few.vocabulary.words
+        ('<unk>', '<s>', '</s>', 'cat', 'sat', 'the')
+        >>> bool(np.allclose(few.log_probs("the cat sat"), model.log_probs("the cat sat")))
+        True
+
+        """
+        kept = self.vocabulary.subset(vocabulary)
+        return NgramModel.from_plain(
+            self.vocabulary.take(kept),
+            filter_trie(self.trie.plain(), kept),
+            self.smoothing,
+            training_info={**self.training_info, "filtered": {"from": len(self.vocabulary)}},
+            metadata=self.metadata,
+        )
 
     @property
     def notes(self) -> list[str]:
@@ -312,7 +347,7 @@ class NgramModel(Model):
         return probabilities
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random n-gram shorter than the longest: first a length is drawn, then an n-gram of that length."""
+        """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""
         sizes = (1, *self.trie.sizes[:-1])
         lengths = [
             length for length, size in enumerate(sizes) if size > 0
@@ -334,8 +369,8 @@ class NgramModel(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            {"order": self.order, "smoothing": self.smoothing},
-            {"trie": {name: getattr(self.trie, name) for name in _TRIE_ARRAYS}},
+            {"order": self.order, "smoothing": self.smoothing, "closed": self.trie.closed},
+            {"trie": self.trie.arrays()},
         )
 
     @classmethod
@@ -344,11 +379,11 @@ class NgramModel(Model):
     ) -> NgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
-        trie = (
-            _linked_trie(arrays)
-            if "leaves" in arrays
-            else NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
-        )
+        if "leaves" in arrays:
+            trie = _linked_trie(arrays)
+        else:
+            closed = folder.manifest["closed"] is True
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
         if len(vocabulary) != len(trie.numbers):
             raise ValueError("its vocabulary is not that of its n-grams")
         model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
@@ -363,7 +398,7 @@ class NgramModel(Model):
     def stepper(self) -> _core.Stepper:
         """The model word by word for decoders."""
         try:
-            return _core.NgramStepper(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
+            return self.trie.stepper()
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
 

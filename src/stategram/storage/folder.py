@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage.arrays import map_arrays, save_arrays
+from stategram.storage.arrays import arrays_size, map_arrays, save_arrays
 from stategram.storage.atomic import temporary_files, temporary_name
 from stategram.storage.checksum import files_sha256
 
@@ -187,16 +187,33 @@ def _fill(
         files[name] = hashlib.sha256(data).hexdigest()
     for name in files:
         _sync(folder / name)
-    complete = {
+    (folder / MANIFEST).write_bytes(_manifest_bytes(_complete(manifest, kind, files)))
+    _sync(folder / MANIFEST)
+    _sync(folder)
+
+
+def folder_size(
+    *,
+    kind: str,
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]],
+    texts: Mapping[str, bytes],
+    manifest: Mapping[str, Any],
+) -> int:
+    """Return the bytes of the files that `write_folder` writes."""
+    sizes = {f"{name}.safetensors": arrays_size(group) for name, group in arrays.items()}
+    sizes |= {name: len(data) for name, data in texts.items()}
+    checksums = dict.fromkeys(sizes, hashlib.sha256().hexdigest())  # all are as long
+    return sum(sizes.values()) + len(_manifest_bytes(_complete(manifest, kind, checksums)))
+
+
+def _complete(manifest: Mapping[str, Any], kind: str, files: Mapping[str, str]) -> dict[str, Any]:
+    return {
         **manifest,
         "kind": kind,
         "format_version": FORMAT_VERSION,
         "stategram_version": stategram.__version__,
         "files": files,
     }
-    (folder / MANIFEST).write_bytes(_manifest_bytes(complete))
-    _sync(folder / MANIFEST)
-    _sync(folder)
 
 
 def open_folder(
@@ -221,6 +238,7 @@ def open_folder(
                 "write the folder again or use another version of stategram"
             )
         files, found_kind = dict(manifest["files"]), manifest["kind"]
+        intact = _manifest_bytes(manifest) == data
     except FileNotFoundError as error:
         wanted = f"a {kind} folder" if kind else "a folder"
         raise BadDataError(f"{path}: no {MANIFEST} in it; expected {wanted} of stategram") from error
@@ -228,9 +246,9 @@ def open_folder(
         raise StategramError(f"cannot open {path}: {error.strerror or error}") from error
     except OtherVersionError:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadDataError(f"{path / MANIFEST}: damaged; write the folder again") from error
-    if _manifest_bytes(manifest) != data:
+    if not intact:
         raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
     if kind is not None and found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")
