@@ -43,7 +43,7 @@ def approximate(
     Parameters
     ----------
     model
-        Any model that sums to one. Caches are left out of a mixture, and no history goes beyond the sentence.
+        Any model. Caches are left out of a mixture, and no history goes beyond the sentence.
     order
         The number of words of the longest n-grams, at least 2. By default that of the n-gram model that is a
         part of the model.
@@ -80,8 +80,6 @@ def approximate(
         raise UsageError(f"prune is {prune}; it must be above 0, such as 1e-8")
     if order is not None and order < _MIN_ORDER:
         raise UsageError(f"order is {order}; it must be at least {_MIN_ORDER}")
-    if not model.is_normalized:
-        raise UsageError(f"the probabilities of {model!r} do not sum to one; n-grams cannot approximate it")
     ngram = _ngram_model(model, order, text, subprogress(progress, 0.0, 0.1))
     no_limit = max_ngrams is None and max_bytes is None and prune is None
     if isinstance(model, NgramModel) and no_limit:
