@@ -43,7 +43,7 @@ def approximate(
     Parameters
     ----------
     model
-        Any model that sums to one. Caches are left out of a mixture, and no history goes beyond the sentence.
+        Any model. Caches are left out of a mixture, and no history goes beyond the sentence.
     order
         The number of words of the longest n-grams, at least 2. By default that of the n-gram model that is a
         part of the model.
