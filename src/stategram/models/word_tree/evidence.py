@@ -66,7 +66,6 @@ class Evidence:
         caches: Sequence[Cache],
         word_contexts: NDArray[np.uint32],
         *,
-        min_count: int = 1,
         frequent_nodes: int = 400,
         progress: Progress | None = None,
     ) -> Evidence:
@@ -75,9 +74,7 @@ class Evidence:
         counts = []
         for number, chain in enumerate(ordered):
             step = subprogress(progress, number / len(ordered), (number + 1) / len(ordered))
-            counts.append(
-                tuple(count_chain(chain, corpus, sources, trees, min_count=min_count, progress=step))
-            )
+            counts.append(tuple(count_chain(chain, corpus, sources, trees, progress=step)))
         found = cls(
             tuple(trees),
             sources,

@@ -117,6 +117,8 @@ class WordTreeModel(Model):
             raise UsageError("a word tree model needs at least one tree and one chain")
         if min_count not in (1, 2):
             raise UsageError(f"min_count is {min_count}; 1 and 2 are possible")
+        if min_count == 2:
+            chains = [replace(chain, single_levels=1) for chain in chains]
         sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
@@ -127,7 +129,6 @@ class WordTreeModel(Model):
             chains,
             caches,
             contexts,
-            min_count=min_count,
             frequent_nodes=frequent_nodes,
             progress=subprogress(progress, 0.0, 0.4),
         )
