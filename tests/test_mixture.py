@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from command_line import WITHOUT_UNKNOWN
 from stategram import (
     CategoryNgramModel,
     Corpus,
@@ -19,12 +22,15 @@ from stategram import (
     Recipe,
     Vocabulary,
     corpus_from_sentences,
+    load_model,
+    read_arpa,
     train_recipe,
 )
 from stategram.errors import BadDataError, UsageError
 from stategram.models import Gate
 from stategram.models.gate import Buckets
 from stategram.resources import use_resources
+from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN
 from story import sentences, word_tree_part
 from texts import Text, histories, long_text, make_corpus, texts
@@ -185,20 +191,56 @@ def test_parts_with_other_vocabularies() -> None:
         rtol=1e-9,
     )
     other = NgramModel.train(["the cat ran", "a cow ran"], 2)
-    with pytest.raises(UsageError, match=r"2 words are missing and 3 are new; .*allow_unknown"):
-        Mixture.fit([first, other], ["the cat sat"])
-    allowed = Mixture.fit([first, other], ["the cat sat"], buckets="none", allow_unknown=True)
-    assert allowed.distribution("the").sum() < 1
+    both = Mixture.fit([first, other], ["the cow sat", "a dog ran"], buckets="none")
+    assert both.vocabulary.words == (*first.vocabulary.words, "ran", "a", "cow")
+    assert both.training_info["unknown"] == 0
+    for history in ("", "the", "a cow", "the zebra"):
+        assert both.distribution(history).sum() == pytest.approx(1, abs=1e-6)
     # dog, sat and <unk> share what <unk> has.
-    aligned = Mixture((first, other), Gate.constant([0.0, 1.0]), allow_unknown=True)
+    aligned = Mixture((first, other), Gate.constant([0.0, 1.0]))
     unknown = other.distribution("the")[0]
     found = aligned.distribution("the")
     for word in ("dog", "sat", "<unk>"):
-        assert found[first.vocabulary.id(word)] == pytest.approx(unknown / 3)
-    # A word that the mixture does not know is unknown to a part that does.
-    assert aligned.distribution("a").tolist() == aligned.distribution("<unk>").tolist()
-    scored = aligned.log_probs(corpus_from_sentences(["the cow dog"]))
-    assert scored[1] == pytest.approx(np.log(unknown / 3))
+        assert found[aligned.vocabulary.id(word)] == pytest.approx(unknown / 3)
+    assert found[aligned.vocabulary.id("cow")] == pytest.approx(
+        other.distribution("the")[other.vocabulary.id("cow")]
+    )
+    # A word that a part lacks is unknown to it as a history too.
+    assert aligned.distribution("dog").tolist() == aligned.distribution("<unk>").tolist()
+    scored = aligned.log_probs(["the cow dog"])
+    assert scored[2] == pytest.approx(np.log(aligned.distribution("the cow")[aligned.vocabulary.id("dog")]))
+
+
+def test_a_part_without_unknown_words() -> None:
+    """An ARPA file without <unk>: what it lacks is impossible by it, and left to the other part."""
+    model, arpa = NgramModel.train(["the cat sat"], 2), read_arpa(io.BytesIO(WITHOUT_UNKNOWN))
+    mixture = Mixture.fit([model, arpa], ["the cat sat"], buckets="none")
+    distribution = mixture.distribution("")
+    assert distribution.sum() == pytest.approx(1, abs=1e-6)
+    weight = mixture.training_info["parts"][0]["weight"]
+    id = mixture.vocabulary.id("sat")
+    assert distribution[id] == pytest.approx(weight * model.distribution("")[id])
+
+
+def test_folders_with_words_unknown_to_a_part_open(tmp_path: Path) -> None:
+    """Earlier versions wrote whether these were allowed, and had the vocabulary of the first part."""
+    first, other = NgramModel.train(["the cat sat"], 2), NgramModel.train(["the cow ran"], 2)
+    mixture = Mixture.fit([first, other], ["the cat ran"])
+    mixture.save(tmp_path / "new")
+    folder = open_folder(tmp_path / "new", kind="model")
+    names = [name.removesuffix(".safetensors") for name in folder.files if name.endswith(".safetensors")]
+    words = {"vocabulary.txt": first.vocabulary, "1-vocabulary.txt": other.vocabulary}
+    write_folder(
+        tmp_path / "old",
+        kind="model",
+        arrays={name: folder.arrays(name) for name in names},
+        texts={name: vocabulary.to_bytes() for name, vocabulary in words.items()},
+        manifest={**folder.manifest, "allow_unknown": True},
+    )
+    new, old = load_model(tmp_path / "new"), load_model(tmp_path / "old")
+    assert new.vocabulary == old.vocabulary == mixture.vocabulary
+    assert old.log_probs("the cow sat").tolist() == mixture.log_probs("the cow sat").tolist()
+    assert new.log_probs("the cow sat").tolist() == mixture.log_probs("the cow sat").tolist()
 
 
 def test_what_is_refused(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:

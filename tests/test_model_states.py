@@ -82,7 +82,7 @@ def _aligned(heldout: Corpus) -> Mixture:
     other = NgramModel.train(["w3 w4 w5", "w9 stranger w4", "w5 w3"], 2)
     parts = model_of("ngram"), model_of("category")
     gate = Mixture.fit(parts, heldout, buckets="all").gate
-    return Mixture((*parts, other), _widened(gate), allow_unknown=True)
+    return Mixture((*parts, other), _widened(gate))
 
 
 def _widened(gate: Gate) -> Gate:

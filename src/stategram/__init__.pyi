@@ -80,6 +80,8 @@ from .models import (
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
     load_model as load_model,
+    merge_ngrams as merge_ngrams,
+    prune_model as prune_model,
 )
 from .resources import (
     Resources as Resources,

@@ -38,6 +38,12 @@ FIRST_CHILD = ints(0, 2, 3, 4)  # of the words
 SUFFIXES = ints(0, 2, 1, 0)  # of the bigrams, among the words
 BIGRAM_FIRST_CHILD = ints(0, 0, 1, 2, 2)
 TRIGRAM_SUFFIXES = ints(3, 2)  # among the bigrams
+# All of them as one array.
+PLAIN = {
+    "begins": longs(0, 1, 4, 8, 10),
+    "words": ints(0, 0, 1, 2, 0, 2, 1, 0, 0, 1),
+    "first_child": ints(1, 4, 6, 7, 8, 8, 9, 10, 10),
+}
 TEXT = {"ids": ints(0, 1, 2, 2, 1), "sentence_starts": longs(0, 2, 5)}
 
 # Arguments that each kernel takes; made anew for each call, since some are written to.
@@ -128,22 +134,42 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "probs": zeros(2, np.float64),
         "threads": 2,
     },
-    "prune_ngrams": lambda: {
+    "ngram_worths": lambda: {
         "first_child": BIGRAM_FIRST_CHILD,
         "history_prob": np.full(4, 0.25),
         "backoffs": zeros(4, np.float32),
-        "suffixes": TRIGRAM_SUFFIXES,
+        "lower_log_probs": np.full(2, -1.0, np.float32),
         "log_probs": np.full(2, -1.0, np.float32),
-        "lower_log_probs": np.full(4, -1.0, np.float32),
-        "needed": marks(1, 0),
-        "threshold": 0.1,
-        "keep": marks(1, 1),
+        "keep": marks(1, 0),
+        "worths": zeros(2, np.float64),
         "threads": 2,
     },
-    "have_kept_children": lambda: {
+    "raise_worths": lambda: {
         "first_child": BIGRAM_FIRST_CHILD,
-        "children_keep": marks(1, 0),
-        "have": zeros(4, np.uint8),
+        "of_children": np.ones(2),
+        "worths": zeros(4, np.float64),
+        "threads": 2,
+    },
+    "lower_log_probs": lambda: {
+        **PLAIN,
+        "log_probs": np.full(10, -1.0, np.float32),
+        "backoffs": zeros(8, np.float32),
+        "threads": 2,
+    },
+    "back_off_log_probs": lambda: {
+        **PLAIN,
+        "log_probs": np.full(10, -1.0, np.float32),
+        "backoffs": zeros(8, np.float32),
+        "asked_begins": longs(0, 1, 3, 4),
+        "asked_words": ints(0, 0, 1, 1),
+        "asked_first_child": ints(1, 3, 4, 4),
+        "numbers": ints(2, 0),
+        "threads": 2,
+    },
+    "normalising_backoffs": lambda: {
+        **PLAIN,
+        "log_probs": np.full(10, -1.0, np.float32),
+        "n_predicted": 2,
         "threads": 2,
     },
     "count_bigrams": lambda: {"ids": ints(0, 1, 2, 2), "first": 0, "types": 3, "threads": 2},
@@ -291,14 +317,23 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("log10_floats", "logs", zeros(2, np.float32), "differ in size"),
     ("history_probs", "parents", zeros(3, np.float64), UNFIT),
     ("history_probs", "log_probs", zeros(1, np.float32), UNFIT),
-    ("prune_ngrams", "suffixes", ints(4, 0), SUFFIX),
-    ("prune_ngrams", "lower_log_probs", zeros(3, np.float32), SUFFIX),
-    ("prune_ngrams", "history_prob", zeros(3, np.float64), UNFIT),
-    ("prune_ngrams", "backoffs", zeros(3, np.float32), UNFIT),
-    ("prune_ngrams", "needed", marks(1), UNFIT),
-    ("prune_ngrams", "keep", marks(1), UNFIT),
-    ("have_kept_children", "children_keep", marks(1), CHILDREN),
-    ("have_kept_children", "have", zeros(3, np.uint8), UNFIT),
+    ("ngram_worths", "lower_log_probs", zeros(3, np.float32), UNFIT),
+    ("ngram_worths", "history_prob", zeros(3, np.float64), UNFIT),
+    ("ngram_worths", "backoffs", zeros(3, np.float32), UNFIT),
+    ("ngram_worths", "keep", marks(1), UNFIT),
+    ("ngram_worths", "worths", zeros(3, np.float64), UNFIT),
+    ("raise_worths", "of_children", np.ones(1), CHILDREN),
+    ("raise_worths", "worths", zeros(3, np.float64), UNFIT),
+    ("lower_log_probs", "begins", longs(0, 1), UNFIT),
+    ("lower_log_probs", "begins", longs(0, 1, 4, 7, 10), UNFIT),
+    ("lower_log_probs", "begins", longs(0, 1, -4, 8, 10), UNFIT),
+    ("lower_log_probs", "words", ints(0, 0, 1, 2, 0, 2, 1, 0, 3, 1), "number of a word"),
+    ("lower_log_probs", "words", ints(0, 0, 2, 1, 0, 2, 1, 0, 0, 1), "a unigram"),
+    ("lower_log_probs", "log_probs", zeros(9, np.float32), UNFIT),
+    ("lower_log_probs", "backoffs", zeros(10, np.float32), UNFIT),
+    ("back_off_log_probs", "numbers", ints(2), "has a number in the model"),
+    ("back_off_log_probs", "numbers", ints(2, 3), "not in the model"),
+    ("normalising_backoffs", "log_probs", zeros(9, np.float32), UNFIT),
     ("count_bigrams", "ids", ints(0, 3), "id is not below"),
     ("count_bigrams", "first", 3, "first is not below"),
     ("count_bigrams", "types", 0, "first is not below"),
@@ -365,8 +400,8 @@ BAD += [
         ("discount_ngrams", "first_child"),
         ("normalise_ngrams", "first_child"),
         ("history_probs", "first_child"),
-        ("prune_ngrams", "first_child"),
-        ("have_kept_children", "first_child"),
+        ("ngram_worths", "first_child"),
+        ("raise_worths", "first_child"),
         ("assemble_level", "first_child"),
     )
     for children in BAD_CHILDREN

@@ -10,6 +10,7 @@ void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
 void register_ngram_pruning(nanobind::module_& m);
+void register_plain_ngrams(nanobind::module_& m);
 void register_context_tree(nanobind::module_& m);
 void register_tied_exchange(nanobind::module_& m);
 void register_two_sided_exchange(nanobind::module_& m);
@@ -38,6 +39,7 @@ NB_MODULE(_core, m) {
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);
     stategram::register_ngram_pruning(m);
+    stategram::register_plain_ngrams(m);
     stategram::register_context_tree(m);
     stategram::register_tied_exchange(m);
     stategram::register_two_sided_exchange(m);

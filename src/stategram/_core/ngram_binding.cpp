@@ -13,6 +13,7 @@
 #include "ngram_check.hpp"
 #include "ngram_scoring.hpp"
 #include "ngram_trie.hpp"
+#include "trie_builder.hpp"
 
 namespace stategram {
 namespace {
@@ -155,10 +156,25 @@ class TrieReader {
     TrieView trie_;
 };
 
+// Sets the links of a trie whose other values are there.
+void set_links(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words,
+               InOut<std::uint32_t> nodes, InOut<std::uint32_t> leaves, int threads) {
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    check_ngrams({numbers.data(), numbers.size(), begins.data(), begins.size(), words.data(), words.size(),
+                  nodes.data(), nodes.size() / 4, leaves.data(), leaves.size() / 2},
+                 pool);
+    link_trie({begins.data(), begins.data() + begins.size()}, static_cast<std::uint32_t>(numbers.size()),
+              words.data(), nodes.data(), leaves.data(), pool);
+}
+
 }  // namespace
 
 void register_ngrams(nb::module_& m) {
     nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
+    m.def("set_links", &set_links, nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(),
+          nb::arg("words").noconvert(), nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert(),
+          nb::arg("threads"), "Set the links of a trie whose other values are there.");
     nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),

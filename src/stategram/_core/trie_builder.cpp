@@ -237,22 +237,30 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
     return {inserted, std::move(moved)};
 }
 
-// The longest proper suffix, with children or a weight, of the parent's child. Without its last word it is a
-// suffix of the parent that has children, and so one of the links from there on.
-std::uint32_t TrieBuilder::link_of_child(std::uint32_t parent, int words, std::uint32_t word) const {
-    for (std::uint32_t suffix = parent; suffix != 0;) {
-        suffix = view_->link(suffix, words);
-        words = view_->order_of(suffix);
-        const std::uint32_t node = view_->find_child(suffix, words, word);
-        if (node == no_node) continue;
-        if (first_child(node) != first_child(node + 1) || view_->backoff(node) != 0.0f) return node;
-    }
-    return 0;
+void TrieBuilder::set_links(ThreadPool& pool) {
+    link_trie(begins_, n_words_, words_.data(), nodes_.data(), leaves_.data(), pool);
 }
 
-void TrieBuilder::set_links(ThreadPool& pool) {
-    for (std::size_t length = 2; length <= order_; ++length) {
-        const std::uint32_t parents = begin(length - 1), children = begin(length);
+void link_trie(const std::vector<std::int64_t>& begins, std::uint32_t vocabulary, const std::uint32_t* words,
+               std::uint32_t* nodes, std::uint32_t* leaves, ThreadPool& pool) {
+    const std::size_t order = begins.size() - 2;
+    const TrieView view(nullptr, vocabulary, begins.data(), static_cast<int>(order), words, nodes, leaves);
+    const auto first_child = [&](std::uint32_t node) { return nodes[4 * std::size_t{node} + 2]; };
+    // The longest proper suffix, with children or a weight, of the parent's child. Without its last word it
+    // is a suffix of the parent that has children, and so one of the links from there on.
+    const auto link_of_child = [&](std::uint32_t parent, int length, std::uint32_t word) -> std::uint32_t {
+        for (std::uint32_t suffix = parent; suffix != 0;) {
+            suffix = view.link(suffix, length);
+            length = view.order_of(suffix);
+            const std::uint32_t node = view.find_child(suffix, length, word);
+            if (node == no_node) continue;
+            if (first_child(node) != first_child(node + 1) || view.backoff(node) != 0.0f) return node;
+        }
+        return 0;
+    };
+    for (std::size_t length = 2; length <= order; ++length) {
+        const auto parents = static_cast<std::uint32_t>(begins[length - 1]);
+        const auto children = static_cast<std::uint32_t>(begins[length]);
         const std::size_t tasks = (children - parents + parents_a_task - 1) / parents_a_task;
         pool.run(tasks, [&](std::size_t task, int) {
             const std::size_t last = std::min<std::size_t>(parents + (task + 1) * parents_a_task, children);
@@ -260,11 +268,11 @@ void TrieBuilder::set_links(ThreadPool& pool) {
                  ++parent) {
                 for (std::uint32_t node = first_child(parent); node < first_child(parent + 1); ++node) {
                     const std::uint32_t found =
-                        link_of_child(parent, static_cast<int>(length - 1), words_[node]);
-                    if (length == order_)
-                        leaves_[2 * std::size_t{node - children} + 1] = found;
+                        link_of_child(parent, static_cast<int>(length - 1), words[node]);
+                    if (length == order)
+                        leaves[2 * std::size_t{node - children} + 1] = found;
                     else
-                        nodes_[4 * std::size_t{node} + 3] = found;
+                        nodes[4 * std::size_t{node} + 3] = found;
                 }
             }
         });

@@ -64,7 +64,6 @@ class TrieBuilder {
     std::uint32_t begin(std::size_t words) const { return static_cast<std::uint32_t>(begins_[words]); }
     std::uint32_t first_child(std::uint32_t node) const { return nodes_[4 * std::size_t{node} + 2]; }
     NewNgram ngram(std::uint32_t node) const;  // without its parent
-    std::uint32_t link_of_child(std::uint32_t parent, int words, std::uint32_t word) const;
     float backed_off(const std::uint32_t* words, std::size_t length) const;
 
     void open_level(std::size_t count);
@@ -79,5 +78,9 @@ class TrieBuilder {
     std::vector<std::uint32_t> words_, nodes_, leaves_;
     std::optional<TrieView> view_;  // of the levels so far
 };
+
+// Sets the links of a trie in which everything else is set.
+void link_trie(const std::vector<std::int64_t>& begins, std::uint32_t vocabulary, const std::uint32_t* words,
+               std::uint32_t* nodes, std::uint32_t* leaves, ThreadPool& pool);
 
 }  // namespace stategram

@@ -55,9 +55,6 @@ def verify(model_name: str, samples: int, console: Console) -> None:
         except BadDataError as error:
             raise BadDataError(f"{model_name}: {error}") from error
     click.echo(f"OK  structure: {model!r}")
-    if not model.is_normalized:
-        click.echo("--  sums: not one, as words unknown to a part were allowed")
-        return
     with console.step("summing probabilities") as progress:
         n_histories = len(model.histories)
         worst = {

@@ -4,11 +4,14 @@ from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.gate import GATE_KINDS, Gate
+from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
-from stategram.models.model_files import load_model
+from stategram.models.model_files import load_model, model_size
+from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
+from stategram.models.plain_trie import PlainTrie
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.trie import NgramTrie
@@ -39,6 +42,7 @@ __all__ = [
     "NgramModel",
     "NgramTrie",
     "PartFigures",
+    "PlainTrie",
     "Scores",
     "State",
     "Step",
@@ -50,9 +54,13 @@ __all__ = [
     "build_word_tree",
     "check_decays",
     "check_min_counts",
+    "check_weights",
     "damage_error",
     "default_min_counts",
     "fit_weights",
     "interpolate",
     "load_model",
+    "merge_ngrams",
+    "model_size",
+    "prune_model",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
@@ -150,6 +150,34 @@ class CategoryNgramModel(Model):
     def word_categories(self) -> NDArray[np.uint32]:
         """The category of each word by its id."""
         return self.categories
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> CategoryNgramModel:
+        """Return the model with what a function makes of the n-gram model of categories."""
+        return replace(self, ngram=function(self.ngram))
+
+    def filter(self, vocabulary: Vocabulary) -> CategoryNgramModel:
+        """Return the model of the words that are in a vocabulary too.
+
+        The probabilities of words in their categories are made to sum to one again; a category without any
+        words goes to that of ``<unk>``, as words do in `NgramModel.filter`.
+        """
+        kept = self.vocabulary.subset(vocabulary)
+        probs, categories = self.word_probs[kept].copy(), self.categories[kept]
+        sums = np.bincount(categories, probs, len(self.ngram.vocabulary))
+        if sums[UNKNOWN] == 0:
+            probs[UNKNOWN] = sums[UNKNOWN] = 1.0
+        sums[BEGIN] = 1.0
+        kept_categories = np.flatnonzero(sums > 0)
+        probs[sums[categories] > 0] /= sums[categories][sums[categories] > 0]
+        ids = np.full(len(sums), UNKNOWN, np.uint32)
+        ids[kept_categories] = np.arange(len(kept_categories), dtype=np.uint32)
+        return replace(
+            self,
+            vocabulary=self.vocabulary.take(kept),
+            ngram=self.ngram.filter(self.ngram.vocabulary.take(kept_categories)),
+            categories=ids[categories],
+            word_probs=probs,
+        )
 
     def describe(self) -> Description:
         """Return its categories, and its n-grams by their length."""

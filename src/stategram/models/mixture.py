@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
+from stategram.models.alignment import align
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import HISTORIES, Description, History, Model, Text, split_words
 from stategram.models.model_files import ModelFiles
+from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, as_corpus
+from stategram.text import Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
 # The probabilities of so many events by all parts are in memory at a time.
@@ -33,13 +34,11 @@ class Mixture(Model):
     Parameters
     ----------
     parts
-        The models. The vocabulary is that of the first; the order of the words of the others may differ.
+        The models. The vocabulary has the words of all: first those of the first. Words that a part lacks
+        share the probability of its ``<unk>`` evenly with ``<unk>`` itself, so that its probabilities still
+        sum to one. By a part without ``<unk>``, such as an ARPA file that has none, they are impossible.
     gate
         The weights, which may depend on the history.
-    allow_unknown
-        Whether a part may lack words, or have more of them. Words that it lacks share the probability of its
-        ``<unk>`` evenly; words that only it has are never predicted. Its probabilities, and those of the
-        mixture, then sum to less than one.
     training_info
         What `fit` found. ``parts``: for each its ``perplexity`` alone, its ``weight`` without buckets, and
         the perplexity ``without`` it. ``candidates``: the cross-validated perplexity of each kind of gate.
@@ -53,7 +52,6 @@ class Mixture(Model):
     vocabulary: Vocabulary = field(init=False, repr=False)
     parts: tuple[Model, ...] = field()
     gate: Gate
-    allow_unknown: bool = False
 
     @classmethod
     def fit(
@@ -62,7 +60,6 @@ class Mixture(Model):
         heldout: Corpus | Iterable[str],
         *,
         buckets: str = "auto",
-        allow_unknown: bool = False,
         max_iterations: int = MAX_ITERATIONS,
         tolerance: float = TOLERANCE,
         progress: Progress | None = None,
@@ -81,8 +78,6 @@ class Mixture(Model):
             category of the last word in the first category n-gram model; ``state``: by the state of the first
             clustered model; ``all``: by all of these and the count buckets of contexts; ``auto``: what
             predicts one half of the text best when it is learned on the other half, both ways.
-        allow_unknown
-            See the class.
         max_iterations, tolerance
             Stop when no other weights could gain `tolerance` nats per event, or after so many iterations.
         progress
@@ -103,7 +98,7 @@ class Mixture(Model):
             raise UsageError("a mixture of no models; give at least one")
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
-        mixture = cls(parts, equal, allow_unknown, metadata=parts[0].metadata)
+        mixture = cls(parts, equal, metadata=parts[0].metadata)
         heldout = as_corpus(mixture.vocabulary, heldout)
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
@@ -135,14 +130,14 @@ class Mixture(Model):
         return replace(mixture, gate=gate, training_info=info)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "vocabulary", self.parts[0].vocabulary)
+        vocabulary = Vocabulary.union(part.vocabulary for part in self.parts)
+        object.__setattr__(self, "vocabulary", vocabulary)
         if self.gate.n_parts != len(self.parts):
             raise UsageError(f"weights of {self.gate.n_parts} parts for {len(self.parts)}")
         for part, names in self.gate.needs.items():
             known = self.parts[part].feature_names if 0 <= part < len(self.parts) else ()
             if not names <= set(known):
                 raise UsageError(f"its weights depend on what part {part + 1} does not know of histories")
-        self._aligned  # noqa: B018  that refuses parts whose vocabularies do not fit
 
     def __repr__(self) -> str:
         kind = "" if self.gate.kind == "none" else f", weights by {self.gate.kind}"
@@ -169,11 +164,6 @@ class Mixture(Model):
         return tuple(dict.fromkeys(name for part in self.parts for name in part.feature_names))
 
     @property
-    def is_normalized(self) -> bool:
-        """Whether no part may lack words."""
-        return not self.allow_unknown and all(part.is_normalized for part in self.parts)
-
-    @property
     def histories(self) -> tuple[str, ...]:
         """Those that make a difference to any part."""
         known = {name for part in self.parts for name in part.histories}
@@ -182,6 +172,10 @@ class Mixture(Model):
     def with_history(self, history: str) -> Mixture:
         """Return the mixture of the parts with another history; the weights stay the same."""
         return replace(self, parts=tuple(part.with_history(history) for part in self.parts))
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
+        """Return the mixture with what a function makes of the n-gram models in it; weights stay."""
+        return replace(self, parts=tuple(part.map_ngrams(function) for part in self.parts))
 
     @property
     def notes(self) -> list[str]:
@@ -242,9 +236,7 @@ class Mixture(Model):
 
     def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
-        # A word that the mixture does not know is unknown to a part that knows it, too.
-        unknown = SPECIAL_WORDS[UNKNOWN]
-        words = [word if word in self.vocabulary else unknown for word in split_words(history)]
+        words = split_words(history)
         return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
@@ -281,7 +273,7 @@ class Mixture(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            {"gate": self.gate.to_json(), "allow_unknown": self.allow_unknown},
+            {"gate": self.gate.to_json()},
             {"weights": self.gate.arrays()},
             self.parts,
         )
@@ -292,44 +284,29 @@ class Mixture(Model):
     ) -> Mixture:
         """Inverse of `to_files`."""
         gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
-        return cls(parts, gate, bool(folder.manifest["allow_unknown"]), **common)
+        return cls(parts, gate, **common)
 
     @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:
-        return tuple(
-            _AlignedPart.create(part, self.vocabulary, allow_unknown=self.allow_unknown)
-            for part in self.parts
-        )
+        return tuple(_AlignedPart.create(part, self.vocabulary) for part in self.parts)
 
 
 @dataclass(frozen=True, eq=False)
 class _AlignedPart:
-    """A part of a mixture, with its probabilities over the vocabulary of the mixture.
-
-    Words that it lacks share the probability of its ``<unk>`` evenly, and words that only it has are never
-    predicted: the probabilities then sum to no more than one.
-    """
+    """A part of a mixture, with its probabilities over the vocabulary of the mixture."""
 
     model: Model
     ids: NDArray[np.uint32] | None = None
     """The part's id of each word; None if all are the same."""
-    shared_by: int = 1
-    """How many words share the ``<unk>`` of the part."""
+    shared_by: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
+    """How many words share the probability of the part's word."""
 
     @classmethod
-    def create(cls, model: Model, vocabulary: Vocabulary, *, allow_unknown: bool) -> _AlignedPart:
-        """Look up the words of a vocabulary; UsageError if the part has others, unless that is allowed."""
+    def create(cls, model: Model, vocabulary: Vocabulary) -> _AlignedPart:
+        """Look up the words of a vocabulary."""
         if model.vocabulary is vocabulary or model.vocabulary == vocabulary:
             return cls(model)
-        ids = np.fromiter(map(model.vocabulary.id, vocabulary.words), np.uint32, len(vocabulary))
-        lacking = int(np.count_nonzero(ids == UNKNOWN)) - 1
-        further = len(model.vocabulary) - (len(vocabulary) - lacking)
-        if (lacking or further) and not allow_unknown:
-            raise UsageError(
-                f"{model!r} has another vocabulary than the first part of the mixture: {lacking:,} words are "
-                f"missing and {further:,} are new; train both with one vocabulary, or set allow_unknown"
-            )
-        return cls(model, ids, lacking + 1)
+        return cls(model, *align(model.vocabulary, vocabulary))
 
     def score(self, corpus: Corpus, features: Collection[str], state: State) -> Scores:
         """Score a text in the vocabulary of the mixture."""
@@ -337,15 +314,10 @@ class _AlignedPart:
             return self.model.score(corpus, features=features, state=state)
         own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
         scores = self.model.score(own, features=features, state=state)
-        if self.shared_by > 1:
-            scores.log_probs[own.ids == UNKNOWN] -= math.log(self.shared_by)
+        scores.log_probs[:] -= np.log(self.shared_by)[corpus.ids]
         return scores
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
-        if self.ids is None:
-            return probabilities
-        aligned: NDArray[np.float64] = probabilities[self.ids]
-        aligned[self.ids == UNKNOWN] /= self.shared_by
-        return aligned
+        return probabilities if self.ids is None else probabilities[self.ids] / self.shared_by

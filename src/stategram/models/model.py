@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from stategram.models.scores import Scores, State, Step
 from stategram.resources import Resources
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+
+if TYPE_CHECKING:
+    from stategram.models.ngram import NgramModel
 
 Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
 """A corpus, one sentence, or sentences."""
@@ -126,11 +129,6 @@ class Model(ABC):
         return None
 
     @property
-    def is_normalized(self) -> bool:
-        """Whether the probabilities after each history sum to one."""
-        return True
-
-    @property
     def histories(self) -> tuple[str, ...]:
         """Which of `HISTORIES` make a difference: for most models ``sentence`` alone."""
         return HISTORIES[:1]
@@ -140,6 +138,17 @@ class Model(ABC):
         if history not in HISTORIES:
             raise UsageError(f"no history {history!r}: there are {', '.join(HISTORIES)}")
         return self
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Self:
+        """Return the model with what a function makes of each n-gram model in it; most have none."""
+        return self
+
+    def filter(self, vocabulary: Vocabulary) -> Self:
+        """Return the model of the words that are in a vocabulary too."""
+        raise UsageError(
+            f"{self!r} cannot be filtered, only n-gram and category n-gram models can; filter the parts of a "
+            "mixture and mix them again (stategram mix), or train with --vocab-file"
+        )
 
     @property
     def notes(self) -> list[str]:

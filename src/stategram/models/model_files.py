@@ -11,13 +11,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.progress import Progress
-from stategram.storage import Folder, open_folder, write_folder
+from stategram.storage import Folder, folder_size, open_folder, write_folder
 from stategram.text import Vocabulary
 
 if TYPE_CHECKING:
@@ -41,6 +41,33 @@ class ModelFiles:
 
 def write_model(path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any]) -> None:
     """Write a model and all its parts to a folder; `manifest` has further entries for the manifest."""
+    write_folder(path, kind="model", **_contents(model, manifest))
+
+
+def model_size(model: Model) -> int:
+    """Return the bytes of the folder of a model, with all its parts.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from stategram import NgramModel
+    >>> model = NgramModel.train(["the cat sat", "the dog sat"], order=3)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     model.save(f"{place}/model")
+    ...     model_size(model) == sum(file.stat().st_size for file in Path(place, "model").iterdir())
+    True
+    """
+    return folder_size(kind="model", **_contents(model, {}))
+
+
+class _Contents(TypedDict):
+    """What `write_folder` is given."""
+
+    arrays: dict[str, Mapping[str, NDArray[Any]]]
+    texts: dict[str, bytes]
+    manifest: dict[str, Any]
+
+
+def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
     arrays: dict[str, Mapping[str, NDArray[Any]]] = {}
     texts: dict[str, bytes] = {}
 
@@ -63,7 +90,7 @@ def write_model(path: str | os.PathLike[str], model: Model, manifest: Mapping[st
         return entries
 
     entries = gather(model, "", None)
-    write_folder(path, kind="model", arrays=arrays, texts=texts, manifest={**manifest, **entries})
+    return {"arrays": arrays, "texts": texts, "manifest": {**manifest, **entries}}
 
 
 @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
 from stategram.errors import BadDataError, UsageError
+from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Description,
     DescriptionTable,
@@ -25,6 +26,7 @@ from stategram.models.model import (
     split_words,
 )
 from stategram.models.model_files import ModelFiles
+from stategram.models.plain_trie import PlainTrie
 from stategram.models.pruning import prune as prune_estimates
 from stategram.models.scores import Scores, State, Step
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts, estimate
@@ -155,6 +157,13 @@ class NgramModel(Model):
             progress(0.8, "assembling the model")
         return cls(counts.vocabulary, assemble(estimates), smoothing, training_info=info)
 
+    @classmethod
+    def from_plain(
+        cls, vocabulary: Vocabulary, trie: PlainTrie, smoothing: str = "unknown", **common: Any
+    ) -> NgramModel:
+        """Make a model of plain n-grams; `common` has `training_info` and `metadata`."""
+        return cls(vocabulary, NgramTrie.from_plain(trie), smoothing, **common)
+
     def __repr__(self) -> str:
         sizes = " + ".join(f"{size:,}" for size in self.trie.sizes)
         return f"NgramModel(order {self.order}, {sizes} n-grams, {self.smoothing})"
@@ -183,6 +192,37 @@ class NgramModel(Model):
         the model is there.
         """
         return ("length", "backoff")
+
+    def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
+        """Return what a function makes of the model."""
+        return function(self)
+
+    def filter(self, vocabulary: Vocabulary) -> NgramModel:
+        """Return the model of the words that are in a vocabulary too.
+
+        After histories of these words their probabilities stay as they are; those of all others go to
+        ``<unk>``, so that sums stay the same.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel, Vocabulary
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> few = model.filter(Vocabulary.from_words(["the", "cat", "sat"]))
+        >>> few.vocabulary.words
+        ('<unk>', '<s>', '</s>', 'the', 'cat', 'sat')
+        >>> whole, small = model.distribution("the"), few.distribution("the")
+        >>> round(whole[model.vocabulary.id("cat")], 6) == round(small[few.vocabulary.id("cat")], 6)
+        True
+
+        """
+        kept = self.vocabulary.subset(vocabulary)
+        return NgramModel.from_plain(
+            self.vocabulary.take(kept),
+            filter_trie(self.trie.plain(), kept),
+            self.smoothing,
+            training_info={**self.training_info, "filtered": {"from": len(self.vocabulary)}},
+            metadata=self.metadata,
+        )
 
     @property
     def notes(self) -> list[str]:

@@ -1,60 +1,153 @@
-"""A smaller model that is nearly as good: entropy-based pruning (Stolcke 1998)."""
+"""A smaller model that is nearly as good: entropy-based pruning (Stolcke 1998).
+
+An n-gram is worth the relative entropy between the model and the model without it, or what a longer n-gram
+is worth that begins with it and needs it. That depends on shorter n-grams alone: whichever are dropped, the
+others are worth the same. Those worth less than log(1 + threshold) are dropped: without any one of them the
+perplexity rises by less than the fraction `threshold`. Probabilities stay, back-off weights are recomputed.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.smoothing import Estimates
+from stategram.counts import Workspace
+from stategram.models.plain_trie import PlainTrie
+from stategram.models.smoothing import EstimatedLevel, Estimates
 from stategram.resources import Resources
 from stategram.text import BEGIN
 
+_NONE = np.empty(0, np.uint32)
+_ALL = np.empty(0, np.uint8)
+
 
 def prune(estimates: Estimates, threshold: float) -> None:
-    """Drop the n-grams without which the perplexity rises by less than the fraction `threshold`.
-
-    The longest go first. The start of a longer n-gram that is kept is kept too. The probabilities of the
-    others stay, back-off weights are computed again.
-    """
+    """Unmark the n-grams that are worth less than a threshold, and compute back-off weights again."""
     levels, workspace = estimates.levels, estimates.workspace
-    histories = _history_probs(estimates)
-    needed = np.empty(0, np.uint8)
-    for k in range(len(levels) - 1, 1, -1):
-        level, parents, history_probs = levels[k], levels[k - 1], histories.pop()
+
+    def lower_log_probs(k: int) -> NDArray[np.float32]:
+        found = workspace.empty(len(levels[k]), np.float32)
+        for begin, end in workspace.chunks(len(found)):
+            np.take(levels[k - 1].log_probs, levels[k].suffixes[begin:end], out=found[begin:end])
+        return found
+
+    worths = _level_worths(levels, lower_log_probs, int(estimates.numbers[BEGIN]), workspace)
+    for level, values in zip(levels[2:], worths, strict=True):
         if len(level.keep) == 0:
             level.keep = workspace.empty(len(level), np.uint8)
-            level.keep[:] = 1
-        _core.prune_ngrams(
-            parents.first_child,
-            history_probs,
-            parents.backoffs,
-            level.suffixes,
-            level.log_probs,
-            parents.log_probs,
-            needed,
-            threshold,
-            level.keep,
-            Resources.current().threads,
-        )
-        needed = workspace.empty(len(parents), np.uint8)
-        _core.have_kept_children(parents.first_child, level.keep, needed, Resources.current().threads)
+        np.greater_equal(values, math.log1p(threshold), out=level.keep.view(np.bool_))
     _normalize(estimates)
 
 
-def _history_probs(estimates: Estimates) -> list[NDArray[np.float64]]:
+def ngram_worths(trie: PlainTrie) -> NDArray[np.float64]:
+    """Return what each n-gram is worth, by its node; words are worth everything."""
+    lower, _ = lower_log_probs(trie)
+    levels = [
+        EstimatedLevel(
+            trie.words[begin:end],
+            trie.first_child[begin : end + 1] - np.uint32(end) if k < trie.order else _NONE,
+            _NONE,
+            trie.log_probs[begin:end],
+            trie.backoffs[begin:end],
+            _ALL,
+        )
+        for k, (begin, end) in enumerate(zip(trie.begins[:-1], trie.begins[1:], strict=True))
+    ]
+    worths = _level_worths(
+        levels,
+        lambda k: lower[trie.begins[k] : trie.begins[k + 1]],
+        int(trie.numbers[BEGIN]),
+        Workspace(),
+    )
+    return np.concatenate([np.full(int(trie.begins[2]), np.inf), *worths])
+
+
+def prune_trie(trie: PlainTrie, keep: NDArray[np.bool_]) -> PlainTrie:
+    """Return the n-grams that are kept, among which are all words and starts; weights are computed again."""
+    ranks = np.concatenate(([0], np.cumsum(keep))).astype(np.uint32)  # how many are kept before each
+    inner = np.append(np.flatnonzero(keep[: len(trie.backoffs)]), len(trie.backoffs))
+    kept = PlainTrie(
+        trie.numbers,
+        ranks[trie.begins].astype(np.int64),
+        trie.words[keep],
+        trie.log_probs[keep],
+        trie.backoffs[inner[:-1]],
+        ranks[trie.first_child[inner]],
+    )
+    return normalize_trie(kept)
+
+
+def normalize_trie(trie: PlainTrie) -> PlainTrie:
+    """Return the same n-grams with the back-off weights with which probabilities sum to one."""
+    n_predicted = len(trie.numbers) - 1  # all words but <s>
+    backoffs = _core.normalising_backoffs(
+        trie.begins, trie.words, trie.first_child, trie.log_probs, n_predicted, Resources.current().threads
+    )
+    backoffs[0] = trie.backoffs[0]  # of no use but as a feature
+    return replace(trie, backoffs=backoffs)
+
+
+def lower_log_probs(trie: PlainTrie) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
+    """Return log10 p(w | h') of each n-gram hw, h' being h without its first word, and its longest suffix."""
+    lower, links = _core.lower_log_probs(
+        trie.begins,
+        trie.words,
+        trie.first_child,
+        trie.log_probs,
+        trie.backoffs,
+        Resources.current().threads,
+    )
+    return lower, links
+
+
+def _level_worths(
+    levels: Sequence[EstimatedLevel],
+    lower_log_probs: Callable[[int], NDArray[np.float32]],
+    begin: int,
+    workspace: Workspace,
+) -> list[NDArray[np.float64]]:
+    """Return what n-grams are worth, by their length from 2 on; `lower_log_probs` has log10 p(w | h')."""
+    threads = Resources.current().threads
+    histories = _history_probs(levels, begin, workspace)
+    worths: list[NDArray[np.float64]] = []
+    for k in range(len(levels) - 1, 1, -1):
+        level, parents = levels[k], levels[k - 1]
+        found = workspace.empty(len(level), np.float64)
+        _core.ngram_worths(
+            parents.first_child,
+            histories.pop(),
+            parents.backoffs,
+            lower_log_probs(k),
+            level.log_probs,
+            level.keep,
+            found,
+            threads,
+        )
+        if worths:
+            _core.raise_worths(level.first_child, worths[-1], found, threads)
+        worths.append(found)
+    return worths[::-1]
+
+
+def _history_probs(
+    levels: Sequence[EstimatedLevel], begin: int, workspace: Workspace
+) -> list[NDArray[np.float64]]:
     """Return the probability of each n-gram that can be a history, by its length from 1 on."""
     found: list[NDArray[Any]] = []
     parents: NDArray[Any] = np.ones(1)
-    for k, level in enumerate(estimates.levels[1:-1], 1):
-        probs = estimates.workspace.empty(len(level), np.float64)
+    for k, level in enumerate(levels[1:-1], 1):
+        probs = workspace.empty(len(level), np.float64)
         _core.history_probs(
-            estimates.levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
+            levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
         )
         if k == 1:
-            probs[estimates.numbers[BEGIN]] = 1.0  # every sentence has it
+            probs[begin] = 1.0  # every sentence has it
         found.append(probs)
         parents = probs
     return found

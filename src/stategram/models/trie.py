@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import Workspace
 from stategram.errors import StategramError
+from stategram.models.plain_trie import PlainTrie
 from stategram.models.smoothing import Estimates
 from stategram.resources import Resources
 
@@ -61,6 +62,34 @@ class NgramTrie:
     def sizes(self) -> tuple[int, ...]:
         """The number of n-grams of 1, 2, ..., `order` words."""
         return tuple(np.diff(self.begins)[1:].tolist())
+
+    def plain(self) -> PlainTrie:
+        """Return the same n-grams as plain arrays."""
+        floats = self.nodes.view(np.float32)
+        return PlainTrie(
+            self.numbers,
+            self.begins,
+            self.words,
+            np.concatenate([floats[:-1, 0], self.leaves.view(np.float32)[:, 0]]),
+            np.ascontiguousarray(floats[:-1, 1]),
+            np.ascontiguousarray(self.nodes[:, 2]),
+        )
+
+    @classmethod
+    def from_plain(cls, plain: PlainTrie) -> NgramTrie:
+        """Inverse of `plain`."""
+        n_inner = len(plain.backoffs)
+        nodes = np.zeros((n_inner + 1, 4), np.uint32)
+        nodes.view(np.float32)[:-1, 0] = plain.log_probs[:n_inner]
+        nodes.view(np.float32)[:-1, 1] = plain.backoffs
+        nodes[:, 2] = plain.first_child
+        leaves = np.zeros((len(plain.words) - n_inner, 2), np.uint32)
+        leaves.view(np.float32)[:, 0] = plain.log_probs[n_inner:]
+        threads = Resources.current().threads
+        _core.set_links(
+            plain.numbers, plain.begins, plain.words, nodes.reshape(-1), leaves.reshape(-1), threads
+        )
+        return cls(plain.numbers, plain.begins, plain.words, nodes, leaves)
 
 
 def assemble(estimates: Estimates) -> NgramTrie:

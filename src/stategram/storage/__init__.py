@@ -5,6 +5,7 @@ from stategram.storage.checksum import InputFile, add_arrays, content_key, file_
 from stategram.storage.folder import (
     Folder,
     OtherVersionError,
+    folder_size,
     holds_only_our_files,
     is_our_name,
     open_folder,
@@ -26,6 +27,7 @@ __all__ = [
     "check_store",
     "content_key",
     "file_sha256",
+    "folder_size",
     "holds_only_our_files",
     "input_files",
     "is_fresh",

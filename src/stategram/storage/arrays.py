@@ -36,32 +36,40 @@ _BLOCK = 2**24
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
     """Write named arrays to a safetensors file; return its SHA-256."""
-    plain = {
-        name: np.ascontiguousarray(array, array.dtype.newbyteorder("<")) for name, array in arrays.items()
-    }
-    # The largest elements first: then every array begins where its elements may.
-    names = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
-    header: dict[str, Any] = {}
-    end = 0
-    for name in names:
-        begin, end = end, end + plain[name].nbytes
-        header[name] = {
-            "dtype": _NAMES[plain[name].dtype.str],
-            "shape": plain[name].shape,
-            "data_offsets": (begin, end),
-        }
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
     digest = hashlib.sha256()
+    header = _header(arrays)
     with path.open("wb") as file:
-        for part in (len(text).to_bytes(8, "little"), text):
-            file.write(part)
-            digest.update(part)
-        for name in names:
-            for block in _blocks(plain[name]):
+        file.write(header)
+        digest.update(header)
+        for name in _order_of(arrays):
+            plain = np.ascontiguousarray(arrays[name], arrays[name].dtype.newbyteorder("<"))
+            for block in _blocks(plain):
                 file.write(block)
                 digest.update(block)
     return digest.hexdigest()
+
+
+def arrays_size(arrays: Mapping[str, NDArray[Any]]) -> int:
+    """Return the bytes of the file that `save_arrays` writes."""
+    return len(_header(arrays)) + sum(array.nbytes for array in arrays.values())
+
+
+def _order_of(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    # The largest elements first: then every array begins where its elements may.
+    return sorted(arrays, key=lambda name: (-arrays[name].itemsize, name))
+
+
+def _header(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    header: dict[str, Any] = {}
+    end = 0
+    for name in _order_of(arrays):
+        array = arrays[name]
+        begin, end = end, end + array.nbytes
+        dtype = array.dtype.newbyteorder("<").str
+        header[name] = {"dtype": _NAMES[dtype], "shape": array.shape, "data_offsets": (begin, end)}
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import stategram
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage.arrays import map_arrays, save_arrays
+from stategram.storage.arrays import arrays_size, map_arrays, save_arrays
 from stategram.storage.atomic import temporary_files, temporary_name
 from stategram.storage.checksum import files_sha256
 
@@ -187,16 +187,33 @@ def _fill(
         files[name] = hashlib.sha256(data).hexdigest()
     for name in files:
         _sync(folder / name)
-    complete = {
+    (folder / MANIFEST).write_bytes(_manifest_bytes(_complete(manifest, kind, files)))
+    _sync(folder / MANIFEST)
+    _sync(folder)
+
+
+def folder_size(
+    *,
+    kind: str,
+    arrays: Mapping[str, Mapping[str, NDArray[Any]]],
+    texts: Mapping[str, bytes],
+    manifest: Mapping[str, Any],
+) -> int:
+    """Return the bytes of the files that `write_folder` writes."""
+    sizes = {f"{name}.safetensors": arrays_size(group) for name, group in arrays.items()}
+    sizes |= {name: len(data) for name, data in texts.items()}
+    checksums = dict.fromkeys(sizes, hashlib.sha256().hexdigest())  # all are as long
+    return sum(sizes.values()) + len(_manifest_bytes(_complete(manifest, kind, checksums)))
+
+
+def _complete(manifest: Mapping[str, Any], kind: str, files: Mapping[str, str]) -> dict[str, Any]:
+    return {
         **manifest,
         "kind": kind,
         "format_version": FORMAT_VERSION,
         "stategram_version": stategram.__version__,
         "files": files,
     }
-    (folder / MANIFEST).write_bytes(_manifest_bytes(complete))
-    _sync(folder / MANIFEST)
-    _sync(folder)
 
 
 def open_folder(

@@ -70,6 +70,27 @@ class Vocabulary:
         return cls.from_encoded(list(encoded))
 
     @classmethod
+    def union(cls, vocabularies: Iterable[Vocabulary]) -> Vocabulary:
+        """Return the words of the first vocabulary, then those of the others that are new, with their counts.
+
+        >>> cats, dogs = Vocabulary.from_words(["the", "cat"]), Vocabulary.from_words(["dog", "the"])
+        >>> Vocabulary.union([cats, dogs]).words
+        ('<unk>', '<s>', '</s>', 'the', 'cat', 'dog')
+        """
+        first, *others = vocabularies
+        counts: dict[str, int] = {}
+        for other in others:
+            if other is not first and other != first:
+                new = zip(other.words, other.counts.tolist(), strict=True)
+                counts |= {
+                    word: count for word, count in new if word not in first._ids and word not in counts
+                }
+        if not counts:
+            return first
+        words = [word.encode() for word in (*first.words, *counts)]
+        return cls.from_encoded(words, np.append(first.counts, np.array(list(counts.values()), np.uint64)))
+
+    @classmethod
     def from_letters(cls, letters: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Vocabulary:
         """Return a vocabulary of words in arrays, the special words first; they are not checked."""
         return cls(letters, offsets, np.zeros(len(offsets) - 1, np.uint64))
@@ -179,6 +200,14 @@ class Vocabulary:
         if not 0 <= id < len(self):
             raise IndexError(f"no word has the id {id}: ids are 0..{len(self) - 1}")
         return self.letters[self.offsets[id] : self.offsets[id + 1]].tobytes().decode()
+
+    def subset(self, other: Vocabulary) -> NDArray[np.int64]:
+        """Return the ids of the words that are in another vocabulary too, special words among them."""
+        return np.flatnonzero(np.fromiter(map(other._ids.__contains__, self.words), np.bool_, len(self)))
+
+    def take(self, ids: NDArray[np.int64]) -> Vocabulary:
+        """Return the vocabulary of some words, in rising order of their ids; the special words are given."""
+        return self.from_encoded([self.words[id].encode() for id in ids.tolist()], self.counts[ids])
 
     @cached_property
     def words(self) -> tuple[str, ...]:

@@ -1,0 +1,164 @@
+"""Models made smaller after their training: n-grams that are worth little are dropped, up to a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.models.model import Model
+from stategram.models.model_files import model_size
+from stategram.models.ngram import NgramModel
+from stategram.models.plain_trie import PlainTrie
+from stategram.models.pruning import ngram_worths, prune_trie
+from stategram.progress import Progress
+
+M = TypeVar("M", bound=Model)
+
+# A size is met if no more than this fraction of it is left unused.
+_UNUSED = 0.001
+_MAX_TRIALS = 20
+_LITTLE = 1e-300
+
+
+def prune_model(
+    model: M,
+    *,
+    threshold: float | None = None,
+    max_ngrams: int | None = None,
+    max_size: int | None = None,
+    size_of: Callable[[Model], int] = model_size,
+    progress: Progress | None = None,
+) -> M:
+    """Drop the n-grams that a model can best do without (Stolcke 1998).
+
+    Parameters
+    ----------
+    model
+        An n-gram model, a category n-gram model, or a mixture with such parts: these have one threshold in
+        common. The weights of a mixture stay the same.
+    threshold
+        Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.
+    max_ngrams
+        Instead: the number of n-grams to keep, words included. Fewer are kept only where several are worth
+        the same.
+    max_size
+        Instead: the bytes that the model may have. The largest model that fits is found, within a thousandth.
+    size_of
+        How many bytes a model has: those of its folder by default.
+    progress
+        Called with the fraction done and a few words.
+
+    Examples
+    --------
+    >>> from stategram import NgramModel, prune_model
+    >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=3)
+    >>> prune_model(model, max_ngrams=14)
+    NgramModel(order 3, 9 + 5 + 0 n-grams, kneser-ney)
+
+    """
+    given = [value for value in (threshold, max_ngrams, max_size) if value is not None]
+    if len(given) != 1 or not 0 < given[0] < math.inf:
+        raise UsageError("give one of threshold, max_ngrams and max_size, a number above 0")
+    pruning = _Pruning(model, progress)
+    if threshold is not None:
+        return pruning.pruned(math.log1p(threshold))
+    if max_ngrams is not None:
+        return pruning.pruned(pruning.least_worth(max_ngrams))
+    assert max_size is not None
+    return pruning.pruned(pruning.fitting_worth(max_size, size_of, progress))
+
+
+class _Pruning(Generic[M]):
+    """The n-grams of a model, or of several that it is made of, with what they are worth."""
+
+    def __init__(self, model: M, progress: Progress | None) -> None:
+        self.model = model
+        self.tries: list[PlainTrie] = []
+        self.worths: list[NDArray[np.float64]] = []
+
+        def gather(ngrams: NgramModel) -> NgramModel:
+            if progress:
+                progress(0.0, f"weighing {sum(ngrams.trie.sizes):,} n-grams")
+            self.tries.append(ngrams.trie.plain())
+            self.worths.append(ngram_worths(self.tries[-1]))
+            return ngrams
+
+        model.map_ngrams(gather)
+        if not self.tries:
+            raise UsageError(f"{model!r} has no n-grams to drop; train it smaller (train --max-size)")
+        self.sorted = np.sort(np.concatenate([worths[1:] for worths in self.worths]))[::-1]  # without roots
+        self.n_words = int(np.count_nonzero(np.isposinf(self.sorted)))
+
+    def least_worth(self, max_ngrams: int) -> float:
+        """Return what an n-gram must be worth so that no more than so many are kept."""
+        if max_ngrams < self.n_words:
+            raise UsageError(
+                f"{max_ngrams:,} n-grams: {self.n_words:,} cannot be dropped, most of them words; keep more, "
+                "or fewer words (stategram filter, or train --vocab)"
+            )
+        if max_ngrams >= len(self.sorted):
+            return -math.inf
+        dropped = float(self.sorted[max_ngrams])
+        kept = float(self.sorted[np.searchsorted(-self.sorted, -dropped) - 1])
+        if not math.isfinite(kept):
+            return dropped + abs(dropped) + _LITTLE
+        # Between the two: the same are kept whichever way a threshold is rounded.
+        return max(0.5 * (kept + dropped), math.nextafter(dropped, math.inf))
+
+    def fitting_worth(
+        self, max_size: int, size_of: Callable[[Model], int], progress: Progress | None
+    ) -> float:
+        """Return what an n-gram must be worth in the largest model of no more than so many bytes."""
+
+        def size(n_ngrams: int) -> int:
+            if progress:
+                progress(0.5, f"trying {n_ngrams:,} n-grams")
+            return size_of(self.pruned(self.least_worth(n_ngrams)))
+
+        low, high = self.n_words, len(self.sorted)
+        high_size = size_of(self.model)
+        if high_size <= max_size:
+            return -math.inf
+        low_size = size(low)
+        if low_size > max_size:
+            raise UsageError(
+                f"{max_size:,} bytes are too few: without any n-grams but words the model has {low_size:,}; "
+                "allow more, or keep fewer words (stategram filter, or train --vocab)"
+            )
+        for trial in range(_MAX_TRIALS):
+            if high - low <= 1 or max_size - low_size <= _UNUSED * max_size:
+                break
+            # A little below the line between the two, then the middle: both ends come closer.
+            fraction = (max_size - low_size) / (high_size - low_size) if trial % 3 < 2 else 0.5
+            n_ngrams = low + max(1, min(int((high - low) * fraction), high - low - 1))
+            found = size(n_ngrams)
+            if found <= max_size:
+                low, low_size = n_ngrams, found
+            else:
+                high, high_size = n_ngrams, found
+        return self.least_worth(low)
+
+    def pruned(self, least: float) -> M:
+        """Return the model without n-grams that are worth less."""
+        parts = iter(zip(self.tries, self.worths, strict=True))
+
+        def prune(ngrams: NgramModel) -> NgramModel:
+            trie, worths = next(parts)
+            keep = worths >= least
+            if keep.all():
+                return ngrams
+            info = {"threshold": math.expm1(least), "from": list(ngrams.trie.sizes)}
+            return NgramModel.from_plain(
+                ngrams.vocabulary,
+                prune_trie(trie, keep),
+                ngrams.smoothing,
+                training_info={**ngrams.training_info, "pruned": info},
+                metadata=ngrams.metadata,
+            )
+
+        return self.model.map_ngrams(prune)
