@@ -113,7 +113,7 @@ def test_what_has_n_grams_in_it(model: NgramModel) -> None:
         prune_model(CacheModel.train(TEXT), threshold=1e-8)
     for options in ({}, {"threshold": 1e-8, "max_ngrams": 3}, {"threshold": 0.0}, {"max_size": -1}):
         with pytest.raises(UsageError, match="give one of threshold, max_ngrams and max_size"):
-            prune_model(model, **options)  # type: ignore[arg-type]
+            prune_model(model, **options)
 
 
 def test_an_arpa_file_without_probabilities_for_some_words() -> None:

@@ -32,7 +32,7 @@ def merged(
 
     words = {word: [ids.index(word) for ids in own_ids] for word in (UNKNOWN, BEGIN, END)}
     assert all(set(places) == {word} for word, places in words.items())
-    ngrams = {(word,) for word in range(vocabulary_size)}
+    ngrams: set[Ngram] = {(word,) for word in range(vocabulary_size)}
     for part, ids in zip(parts, own_ids, strict=True):
         ngrams |= {tuple(ids.index(id) for id in ngram) for ngram in part.probs}
     order = max(part.order for part in parts)

@@ -104,6 +104,11 @@ def model_options(command: F) -> F:
     )
 
 
+def heldout_options(command: F) -> F:
+    """Add the same for models that are given a held-out text: ``reading: ReadingOptions``."""
+    return _add(_as_record(command, "reading", ReadingOptions), no_verify_option, *_WORDS, _ENCODING_ERRORS)
+
+
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
     return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)

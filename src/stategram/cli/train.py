@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -13,6 +13,7 @@ import click
 from stategram.cli.checks import once
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
+from stategram.cli.mixture_table import ended_early, mixture_table
 from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
@@ -22,17 +23,25 @@ from stategram.cli.options import (
     memory_options,
     text_options,
 )
+from stategram.cli.outputs import size_in
 from stategram.cli.reading import read_heldout, read_text
-from stategram.cli.train_checks import check_train, chosen_recipe, min_counts_of
+from stategram.cli.train_checks import budget_of, check_train, chosen_recipe, min_counts_of
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
-from stategram.models import SMOOTHINGS, ClusteredModel, Mixture, Model, NgramModel
+from stategram.models import SMOOTHINGS, Mixture, Model, NgramModel, prune_model
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
 from stategram.wording import plural
 
 # What is in none of these is of the run.
 _GROUPS = {
-    "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
+    "N-grams (without --recipe)": (
+        "order",
+        "smoothing",
+        "min_count",
+        "prune",
+        "max_ngrams",
+        "max_size",
+    ),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
     "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
@@ -49,6 +58,7 @@ Examples:
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train text.txt -o model --order 5 --max-size 50M
   stategram train text.txt --heldout heldout.txt -o model --recipe best
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
@@ -84,6 +94,17 @@ Examples:
     default=0.0,
     metavar="FRACTION",
     help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.",
+)
+@click.option(
+    "--max-ngrams",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead: keep the N n-grams that are worth most, words included.",
+)
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="Instead: the largest model folder that fits, such as 50M, within a thousandth.",
 )
 @click.option(
     "--recipe",
@@ -130,6 +151,8 @@ def train(
     smoothing: str,
     min_count: str | None,
     prune: float,
+    max_ngrams: int | None,
+    max_size: str | None,
     recipe: str | None,
     context: str | None,
     heldout: str | None,
@@ -153,6 +176,7 @@ def train(
     written; nothing is left of an interrupted run but its checkpoint.
     """
     min_counts = min_counts_of(min_count, order)
+    budget = budget_of(prune, max_ngrams, max_size)
     ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
     found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
     inputs = [("training", name) for name in texts]
@@ -165,7 +189,8 @@ def train(
     manifest: dict[str, Any]
     if found is None or heldout is None:
         console.steps = 3
-        model, figures = _train_ngram(texts, ngram, text, console)
+        console.steps += bool(budget)
+        model, figures = _train_ngram(texts, ngram, budget, size_in(output, texts, arpa=False), text, console)
         manifest = {"figures": figures}
         inputs = [(use, name) for use, name in inputs if use == "training"]
     else:
@@ -183,7 +208,7 @@ def train(
         )
         manifest = {"figures": figures, "seed": seed}
     _write(model, output, inputs, manifest, text, console)
-    if checkpoint and any(map(_ended_early, model.parts)):
+    if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
@@ -202,7 +227,12 @@ def _note_stale(output: Path, console: Console) -> None:
 
 
 def _train_ngram(
-    texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console
+    texts: Sequence[str],
+    part: NgramPart,
+    budget: Mapping[str, int],
+    size_of: Callable[[Model], int],
+    text: TextOptions,
+    console: Console,
 ) -> tuple[NgramModel, dict[str, Any]]:
     """Read the text, train; return the model, and its figures for the manifest."""
     waiting = [read_text(texts, text, console)]
@@ -215,6 +245,9 @@ def _train_ngram(
             prune=part.prune,
             progress=progress,
         )
+    if budget:
+        with console.step("pruning") as progress:
+            model = prune_model(model, **budget, size_of=size_of, progress=progress)
     sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
     lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
     console.info(f"      n-grams of {lengths}: {sizes}")
@@ -265,7 +298,7 @@ def _train_by_recipe(
             interruptible=interruptible,
             progress=progress,
         )
-    console.info(_as_table(mixture))
+    console.info(mixture_table(mixture))
     figures = {
         "events": corpus.n_events,
         "sentences": corpus.n_sentences,
@@ -306,41 +339,3 @@ def _saying_how_to_continue(checkpoint: str | None) -> Iterator[None]:
         if checkpoint is None:
             raise
         raise KeyboardInterrupt(f"progress saved in {checkpoint}; rerun with --resume to continue") from end
-
-
-def _as_table(mixture: Mixture) -> str:
-    """Return what each part is worth on the held-out text."""
-    found = mixture.training_info
-    lines = [f"      {'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"]
-    for part, model in zip(found["parts"], mixture.parts, strict=True):
-        name = part["name"] + (" (ended early)" if _ended_early(model) else "")
-        without = "-"
-        if len(mixture.parts) > 1:
-            lost = part["without"]
-            without = "infinite" if lost is None else f"{lost - found['perplexity']:+,.2f}"
-        lines.append(f"      {_number(part['perplexity'])}  {part['weight']:6.3f}  {without:>11}   {name}")
-    lines.append(f"      {_number(found['perplexity'])}  {1:6.3f}  {'':>11}   {mixture!r}")
-    chosen = found["buckets"]["kind"]
-    tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
-    if tried:
-        both = any(isinstance(part, ClusteredModel) for part in mixture.parts)
-        lines.append(
-            f"      {_number(min(tried))}  cross-validated: weights of one half, on the other half"
-            + (" (slightly optimistic: state weights were fitted on both halves)" if both else "")
-        )
-    for tuning in (part.training_info.get("tuning") for part in mixture.parts):
-        if tuning is not None:
-            figures = ", ".join(f"{name} {one:,.2f}" for name, one in tuning["while_tuning"].items())
-            lines.append(
-                "      weights were tuned on this text, so the figure above is optimistic; a single tree, "
-                f"scoring each word before learning from it: {figures}"
-            )
-    return "\n".join(lines)
-
-
-def _ended_early(model: Model) -> bool:
-    return bool(model.metadata.get("ended_early"))
-
-
-def _number(perplexity: float | None) -> str:
-    return f"{perplexity:11,.2f}" if perplexity is not None else f"{'infinite':>11}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,16 +11,18 @@ import click
 
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_recipe
+from stategram.cli.outputs import check_model_folder
 from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
 from stategram.experiments import RECIPES, NgramPart, Recipe, read_recipe
 from stategram.models import check_min_counts
-from stategram.storage import check_store, holds_only_our_files, is_store
+from stategram.resources import parse_size
+from stategram.storage import check_store, is_store
 
 _MAX_DIGITS = 9
 _LONGEST_SHOWN = 40
 # What one kind of training has and the other lacks.
-_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "no_guess")
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "max_ngrams", "max_size", "no_guess")
 _WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
 
 
@@ -71,7 +71,7 @@ def check_train(
                 "remembers it best; give a text of which nothing is in TEXT"
             )
     check_inputs(names)
-    _check_output(output, names, force)
+    check_model_folder(output, names, force=force)
     Workspace()  # refuses too little memory, and a folder that cannot be written
     if resume and checkpoint is None:
         raise click.UsageError("--resume continues from a checkpoint; say where it is: --checkpoint FOLDER")
@@ -101,6 +101,16 @@ def min_counts_of(given: str | None, order: int) -> list[int] | None:
         numbers = [1 if length < 3 else numbers[0] for length in range(1, order + 1)]
     check_min_counts(numbers, order)
     return numbers
+
+
+def budget_of(prune: float, max_ngrams: int | None, max_size: str | None) -> dict[str, int]:
+    """Return what --max-ngrams or --max-size allows, as `prune_model` takes it; empty without them."""
+    budget = {} if max_ngrams is None else {"max_ngrams": max_ngrams}
+    if max_size is not None:
+        budget["max_size"] = parse_size(max_size)
+    if len(budget) + (prune > 0) > 1:
+        raise click.UsageError("--prune, --max-ngrams and --max-size all drop n-grams; give one of them")
+    return budget
 
 
 def _check_together(recipe: str | None, context: str | None, heldout: str | None) -> None:
@@ -144,35 +154,3 @@ def _check_checkpoint(checkpoint: str, output: str, resume: bool) -> None:
             f"{checkpoint} holds a training that has begun; --resume continues it, or remove the folder"
         )
     check_store(checkpoint, "training")
-
-
-def _check_output(output: str, inputs: list[str], force: bool) -> None:
-    if not output.strip():
-        raise click.UsageError("the name of the model is empty; give a folder")
-    path = Path(output).absolute()
-    for name in inputs:
-        if name != "-" and Path(name).resolve().is_relative_to(path.resolve()):
-            raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
-    if not path.parent.is_dir():
-        raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise StategramError(f"cannot write {output}: permission denied; choose another place")
-    if path.exists() or path.is_symlink():
-        kind = _kind_of(path)
-        if kind != "model" and (kind is not None or not holds_only_our_files(path)):
-            raise StategramError(
-                f"{output} exists and is not a model folder; choose another name, or remove it first"
-            )
-        if not force:
-            found = "a model" if kind else "a damaged model"
-            raise click.UsageError(f"there is {found} in {output} already; --force replaces it")
-
-
-def _kind_of(path: Path) -> str | None:
-    """Return what a folder says that it holds; None if it says nothing."""
-    try:
-        manifest = json.loads((path / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
-    return kind if isinstance(kind, str) else None

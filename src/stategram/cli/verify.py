@@ -73,9 +73,14 @@ def verify(model_name: str, samples: int, console: Console) -> None:
         where = "" if n_histories == 1 else f" (history {name})"
         words = " ".join(one.history) or "no words"
         if not one.error <= tolerance:
+            advice = "train the model again, or ask whoever made it"
+            if one.total < 1 and not is_folder:
+                advice = (
+                    "sums below one are what vocabulary filters make, such as KenLM's; scores can be used, but "
+                    "<unk> lacks what the dropped words had (stategram filter would give it to <unk>)"
+                )
             raise BadDataError(
-                f"{model_name}: the probabilities after {words!r}{where} sum to "
-                f"{one.total:.8g}, which is off by {one.error:.2g}; at most {tolerance:g} was expected: "
-                "train the model again, or ask whoever made it"
+                f"{model_name}: the probabilities after {words!r}{where} sum to {one.total:.8g}, which is "
+                f"off by {one.error:.2g}; at most {tolerance:g} was expected: {advice}"
             )
         click.echo(f"OK  sums{where}: after {samples:,} histories, the worst is off by {one.error:.1e}")

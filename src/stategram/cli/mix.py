@@ -1,0 +1,184 @@
+"""`stategram mix`: several models in one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+import numpy as np
+
+from stategram.cli.checks import check_inputs, once, was_given
+from stategram.cli.console import Console
+from stategram.cli.mixture_table import mixture_table, show_perplexity
+from stategram.cli.options import ReadingOptions, heldout_options, work_options
+from stategram.cli.outputs import check_output, force_option, is_arpa_name, ngram_model, write_output
+from stategram.cli.reading import read_model, read_test
+from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
+from stategram.text import UNKNOWN, Corpus
+from stategram.wording import plural
+
+_NORMALIZATION = ("lowercase", "digits", "document_mark")
+# KenLM's probability of unknown words in a model without <unk>, and less.
+_NO_PROBABILITY = 1e-50
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram mix general.arpa domain --heldout heldout.txt -o mixture
+  stategram mix model cache other --heldout heldout.txt -o mixture --buckets all
+  stategram mix general.arpa.gz domain.arpa --weights 0.95,0.05 --arpa mixed.arpa.gz
+  stategram mix general.arpa domain --heldout heldout.txt --arpa mixed.arpa""",
+)
+@click.argument("model_names", nargs=-1, required=True, metavar="MODEL...")
+@click.option("-o", "--output", metavar="OUT", help="The model folder to write: a mixture of the models.")
+@click.option(
+    "--arpa",
+    metavar="OUT",
+    help="Instead: the ARPA file to write, into which n-gram models are merged, as SRILM's -mix-lm does; "
+    "- is stdout. .gz .xz .bz2 .zst are compressed.",
+)
+@force_option
+@click.option(
+    "--heldout",
+    multiple=True,
+    callback=once,
+    metavar="FILE",
+    help="The text on which weights are learned, which no model was trained on.",
+)
+@click.option(
+    "--weights",
+    metavar="WEIGHTS",
+    help="Instead: the weight of each model, such as 0.7,0.3; with --heldout they are only measured there.",
+)
+@click.option(
+    "--buckets",
+    type=click.Choice(("auto", *GATE_KINDS)),
+    default="auto",
+    show_default=True,
+    help="Which histories have weights of their own: none; or by what the models know of a history; auto "
+    "chooses by cross-validation on the held-out text.",
+)
+@heldout_options
+@work_options
+def mix(
+    model_names: tuple[str, ...],
+    output: str | None,
+    arpa: str | None,
+    force: bool,
+    heldout: str | None,
+    weights: str | None,
+    buckets: str,
+    reading: ReadingOptions,
+    console: Console,
+) -> None:
+    """Mix models, folders or ARPA files of any kind: p(w | c) = weight 1 p1(w | c) + weight 2 p2(w | c) + ...
+
+    The vocabulary has the words of all. Words that a model lacks share the probability of its <unk> evenly
+    with <unk> itself, so that everything sums to one; a model without <unk> leaves them to the others. The
+    perplexities shown are those over this vocabulary.
+
+    A mixture keeps its models as they are. With --arpa they become one back-off model of the n-grams of all,
+    each with the weighted sum of its probabilities: about as good, quicker, and for all tools.
+    """
+    if (output is None) == (arpa is None):
+        raise click.UsageError("give -o OUT for a mixture, or --arpa OUT for one n-gram model")
+    if heldout is None and weights is None:
+        raise click.UsageError(
+            "give --heldout FILE, a text to learn the weights on, or --weights, such as 0.7,0.3"
+        )
+    if was_given("buckets") and (arpa or weights):
+        raise click.UsageError("--buckets is for weights of a mixture that are learned; leave it out")
+    given = None if weights is None else check_weights(_numbers(weights), len(model_names))
+    check_inputs([*model_names, *([heldout] if heldout else [])])
+    place = output or arpa or ""
+    if output and is_arpa_name(output):
+        raise click.UsageError(f"-o {output}: a mixture is written as a folder; --arpa merges n-gram models")
+    check_output(place, model_names, arpa=arpa is not None, force=force)
+    console.steps = len(model_names) + (2 if heldout else 1) + 1
+    models = [read_model(name, console, verify=not reading.no_verify) for name in model_names]
+    ngrams = [ngram_model(*both) for both in zip(models, model_names, strict=True)] if arpa else []
+    equal = Gate.constant(np.full(len(models), 1 / len(models)))
+    mixture = Mixture(tuple(models), equal, metadata=_metadata(models, model_names, reading, console))
+    _note_lacking(mixture, model_names, console)
+    corpus = None if heldout is None else read_test(mixture, [heldout], reading, console)
+    mixed: Model
+    with console.step("mixing" if arpa is None else "merging") as progress:
+        if given is not None:
+            mixture = replace(mixture, gate=Gate.constant(np.array(given)))
+        elif corpus is not None:
+            kind = "none" if arpa else buckets
+            fitted = Mixture.fit(models, corpus, buckets=kind, progress=progress)
+            mixture = replace(fitted, metadata=mixture.metadata)
+            given = [part["weight"] for part in fitted.training_info["parts"]]
+        mixed = mixture
+        if ngrams and given is not None:
+            merged = merge_ngrams(ngrams, given, progress=progress)
+            mixed = replace(merged, metadata=mixture.metadata)
+    if corpus is not None:
+        _show_figures(mixture, mixed, corpus, console)
+    inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
+    write_output(mixed, place, inputs, console, arpa=arpa is not None)
+
+
+def _numbers(weights: str) -> list[float]:
+    try:
+        return [float(weight) for weight in weights.replace(",", " ").split()]
+    except ValueError:
+        raise click.UsageError(f"--weights {weights!r}: expected numbers such as 0.7,0.3") from None
+
+
+def _metadata(
+    models: Sequence[Model], names: Sequence[str], reading: ReadingOptions, console: Console
+) -> dict[str, Any]:
+    """Return how words are normalized: as in the training of the first model that says so."""
+    known = [
+        (name, {key: model.metadata.get(key) or None for key in _NORMALIZATION})
+        for name, model in zip(names, models, strict=True)
+        if "lowercase" in model.metadata
+    ]
+    if not known:
+        found: dict[str, Any] = dict.fromkeys(_NORMALIZATION)
+    else:
+        first, found = known[0]
+        for name, other in known[1:]:
+            if (other["lowercase"], other["digits"]) != (found["lowercase"], found["digits"]):
+                console.info(
+                    f"      note: words of {name} were normalized in another way than those of {first}"
+                )
+    if reading.lowercase is not None:
+        found["lowercase"] = reading.lowercase
+    if reading.digits is not None:
+        found["digits"] = reading.digits or None
+    return {**found, "lowercase": bool(found["lowercase"])}
+
+
+def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> None:
+    """Show how many words each model lacks, and whether it leaves them to the others."""
+    for name, part in zip(names, mixture.parts, strict=True):
+        lacking = len(mixture.vocabulary) - len(part.vocabulary)
+        if lacking:
+            unknown = float(part.distribution_after(part.start())[UNKNOWN])
+            fate = (
+                "share its <unk>" if unknown > _NO_PROBABILITY else "are impossible by it, as it has no <unk>"
+            )
+            console.info(f"      {name} lacks {plural(lacking, 'word')} of the others, which {fate}")
+
+
+def _show_figures(mixture: Mixture, mixed: Model, corpus: Corpus, console: Console) -> None:
+    """Show weights, and perplexities on the held-out text."""
+    if mixture.training_info:
+        console.info(mixture_table(mixture))
+    else:
+        scores = mixture.score(corpus)
+        lines = [f"      {'alone':>11}  {'weight':>6}   on the held-out text"]
+        rows = [(part.perplexity, part.weight, part.name) for part in scores.parts]
+        for perplexity, weight, name in (*rows, (scores.perplexity, 1.0, repr(mixture))):
+            shown = show_perplexity(perplexity if math.isfinite(perplexity) else None)
+            lines.append(f"      {shown}  {weight:6.3f}   {name}")
+        console.info("\n".join(lines))
+    if mixed is not mixture:
+        console.info(f"      {show_perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")

@@ -1,0 +1,139 @@
+"""Models that commands write: a model folder, or an ARPA file if the name says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from stategram.cli.checks import check_output_apart
+from stategram.cli.console import Console
+from stategram.errors import BadDataError, StategramError
+from stategram.formats import write_arpa
+from stategram.models import Model, NgramModel, model_size
+from stategram.progress import subprogress
+from stategram.resources import Resources
+from stategram.storage import check_place, holds_only_our_files, input_files
+from stategram.wording import plural
+
+_ARPA_NAME = re.compile(r".+\.arpa(\.(gz|xz|bz2|zst))?")
+# What a manifest has of a command and its inputs, besides their names; at most.
+_BYTES_OF_COMMAND, _BYTES_PER_INPUT = 2048, 256
+
+output_option = click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    help="The model folder to write; or an ARPA file if its name ends in .arpa, or .arpa with .gz, .xz, .bz2 "
+    "or .zst after it, which is compressed; - is an ARPA file on stdout.",
+)
+force_option = click.option("--force", is_flag=True, help="Replace what is in OUT.")
+
+
+def is_arpa_name(output: str) -> bool:
+    """Whether the name of an output is that of an ARPA file; stdout is one."""
+    return output == "-" or _ARPA_NAME.fullmatch(Path(output).name) is not None
+
+
+def check_output(output: str, inputs: Sequence[str], *, arpa: bool, force: bool) -> None:
+    """Refuse an output that cannot be written, is an input, or is there already, before any work is done."""
+    if not arpa:
+        check_model_folder(output, inputs, force=force)
+        return
+    for name in inputs:
+        check_output_apart(output, name)
+    check_place(output)
+    if Path(output).is_file() and not force:
+        raise click.UsageError(f"there is a file {output} already; --force replaces it")
+
+
+def ngram_model(model: Model, name: str) -> NgramModel:
+    """Return a model if it can be an ARPA file, or be merged into one."""
+    if not isinstance(model, NgramModel):
+        raise BadDataError(
+            f"{name}: {model!r}; only a model of n-grams can be an ARPA file: write a folder, or make an "
+            "n-gram model of it first (stategram export --arpa)"
+        )
+    return model
+
+
+def write_output(
+    model: Model,
+    output: str,
+    inputs: Sequence[tuple[str, str]],
+    console: Console,
+    *,
+    arpa: bool,
+) -> None:
+    """Write a model made of inputs, (use, name), as the next step of the console; say how large it is."""
+    with console.step(f"writing {output}") as progress:
+        if arpa:
+            write_arpa(output, ngram_model(model, output), progress=progress)
+        else:
+            files = input_files(map(_as_file, inputs), subprogress(progress, 0.0, 0.5))
+            model.save(Path(output).absolute(), manifest={"inputs": list(map(asdict, files))})
+    path = Path(output)
+    files_of = [*path.iterdir()] if path.is_dir() else [path] if path.is_file() else []
+    size = f"{plural(sum(file.stat().st_size for file in files_of), 'byte')}: " if files_of else ""
+    console.info(f"      {size}{model!r}")
+
+
+def size_in(output: str, inputs: Sequence[str], *, arpa: bool) -> Callable[[Model], int]:
+    """Return what measures the bytes that a model has as an output of a command with these inputs."""
+    if arpa:
+        return lambda model: _arpa_size(model, Path(output).name)
+    entries = _BYTES_OF_COMMAND + sum(_BYTES_PER_INPUT + len(json.dumps(name)) for name in inputs)
+    return lambda model: model_size(model) + entries
+
+
+def _arpa_size(model: Model, name: str) -> int:
+    with tempfile.TemporaryDirectory(dir=Resources.current().tmp) as place:
+        file = Path(place, name if name != "-" else "arpa")
+        write_arpa(file, ngram_model(model, name))
+        return file.stat().st_size
+
+
+def _as_file(use_and_name: tuple[str, str]) -> tuple[str, str]:
+    """Return an input file; of a model folder its manifest, which has the checksums of all others."""
+    use, name = use_and_name
+    return (use, str(Path(name, "manifest.json"))) if Path(name).is_dir() else (use, name)
+
+
+def check_model_folder(output: str, inputs: Sequence[str], *, force: bool) -> None:
+    """Refuse a place where no model folder can be written, or that has a model already."""
+    if not output.strip():
+        raise click.UsageError("the name of the model is empty; give a folder")
+    path = Path(output).absolute()
+    for name in inputs:
+        if name != "-" and Path(name).resolve().is_relative_to(path.resolve()):
+            raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
+    if not path.parent.is_dir():
+        raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
+    if not os.access(path.parent, os.W_OK):
+        raise StategramError(f"cannot write {output}: permission denied; choose another place")
+    if path.exists() or path.is_symlink():
+        kind = _kind_of(path)
+        if kind != "model" and (kind is not None or not holds_only_our_files(path)):
+            raise StategramError(
+                f"{output} exists and is not a model folder; choose another name, or remove it first"
+            )
+        if not force:
+            found = "a model" if kind else "a damaged model"
+            raise click.UsageError(f"there is {found} in {output} already; --force replaces it")
+
+
+def _kind_of(path: Path) -> str | None:
+    """Return what a folder says that it holds; None if it says nothing."""
+    try:
+        manifest = json.loads((path / "manifest.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+    kind = manifest.get("kind") if isinstance(manifest, dict) else None
+    return kind if isinstance(kind, str) else None

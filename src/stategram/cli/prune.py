@@ -1,0 +1,91 @@
+"""`stategram prune`: a smaller model that is nearly as good."""
+
+from __future__ import annotations
+
+import click
+
+from stategram.cli.console import Console
+from stategram.cli.options import no_verify_option, work_options
+from stategram.cli.outputs import (
+    check_output,
+    force_option,
+    is_arpa_name,
+    ngram_model,
+    output_option,
+    size_in,
+    write_output,
+)
+from stategram.cli.reading import read_model
+from stategram.models import prune_model
+from stategram.resources import parse_size
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram prune model -o smaller --max-size 50M
+  stategram prune model -o small.arpa.gz --max-ngrams 1000000
+  stategram prune other.arpa -o small.arpa --threshold 3e-8
+  stategram prune mixture -o smaller --max-size 200M""",
+)
+@click.argument("model_name", metavar="MODEL")
+@output_option
+@force_option
+@click.option(
+    "--threshold",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="FRACTION",
+    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; as "
+    "SRILM's -prune.",
+)
+@click.option(
+    "--max-ngrams",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead: keep the N n-grams that are worth most, words included.",
+)
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="Instead: the largest OUT that fits, such as 50M, within a thousandth.",
+)
+@no_verify_option
+@work_options
+def prune(
+    model_name: str,
+    output: str,
+    force: bool,
+    threshold: float | None,
+    max_ngrams: int | None,
+    max_size: str | None,
+    no_verify: bool,
+    console: Console,
+) -> None:
+    """Drop the n-grams that MODEL, a model folder or an ARPA file, can best do without (Stolcke 1998).
+
+    MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
+    the same threshold; its weights stay. Words are never dropped (stategram filter does that). The n-grams
+    that are kept are as probable as before; back-off weights are computed again, so that all sums to one.
+    Training with --prune and the same threshold gives the same model.
+    """
+    if sum(value is not None for value in (threshold, max_ngrams, max_size)) != 1:
+        raise click.UsageError("give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE")
+    size = None if max_size is None else parse_size(max_size)
+    arpa = is_arpa_name(output)
+    check_output(output, [model_name], arpa=arpa, force=force)
+    console.steps = 3
+    model = read_model(model_name, console, verify=not no_verify)
+    if arpa:
+        ngram_model(model, model_name)
+    with console.step("pruning") as progress:
+        pruned = prune_model(
+            model,
+            threshold=threshold,
+            max_ngrams=max_ngrams,
+            max_size=size,
+            size_of=size_in(output, [model_name], arpa=arpa),
+            progress=progress,
+        )
+    if pruned is model:
+        console.info("      nothing had to be dropped")
+    write_output(pruned, output, [("model", model_name)], console, arpa=arpa)

@@ -1,0 +1,236 @@
+"""The commands that take models and make a model: mix, prune, filter."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import kenlm
+import pytest
+
+from command_line import TRAIN, WITHOUT_UNKNOWN, run
+from stategram import (
+    CacheModel,
+    CategoryNgramModel,
+    Mixture,
+    NgramModel,
+    load_model,
+    open_model,
+    read_arpa,
+    write_arpa,
+)
+from stategram.models import model_size
+from story import sentences
+
+NEWS = "the cow sat on the cat\na cow ran\nthe cat ran\n" * 4
+HELDOUT = "the cow sat\nthe dog ran on the mats\na cat sat\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "train").write_text(TRAIN)
+    (tmp_path / "news").write_text(NEWS)
+    (tmp_path / "heldout").write_text(HELDOUT)
+    NgramModel.train(TRAIN.splitlines(), 3).save(tmp_path / "model")
+    write_arpa(tmp_path / "news.arpa", NgramModel.train(NEWS.splitlines(), 2))
+    (tmp_path / "closed.arpa").write_bytes(WITHOUT_UNKNOWN)
+    return tmp_path
+
+
+def test_a_mixture_of_a_folder_and_an_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = place / "mixture"
+    given = ("mix", place / "model", place / "news.arpa")
+    status, _, err = run(*given, "--heldout", place / "heldout", "-o", out, capfd=capfd)
+    assert status == 0, err
+    assert f"{place / 'model'} lacks 1 word of the others, which share its <unk>" in err
+    table = err[err.index("alone") :].splitlines()[1:4]
+    assert ["NgramModel" in line for line in table[:2]] == [True, True]
+    found = load_model(out, Mixture)
+    assert found.vocabulary.words[-1] == "cow"
+    assert found.training_info["unknown"] == 0
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert [one["use"] for one in manifest["inputs"]] == ["model", "model", "held-out"]
+    assert all(one["sha256"] for one in manifest["inputs"])
+    assert run("verify", out, capfd=capfd)[0] == 0
+    status, _, err = run(*given, "--weights", "0.75,0.25", "-o", out, capfd=capfd)
+    assert (status, "--force replaces it" in err) == (2, True)
+    status, _, err = run(
+        *given, "--weights", "0.75 0.25", "--heldout", place / "heldout", "-o", out, "--force", capfd=capfd
+    )
+    assert status == 0, err
+    assert re.findall(r"^ +[\d.]+ +([\d.]+)   ", err, re.MULTILINE) == ["0.750", "0.250", "1.000"]
+    assert load_model(out, Mixture).gate.weights({}, 1).tolist() == [[0.75, 0.25]]
+
+
+def test_models_merged_into_one(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    out = place / "merged.arpa"
+    given = ("mix", place / "model", place / "news.arpa", "--arpa", out)
+    status, _, err = run(*given, "--heldout", place / "heldout", capfd=capfd)
+    assert status == 0, err
+    merged = read_arpa(out)
+    (shown,) = re.findall(r"([\d.]+)  merged into one n-gram model", err)
+    assert float(shown) == pytest.approx(merged.perplexity(HELDOUT.splitlines()), abs=0.006)
+    assert run("verify", out, capfd=capfd)[0] == 0
+    assert kenlm.Model(str(out)).score("the cow sat") == pytest.approx(
+        merged.log_probs("the cow sat").sum() / 2.302585093, abs=1e-4
+    )
+    # Nothing is lost where all is given to one.
+    assert run(*given, "--weights", "1,0", "--force", capfd=capfd)[0] == 0
+    model = load_model(place / "model")
+    assert read_arpa(out).perplexity(TRAIN.splitlines()) == pytest.approx(
+        model.perplexity(TRAIN.splitlines()), rel=1e-4
+    )
+
+
+def test_what_mix_shows_and_refuses(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    model, news, out, heldout = place / "model", place / "news.arpa", place / "out", place / "heldout"
+    cache = CacheModel.train(TRAIN.splitlines())
+    cache.save(place / "cache")
+    lower = replace(NgramModel.train(["a cat"], 1), metadata={"lowercase": True, "digits": None})
+    lower.save(place / "lower")
+    for arguments, status, message in (
+        ((model, news, "--heldout", heldout), 2, "give -o OUT for a mixture, or --arpa OUT"),
+        ((model, news, "-o", out), 2, "give --heldout FILE"),
+        ((model, news, "-o", out, "--weights", "half"), 2, "expected numbers such as 0.7,0.3"),
+        ((model, news, "-o", out, "--weights", "0.5"), 2, "1 for 2 models"),
+        ((model, news, "-o", out, "--weights", "0.5,0.5", "--buckets", "all"), 2, "--buckets is for"),
+        ((model, news, "-o", place / "out.arpa", "--weights", "1,0"), 2, "--arpa merges n-gram models"),
+        ((model, news, "-o", model, "--weights", "1,0"), 2, "is in the output"),
+        ((model, news, "--arpa", news, "--weights", "1,0"), 2, "is an input too"),
+        (
+            (model, place / "cache", "--arpa", place / "o.arpa", "--weights", "1,0"),
+            3,
+            "only a model of n-grams",
+        ),
+        ((model, place / "nothing", "-o", out, "--weights", "1,0"), 1, "no such file"),
+    ):
+        found, _, err = run("mix", *arguments, capfd=capfd)
+        assert (found, message in err) == (status, True), err
+    assert not out.exists()
+    found, _, err = run("mix", model, place / "closed.arpa", "--weights", "1,0", "-o", out, capfd=capfd)
+    assert (found, "which are impossible by it, as it has no <unk>" in err) == (0, True)
+    both = ("mix", place / "lower", model, place / "cache", "--heldout", heldout, "-o", out, "--force")
+    found, _, err = run(*both, capfd=capfd)
+    assert (found, "words in lower case, as in training" in err) == (0, True), err
+    assert load_model(out).metadata["lowercase"] is True
+    assert run(*both, "--no-lowercase", capfd=capfd)[0] == 0
+    assert load_model(out).metadata["lowercase"] is False
+
+
+def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    NgramModel.train(sentences(400, seed=1), 4).save(place / "whole")
+    whole = open_model(place / "whole")
+    out, budget = place / "smaller", int(0.7 * model_size(whole))
+    status, _, err = run("prune", place / "whole", "-o", out, "--max-size", budget, capfd=capfd)
+    assert status == 0, err
+    size = sum(file.stat().st_size for file in out.iterdir())
+    assert budget - 8192 < size <= budget
+    assert f"{size:,} bytes" in err
+    arpa = place / "smaller.arpa.gz"
+    for option, value in (("--max-ngrams", 1000), ("--threshold", 1e-4), ("--max-size", "20k")):
+        given = ("prune", place / "whole", "-o", arpa, option, value, "--force")
+        assert run(*given, capfd=capfd)[0] == 0
+    assert 0.9 * 20 * 1024 < arpa.stat().st_size <= 20 * 1024
+    assert run("verify", arpa, capfd=capfd)[0] == 0
+    # Of an ARPA file to stdout; the same as in training.
+    write_arpa(place / "whole.arpa", load_model(place / "whole", NgramModel))
+    status, printed, _ = run("prune", place / "whole.arpa", "-o", "-", "--threshold", 1e-4, capfd=capfd)
+    trained = NgramModel.train(sentences(400, seed=1), 4, prune=1e-4)
+    assert (status, re.findall(r"^ngram \d=(\d+)", printed, re.MULTILINE)) == (
+        0,
+        list(map(str, trained.trie.sizes)),
+    )
+    status, _, err = run("prune", place / "whole", "-o", place / "all", "--max-size", "1G", capfd=capfd)
+    assert (status, "nothing had to be dropped" in err) == (0, True)
+    CategoryNgramModel.train(["a b"], {"a": 1, "b": 2}, 2).save(place / "categories")
+    CacheModel.train(["a b"]).save(place / "cache")
+    for arguments, expected, message in (
+        (("whole", "-o", out, "--threshold", 1e-4), 2, "--force replaces it"),
+        (("whole", "-o", place / "x"), 2, "give one of --threshold"),
+        (("whole", "-o", place / "x", "--max-ngrams", 9, "--max-size", 9), 2, "give one of --threshold"),
+        (("whole", "-o", place / "x", "--max-ngrams", 2), 2, "cannot be dropped"),
+        (("whole", "-o", place / "x", "--max-size", "1k"), 2, "bytes are too few"),
+        (("whole", "-o", place / "x", "--max-size", "much"), 2, "not a size"),
+        (("categories", "-o", place / "x.arpa", "--threshold", 1), 3, "only a model of n-grams"),
+        (("cache", "-o", place / "x", "--threshold", 1), 2, "no n-grams to drop"),
+        (("whole", "-o", place / "whole", "--threshold", 1, "--force"), 2, "is in the output"),
+    ):
+        status, _, err = run("prune", place / arguments[0], *arguments[1:], capfd=capfd)
+        assert (status, message in err) == (expected, True), err
+
+
+def test_train_to_a_budget(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (place / "text").write_text("\n".join(sentences(400, seed=1)))
+    train = ("train", place / "text", "--order", 4)
+    assert run(*train, "-o", place / "few", "--max-ngrams", 800, capfd=capfd)[0] == 0
+    few = load_model(place / "few", NgramModel)
+    assert 790 <= sum(few.trie.sizes) <= 800
+    status, _, err = run(*train, "-o", place / "small", "--max-size", "30k", capfd=capfd)
+    assert (status, "[3/4] pruning" in err) == (0, True)
+    size = sum(file.stat().st_size for file in (place / "small").iterdir())
+    assert 30 * 1024 - 4096 < size <= 30 * 1024
+    status, _, err = run(*train, "-o", place / "x", "--max-size", "1M", "--prune", 1e-8, capfd=capfd)
+    assert (status, "give one of them" in err) == (2, True)
+
+
+def test_filter(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (place / "words").write_text("the\ncat\nsat\nzebra\n")
+    out = place / "few"
+    status, _, err = run("filter", place / "model", "--vocab-file", place / "words", "-o", out, capfd=capfd)
+    assert (status, "3 of 9 words kept; 1 of the list are not in it" in err) == (0, True), err
+    assert run("verify", out, capfd=capfd)[0] == 0
+    model, few = load_model(place / "model"), load_model(out)
+    assert few.log_probs("the cat sat") == pytest.approx(model.log_probs("the cat sat"), rel=1e-6)
+    arpa = place / "few.arpa"
+    given = ("filter", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
+    assert run(*given, capfd=capfd)[0] == 0
+    assert run("verify", arpa, capfd=capfd)[0] == 0
+    assert kenlm.Model(str(arpa)).score("the cat sat") == pytest.approx(
+        kenlm.Model(str(place / "news.arpa")).score("the cat sat"), abs=1e-5
+    )
+    (place / "others").write_text("no\nsuch\n")
+    status, _, err = run(
+        "filter", place / "model", "--vocab-file", place / "others", "-o", place / "x", capfd=capfd
+    )
+    assert (status, "none of its 2 words is in" in err) == (3, True)
+    Mixture.fit([model, few], ["the cat sat"]).save(place / "mixture")
+    status, _, err = run(
+        "filter", place / "mixture", "--vocab-file", place / "words", "-o", place / "x", capfd=capfd
+    )
+    assert (status, "mix them again" in err) == (2, True)
+
+
+def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = (place / "news.arpa").read_text()
+    # As KenLM's filter does it: lines go, all others stay.
+    kept = [line for line in lines.split("\n") if "cow" not in line]
+    counts = [
+        sum(len(line.split("\t")[1:2] and line.split("\t")[1].split()) == n for line in kept) for n in (1, 2)
+    ]
+    text = re.sub(
+        r"ngram (\d)=\d+", lambda found: f"ngram {found[1]}={counts[int(found[1]) - 1]}", "\n".join(kept)
+    )
+    (place / "filtered.arpa").write_text(text)
+    status, _, err = run("verify", place / "filtered.arpa", capfd=capfd)
+    assert (status, "sums below one are what vocabulary filters make" in err) == (3, True), err
+
+
+def test_the_recipe_of_vosk(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """`ngram-count -wbdiscount`, `ngram -mix-lm -lambda 0.95`, `ngram -prune 3e-8`, and a file for decoders."""
+    given, domain, mixed, small = (place / name for name in ("news.arpa", "domain", "mixed.arpa.gz", "small"))
+    for command in (
+        ("train", place / "train", "-o", domain, "--order", 3, "--smoothing", "witten-bell"),
+        ("mix", given, domain, "--weights", "0.95,0.05", "--arpa", mixed),
+        ("prune", mixed, "-o", small, "--threshold", "3e-8"),
+        ("export", small, "--arpa", place / "small.arpa"),
+    ):
+        status, _, err = run(*command, capfd=capfd)
+        assert status == 0, err
+    assert run("verify", small, capfd=capfd)[0] == 0
+    decoder = kenlm.Model(str(place / "small.arpa"))
+    assert decoder.score("the dog sat on 3 mats") > decoder.score("mats 3 on sat dog the")
+    assert decoder.score("the cow sat") == pytest.approx(
+        kenlm.Model(str(given)).score("the cow sat"), abs=0.3
+    )
