@@ -364,7 +364,10 @@ def test_a_folder_that_does_not_fit_together(folder: Path, change: Change) -> No
     texts = {"vocabulary.txt": opened.text("vocabulary.txt")}
     write_folder(folder, kind="model", arrays=arrays, texts=texts, manifest=manifest)
     with pytest.raises(BadDataError):
-        load_model(folder, verify=False)
+        load_model(folder)
+    # What is not compared with checksums is found when it is used.
+    with pytest.raises(ValueError):
+        load_model(folder, verify=False).score("c0w0 c1w1")
 
 
 def test_inconsistent_models_are_found() -> None:

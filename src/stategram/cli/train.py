@@ -23,7 +23,7 @@ from stategram.cli.options import (
     memory_options,
     text_options,
 )
-from stategram.cli.outputs import size_in
+from stategram.cli.outputs import bytes_of_command, size_in
 from stategram.cli.reading import read_heldout, read_text
 from stategram.cli.train_checks import budget_of, check_train, chosen_recipe, min_counts_of
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
@@ -40,7 +40,6 @@ _GROUPS = {
         "min_count",
         "prune",
         "max_ngrams",
-        "max_size",
     ),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
@@ -60,6 +59,7 @@ Examples:
   zcat big.gz | stategram train - -o model --prune 1e-8
   stategram train text.txt -o model --order 5 --max-size 50M
   stategram train text.txt --heldout heldout.txt -o model --recipe best
+  stategram train text.txt --heldout heldout.txt -o model --recipe best --max-size 100M
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
 )
@@ -104,7 +104,8 @@ Examples:
 @click.option(
     "--max-size",
     metavar="SIZE",
-    help="Instead: the largest model folder that fits, such as 50M, within a thousandth.",
+    help="The largest model folder that fits, such as 50M: what pays least per byte is left out, n-grams and "
+    "contexts seen once first.",
 )
 @click.option(
     "--recipe",
@@ -203,6 +204,7 @@ def train(
             checkpoint,
             resume,
             seed,
+            budget["max_size"] - bytes_of_command([name for _, name in inputs]) if max_size else None,
             console.finish_on_interrupt if on_interrupt == "save" else never_stop,
             console,
         )
@@ -278,6 +280,7 @@ def _train_by_recipe(
     checkpoint: str | None,
     resume: bool,
     seed: int,
+    max_size: int | None,
     interruptible: Interruptible,
     console: Console,
 ) -> tuple[Mixture, dict[str, Any]]:
@@ -295,6 +298,7 @@ def _train_by_recipe(
             checkpoint=checkpoint,
             resume=resume,
             seed=seed,
+            max_size=max_size,
             interruptible=interruptible,
             progress=progress,
         )

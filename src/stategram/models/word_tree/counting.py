@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,12 @@ class LevelCounts:
         """Its size in memory."""
         lists = sum(array.nbytes for of_tree in self.long_lists for array in of_tree)
         return self.directory.nbytes + self.entries.nbytes + lists
+
+    def with_trees(self, n_trees: int) -> LevelCounts:
+        """Return the level for the first trees only."""
+        return replace(
+            self, long_lists=self.long_lists[:n_trees], node_discounts=self.node_discounts[:n_trees]
+        )
 
     def for_kernel(self) -> tuple[Any, ...]:
         """Return what the kernel needs of it."""

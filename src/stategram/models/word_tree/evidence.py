@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.errors import BadDataError
 from stategram.models.model import HISTORIES
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, count_chain
@@ -126,6 +127,13 @@ class Evidence:
     @cached_property
     def kernel(self) -> _core.TreeModelKernel:
         """The kernel over all counts."""
+        try:
+            return self.make_kernel()
+        except ValueError as error:
+            raise BadDataError(f"a damaged word tree model ({error}); write it again") from error
+
+    def make_kernel(self) -> _core.TreeModelKernel:
+        """Return a kernel over all counts; ValueError if they do not fit together."""
         places = {value: number for number, value in enumerate(self.values)}
         return _core.TreeModelKernel(
             [(tree.codes, tree.lengths) for tree in self.trees],

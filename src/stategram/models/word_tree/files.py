@@ -110,7 +110,8 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         words["contexts"],
         int(manifest["frequent_nodes"]),
     )
-    evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
+    if folder.is_verified:  # else it is made when it is needed: the folder is open at once
+        evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
     return evidence
 
 

@@ -3,11 +3,10 @@
 Nothing is guessed: the bytes of a chain are those of its counts, the rest is that of a model without counts. The
 order is the same for every text; it was found on held-out text, by what a byte of each is worth:
 
-1. contexts seen once, the longest first, of the last chain first;
-2. trees beyond the second, the last first;
-3. chains, the last of the recipe first, as long as there are more than half of them;
-4. the second tree;
-5. the other chains, and then the far values of the first chain.
+1. contexts seen once, those of the most values first, of the last chain first;
+2. chains, the last of the recipe first, until half of them are left;
+3. trees, the last first, until one is left;
+4. the other chains but the first, and then the far values of the first.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ def extents(chains: Sequence[Chain], n_trees: int) -> Iterator[Extent]:
 
     >>> chains = [Chain.parse(text) for text in ("w-1 w-2", "g1-1 g1-2")]
     >>> for extent in extents(chains, 2):
-    ...     print(extent.n_trees, "tree:", ", ".join(map(str, extent.chains)))
-    2 tree: w-1 w-2, g1-1 g1-2
-    2 tree: w-1 w-2, g1-1 g1-2 once-1
-    2 tree: w-1 w-2 once-1, g1-1 g1-2 once-1
-    1 tree: w-1 w-2 once-1, g1-1 g1-2 once-1
-    1 tree: w-1 w-2 once-1
-    1 tree: w-1
+    ...     print(extent.n_trees, "trees:", ", ".join(map(str, extent.chains)))
+    2 trees: w-1 w-2, g1-1 g1-2
+    2 trees: w-1 w-2, g1-1 g1-2 once-1
+    2 trees: w-1 w-2 once-1, g1-1 g1-2 once-1
+    2 trees: w-1 w-2 once-1
+    1 trees: w-1 w-2 once-1
+    1 trees: w-1
     """
     kept = list(chains)
     yield Extent(tuple(kept), n_trees)
@@ -49,15 +48,12 @@ def extents(chains: Sequence[Chain], n_trees: int) -> Iterator[Extent]:
             if kept[place].single_levels > longest:
                 kept[place] = replace(kept[place], single_levels=longest)
                 yield Extent(tuple(kept), n_trees)
-    while n_trees > 2:
-        n_trees -= 1
-        yield Extent(tuple(kept), n_trees)
     half = (len(kept) + 1) // 2
-    while len(kept) > half and len(kept) > 2:
+    while len(kept) > half:
         kept.pop()
         yield Extent(tuple(kept), n_trees)
-    if n_trees > 1:
-        n_trees = 1
+    while n_trees > 1:
+        n_trees -= 1
         yield Extent(tuple(kept), n_trees)
     while len(kept) > 1:
         kept.pop()
@@ -101,7 +97,8 @@ def largest_extent(
             if chain not in known:
                 levels = count(chain)
                 known[chain] = [
-                    sum(level.with_trees(n).n_bytes for level in levels) for n in range(possible[0].n_trees + 1)
+                    sum(level.with_trees(n).n_bytes for level in levels)
+                    for n in range(possible[0].n_trees + 1)
                 ]
             total += known[chain][extent.n_trees]
         return total
