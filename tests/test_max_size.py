@@ -17,11 +17,12 @@ from stategram import (
     NgramPart,
     Recipe,
     UsageError,
+    WordTreePart,
     load_model,
     train_recipe,
 )
-from stategram.experiments import WordTreePart
-from stategram.models import Chain, model_size
+from stategram.experiments.recipe_part import Part
+from stategram.models import Chain, WordTreeModel, model_size
 from stategram.models.word_tree.size_budget import Extent, extents
 from test_word_tree_model import texts
 
@@ -36,9 +37,15 @@ TREE = WordTreePart(
 )
 
 
-def train(parts: Sequence[object], max_size: int | None = None) -> Mixture:
+def train(parts: Sequence[Part], max_size: int | None = None) -> Mixture:
     corpus, heldout, _ = texts()
     return train_recipe(corpus, heldout, Recipe(name="mine", part=list(parts)), max_size=max_size)
+
+
+def tree_of(mixture: Mixture) -> WordTreeModel:
+    (tree,) = mixture.parts
+    assert isinstance(tree, WordTreeModel)
+    return tree
 
 
 def folder_size(mixture: Mixture, place: Path) -> int:
@@ -82,7 +89,7 @@ def test_word_trees_of_a_size(tmp_path: Path) -> None:
         mixture = train([TREE], int(size * fraction))
         (tmp_path / str(number)).mkdir()
         assert folder_size(mixture, tmp_path / str(number)) <= size * fraction
-        found.append((len(mixture.parts[0].evidence.trees), len(mixture.parts[0].evidence.chains)))
+        found.append((len(tree_of(mixture).evidence.trees), len(tree_of(mixture).evidence.chains)))
         loaded = load_model(tmp_path / str(number) / "model", Mixture)
         assert loaded.log_probs(test).tobytes() == mixture.log_probs(test).tobytes()
     assert found[0] == (3, 4)
@@ -95,7 +102,7 @@ def test_too_little_for_a_word_tree_is_refused_with_what_is_possible(tmp_path: P
     least = smallest(error)
     mixture = train([TREE], least + 40_000)
     assert folder_size(mixture, tmp_path) <= least + 40_000
-    assert len(mixture.parts[0].evidence.trees) == 1
+    assert len(tree_of(mixture).evidence.trees) == 1
 
 
 # ---- several parts
@@ -129,7 +136,7 @@ def test_one_part_is_pruned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("parts", [PARTS[:1], PARTS[2:], PARTS])
-def test_too_little_for_parts_is_refused(parts: Sequence[object]) -> None:
+def test_too_little_for_parts_is_refused(parts: Sequence[Part]) -> None:
     with pytest.raises(UsageError, match="bytes are too few"):
         train(parts, 5_000)
 
