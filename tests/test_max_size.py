@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,7 @@ def test_each_extent_is_smaller_than_the_one_before() -> None:
             sum(chain.single_levels for chain in extent.chains),
         )
 
-    for larger, smaller in zip(found, found[1:], strict=False):
+    for larger, smaller in pairwise(found):
         assert all(a >= b for a, b in zip(amount(larger), amount(smaller), strict=True))
 
 

@@ -204,7 +204,7 @@ def train(
             checkpoint,
             resume,
             seed,
-            budget["max_size"] - bytes_of_command([name for _, name in inputs]) if max_size else None,
+            max(1, budget["max_size"] - bytes_of_command([name for _, name in inputs])) if max_size else None,
             console.finish_on_interrupt if on_interrupt == "save" else never_stop,
             console,
         )

@@ -113,7 +113,8 @@ def train_within(
     recipe: Recipe, training: Training, max_size: int, progress: Progress | None = None
 ) -> Mixture:
     """Do the same so that the folder of the mixture has at most `max_size` bytes; UsageError if it cannot."""
-    models = _train_parts(recipe, training, max_size - _BYTES_OF_MIXTURE, subprogress(progress, 0.0, 0.8))
+    limit = max(1, max_size - _BYTES_OF_MIXTURE)
+    models = _train_parts(recipe, training, limit, subprogress(progress, 0.0, 0.8))
     parts = [TrainedPart(*one, training) for one in zip(recipe.part, models, strict=True)]
     while True:
         mixture = _mix(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))

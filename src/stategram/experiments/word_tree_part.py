@@ -47,8 +47,8 @@ from stategram.wording import plural
 _log = logging.getLogger(__name__)
 _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
 
-# What pays was found on held-out text. The last go first if the model is to be small: those that are worth least
-# for each of their bytes.
+# What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
+# least for each of their bytes.
 _CHAINS = [
     "w-1 w-2 w-3 w-4",
     "counts: g2-1 w-1 g2-2 w-2 g2-3",
@@ -96,8 +96,9 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     chains: Annotated[
         _Texts,
         Meta(
-            description="contexts that give evidence: values w, g1, t, s1, r from near to far",
-            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2"]'},
+            description="contexts that give evidence: values w, g1, t, s1, r from near to far; once-2 leaves "
+            "out contexts of more than two values that were seen once",
+            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2", "w-1 w-2 w-3 once-2"]'},
         ),
     ] = msgspec.field(default_factory=lambda: list(_CHAINS))
     caches: Annotated[

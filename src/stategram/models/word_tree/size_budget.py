@@ -1,7 +1,7 @@
 """Word tree models of a given size: what is left out, and in which order.
 
-Nothing is guessed: the bytes of a chain are those of its counts, the rest is that of a model without counts. The
-order is the same for every text; it was found on held-out text, by what a byte of each is worth:
+Nothing is guessed: the bytes of a chain are those of its counts, the rest is that of a model without counts.
+The order is the same for every text; it was found on held-out text, by what a byte of each is worth:
 
 1. contexts seen once, those of the most values first, of the last chain first;
 2. chains, the last of the recipe first, until half of them are left;
