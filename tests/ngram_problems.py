@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from naive.trie import Ngram, Ngrams
-from stategram import _core
-from stategram.models import NgramTrie
+from stategram.models import NgramModel
+from stategram.text import Vocabulary
 
-__all__ = ["BEGIN", "models", "random_model", "reader_of"]
+__all__ = ["BEGIN", "model_of", "models", "random_model"]
 
 BEGIN = 0
 """The id of the word that stands before each sentence."""
@@ -46,5 +46,7 @@ def models() -> st.SearchStrategy[Ngrams]:
     )
 
 
-def reader_of(trie: NgramTrie) -> _core.TrieReader:
-    return _core.TrieReader(trie.numbers, trie.begins, trie.words, trie.nodes, trie.leaves)
+def model_of(ngrams: Ngrams) -> NgramModel:
+    """Return a model of at least three words, of which the first are the special words."""
+    vocabulary = Vocabulary.from_words(f"w{id}" for id in range(3, ngrams.n_words))
+    return NgramModel.from_plain(vocabulary, ngrams.plain())

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import math
+from dataclasses import fields
 from pathlib import Path
 
 import kenlm
@@ -105,15 +106,14 @@ def read(text: str | bytes) -> NgramModel:
     return read_arpa(io.BytesIO(text.encode() if isinstance(text, str) else text))
 
 
-def log_probs(vocabulary: Vocabulary, trie: NgramTrie) -> dict[str, float]:
+def log_probs(vocabulary: Vocabulary, packed: NgramTrie) -> dict[str, float]:
     """The n-grams with their log probabilities, as the arrays say."""
+    trie = packed.plain()
     word_of = {int(number): vocabulary.word(id) for id, number in enumerate(trie.numbers)}
-    inner = int(trie.begins[trie.order])
-    bits = np.concatenate([trie.nodes[:-1, 0], trie.leaves[:, 0]])
-    values = bits.view(np.float32).tolist()
+    values = trie.log_probs.tolist()
     names = {0: ""}
-    for node in range(inner):
-        for child in range(trie.nodes[node, 2], trie.nodes[node + 1, 2]):
+    for node in range(len(trie.backoffs)):
+        for child in range(trie.first_child[node], trie.first_child[node + 1]):
             names[child] = f"{names[node]} {word_of[int(trie.words[child])]}".strip()
     return {names[node]: values[node] for node in range(1, len(values))}
 
@@ -174,8 +174,8 @@ def test_files_are_packed_and_read(tmp_path: Path, suffix: str) -> None:
     calls: list[tuple[float, str]] = []
     again = read_arpa(path, progress=lambda *call: calls.append(call))
     assert again.vocabulary == model.vocabulary
-    np.testing.assert_array_equal(again.trie.nodes, model.trie.nodes)
-    np.testing.assert_array_equal(again.trie.leaves, model.trie.leaves)
+    for one in fields(NgramTrie):
+        np.testing.assert_array_equal(getattr(again.trie, one.name), getattr(model.trie, one.name))
     assert calls[-1] == (1.0, "0 MB")
 
 

@@ -49,7 +49,9 @@ def written(classes: dict[str, tuple[int, int]], format: str) -> bytes:
 
 
 def name(label: int, format: str) -> str:
-    return {"srilm": f"CLASS-{label:05d}", "brown": PATHS[label]}.get(format, str(label))
+    return {"srilm": f"CLASS-{label:05d}", "brown": PATHS[label], "mkcls": str(label + 2)}.get(
+        format, str(label)
+    )
 
 
 @pytest.mark.parametrize("format", CLASS_FORMATS)
@@ -68,6 +70,13 @@ def test_the_format_is_detected(format: str, classes: dict[str, tuple[int, int]]
     classes = {**classes, "ordinary": (2, 5)}
     expected = {w: name(g, format) for w, (g, _) in classes.items()}
     assert read_classes(io.BytesIO(written(classes, format))) == expected
+
+
+def test_mkcls_has_two_columns_by_word_and_leaves_two_classes_to_giza() -> None:
+    classes = {"b": (0, 9), "é": (0, 1), "a": (1, 4), "B": (1, 5)}
+    assert written(classes, "mkcls").decode() == "B\t3\na\t3\nb\t2\né\t2\n"
+    with pytest.raises(BadDataError, match="a mkcls class file has word<TAB>class on each line"):
+        read_classes(io.BytesIO(written(classes, "tsv")), format="mkcls")
 
 
 @given(classes=entries)

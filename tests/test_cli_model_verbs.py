@@ -218,7 +218,7 @@ def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.Cap
 
 
 def test_the_recipe_of_vosk(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """`ngram-count -wbdiscount`, `ngram -mix-lm -lambda 0.95`, `ngram -prune 3e-8`, and a file for decoders."""
+    """`ngram-count -wbdiscount`, `ngram -mix-lm -lambda 0.95`, `ngram -prune 3e-8`, and a file for all."""
     given, domain, mixed, small = (place / name for name in ("news.arpa", "domain", "mixed.arpa.gz", "small"))
     for command in (
         ("train", place / "train", "-o", domain, "--order", 3, "--smoothing", "witten-bell"),

@@ -106,10 +106,9 @@ def test_verify_finds_sums_that_are_off(
     made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     model = load_model(made / "model", NgramModel)
-    nodes = model.trie.nodes.copy()
-    the = 1 + int(model.trie.numbers[model.vocabulary.id("the")])
-    nodes[the, 1] = np.float32(0.5).view(np.uint32)  # its back-off weight
-    NgramModel(model.vocabulary, replace(model.trie, nodes=nodes)).save(tmp_path / "model")
+    trie = model.trie.plain()
+    trie.backoffs[1 + trie.numbers[model.vocabulary.id("the")]] = 0.5
+    NgramModel.from_plain(model.vocabulary, trie).save(tmp_path / "model")
     status, out, err = run("verify", tmp_path / "model", capfd=capfd)
     assert status == 3
     assert "OK  structure" in out
@@ -181,7 +180,7 @@ def test_what_is_not_a_model(
         (["predict", "MODEL"], 2, "Missing argument"),
         (["predict", "MODEL", "the", "--top", "0"], 2, "not in the range"),
         (["predict", "-", "-"], 2, "only once"),
-        (["export", "MODEL"], 2, "give --arpa OUT, --classes OUT or --states OUT"),
+        (["export", "MODEL"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
         (["export", "MODEL", "--arpa", "NOFOLDER/out"], 1, "there is no folder"),
         (["verify", "MODEL", "--samples", "0"], 2, "not in the range"),
         (["verify", "BROKEN"], 3, "BROKEN:"),
@@ -230,10 +229,8 @@ def test_damage_that_was_not_looked_for_is_told(
     made: Path, tmp_path: Path, command: str, rest: list[str], capfd: pytest.CaptureFixture[str]
 ) -> None:
     model = load_model(made / "model", NgramModel)
-    nodes = model.trie.nodes.copy()
-    nodes[1 : model.trie.begins[2], 2] = 0
-    nodes[1, 2] = model.trie.begins[2]
-    NgramModel(model.vocabulary, replace(model.trie, nodes=nodes)).save(tmp_path / "model")
+    bases = np.full_like(model.trie.bases, 2**32 - 1)
+    NgramModel(model.vocabulary, replace(model.trie, bases=bases)).save(tmp_path / "model")
     placed = [str(made / one) if one == "TEST" else one for one in rest]
     status, _, err = run(command, tmp_path / "model", *placed, "--no-verify", capfd=capfd)
     assert status == 3

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run
-from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_classes
+from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_arpa, read_classes
 from story import RECIPE, sentences
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -326,11 +326,12 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         assert len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
     for arguments, expected, message in (
         (["--classes", "-", "--part", "1"], 2, "these parts"),
-        (["--classes", "-", "--arpa", "-"], 2, "one of them"),
-        (["--arpa", "-", "--part", "1"], 2, "--part goes with --classes or --states"),
+        (["--classes", "-", "--arpa", "-"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
+        (["--arpa", "-", "--part", "2"], 2, "these parts of"),
+        (["--fst", "G", "--closed"], 2, "--closed goes with --arpa"),
         (["--states", "-", "--format", "tsv"], 2, "--format goes with --classes"),
         (["--states", "-", "--part", "2"], 2, "these parts"),
-        (["--arpa", "-"], 3, "only a model of n-grams"),
+        (["--arpa", "-"], 3, "as an ARPA file, or one part of it: --part 1"),
         (["--classes", "-", "--format", "brown"], 2, "'brown' is not one of"),
     ):
         status, out_, err = run("export", place / "model", *arguments, capfd=capfd)
@@ -340,6 +341,26 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, _, err = run("export", place / "ngram", "--classes", "-", capfd=capfd)
     assert status == 3
     assert "no word classes" in err
+
+
+def test_export_of_parts(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(*_train(place), capfd=capfd)[0] == 0
+    ngram, category_ngram, _ = load_model(place / "model", Mixture).parts
+    for arguments in (
+        ["--arpa", place / "out.arpa", "--part", 1, "--closed"],
+        ["--class-lm", place / "out"],
+        ["--fst", place / "out", "--part", 1, "--backoff-symbol", "#0"],
+    ):
+        if arguments[0] == "--class-lm":  # which overwrites the first
+            assert read_arpa(place / "out.arpa").perplexity("the cat") == pytest.approx(
+                ngram.perplexity("the cat"), rel=1e-5
+            )
+        status, _, err = run("export", place / "model", *arguments, capfd=capfd)
+        assert status == 0, err
+    assert read_arpa(place / "out.arpa").order == category_ngram.order
+    assert len(read_classes(place / "out.classes")) == len(category_ngram.vocabulary) - 3
+    assert (place / "out.syms").read_text().endswith(f"#0\t{len(ngram.vocabulary) + 1}\n")
+    assert (place / "out.fst.txt").read_bytes().startswith(b"0\t")
 
 
 def test_export_states(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

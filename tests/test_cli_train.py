@@ -51,6 +51,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         "vocabulary_file": None,
         "lowercase": True,
         "digits": "N",
+        "split": "unicode",
         "encoding_errors": "strict",
         "document_mark": None,
     }

@@ -22,7 +22,7 @@ from context_problems import classes_of, context_of, nodes_of, sentences_of, tag
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster
 from stategram.models import ClusteredModel
-from stategram.models.state_tree import N_COUNT_BUCKETS, ContextStates, StateLevel, StateTree
+from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
@@ -198,22 +198,6 @@ def test_only_features_that_are_asked_for(corpora: tuple[Corpus, Corpus], found:
         assert all(some[name].tobytes() == both[name].tobytes() for name in some)
     with pytest.raises(UsageError, match=r"no feature 'length' .* has state, size-1, size-2"):
         model.score(heldout, features=["length"])
-
-
-def test_contexts_are_looked_up_once(
-    corpora: tuple[Corpus, Corpus], found: Clustering, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _, heldout = corpora
-    mixture = Mixture.fit([ClusteredModel.train(found), ClusteredModel.train(found)], heldout, buckets="all")
-    find, events = StateTree.find, []
-
-    def counted(self: StateTree, corpus: Corpus) -> list[ContextStates]:
-        events.append(corpus.n_events)
-        return find(self, corpus)
-
-    monkeypatch.setattr(StateTree, "find", counted)
-    mixture.score(heldout)
-    assert sum(events) == 2 * heldout.n_events
 
 
 def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:

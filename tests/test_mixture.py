@@ -164,8 +164,9 @@ def test_one_part_and_identical_parts(corpora: tuple[Corpus, Corpus], parts: lis
 def test_an_event_that_no_part_allows() -> None:
     corpus = corpus_from_sentences(["a b", "a a b"])
     arpa = NgramModel.train(corpus, 1)
-    nothing = replace(arpa, trie=replace(arpa.trie, nodes=arpa.trie.nodes, leaves=arpa.trie.leaves.copy()))
-    nothing.trie.leaves.view(np.float32)[nothing.trie.numbers[corpus.vocabulary.id("b")], 0] = -np.inf
+    plain = arpa.trie.plain()
+    plain.log_probs[1 + plain.numbers[corpus.vocabulary.id("b")]] = -np.inf
+    nothing = NgramModel.from_plain(arpa.vocabulary, plain)
     mixture = Mixture.fit([nothing, nothing], corpus)
     assert mixture.training_info["zero_probability"] == 2
     both = Mixture.fit([nothing, arpa], corpus, buckets="none")
@@ -196,12 +197,12 @@ def test_parts_with_other_vocabularies() -> None:
     assert both.training_info["unknown"] == 0
     for history in ("", "the", "a cow", "the zebra"):
         assert both.distribution(history).sum() == pytest.approx(1, abs=1e-6)
-    # dog, sat and <unk> share what <unk> has.
+    # dog and sat share half of what <unk> has.
     aligned = Mixture((first, other), Gate.constant([0.0, 1.0]))
     unknown = other.distribution("the")[0]
     found = aligned.distribution("the")
-    for word in ("dog", "sat", "<unk>"):
-        assert found[aligned.vocabulary.id(word)] == pytest.approx(unknown / 3)
+    for word, part in (("dog", 0.25), ("sat", 0.25), ("<unk>", 0.5)):
+        assert found[aligned.vocabulary.id(word)] == pytest.approx(unknown * part)
     assert found[aligned.vocabulary.id("cow")] == pytest.approx(
         other.distribution("the")[other.vocabulary.id("cow")]
     )
@@ -308,8 +309,9 @@ def test_too_few_iterations_are_still_no_worse_than_the_best_part(
 def test_parts_that_are_hopeless_have_a_perplexity() -> None:
     corpus = corpus_from_sentences(["a b", "a a b"])
     good = NgramModel.train(corpus, 1)
-    bad = replace(good, trie=replace(good.trie, leaves=good.trie.leaves.copy()))
-    bad.trie.leaves.view(np.float32)[:, 0] -= 60  # below the least float32 beside the good one
+    plain = good.trie.plain()
+    plain.log_probs[1:] -= 60  # below the least float32 beside the good one
+    bad = NgramModel.from_plain(good.vocabulary, plain)
     mixture = Mixture.fit([good, bad], corpus, buckets="none")
     expected = np.exp(-bad.log_probs(corpus).mean())
     assert mixture.training_info["parts"][1]["perplexity"] == pytest.approx(expected, rel=1e-6)
@@ -318,8 +320,9 @@ def test_parts_that_are_hopeless_have_a_perplexity() -> None:
 def test_no_event_that_any_part_allows() -> None:
     corpus = corpus_from_sentences(["a b", "a a b"])
     model = NgramModel.train(corpus, 1)
-    nothing = replace(model, trie=replace(model.trie, leaves=model.trie.leaves.copy()))
-    nothing.trie.leaves.view(np.float32)[:, 0] = -np.inf
+    plain = model.trie.plain()
+    plain.log_probs[1:] = -np.inf
+    nothing = NgramModel.from_plain(model.vocabulary, plain)
     with pytest.raises(UsageError, match="any event of the held-out text"):
         Mixture.fit([nothing, nothing], corpus)
 

@@ -224,10 +224,9 @@ def test_sums_of_a_sound_model_are_one_and_of_another_are_not(model: NgramModel)
     sums = history_sums(model, 50)
     assert len({one.history for one in sums}) > 15
     assert max(one.error for one in sums) < 1e-6
-    nodes = model.trie.nodes.copy()
-    the = 1 + int(model.trie.numbers[model.vocabulary.id("the")])
-    nodes[the, 1] = np.float32(0.5).view(np.uint32)  # its back-off weight
-    broken = NgramModel(model.vocabulary, replace(model.trie, nodes=nodes))
+    trie = model.trie.plain()
+    trie.backoffs[1 + trie.numbers[model.vocabulary.id("the")]] = 0.5
+    broken = NgramModel.from_plain(model.vocabulary, trie)
     worst = max(history_sums(broken, 50), key=lambda one: one.error)
     assert worst.error > 0.1
     assert worst.history[-1] == "the"

@@ -28,21 +28,19 @@ TWINS: dict[str, Callable[..., naive.NaiveNgramModel]] = {
 }
 
 
-def ngrams_of(trie: NgramTrie) -> tuple[dict[naive.Ngram, float], dict[naive.Ngram, float]]:
+def ngrams_of(packed: NgramTrie) -> tuple[dict[naive.Ngram, float], dict[naive.Ngram, float]]:
     """Probabilities and back-off weights, by n-grams of ids."""
+    trie = packed.plain()
     ids = np.argsort(trie.numbers)
     names: list[naive.Ngram] = [()]
     probs, backoffs = {}, {}
-    parents = np.searchsorted(trie.nodes[:, 2], np.arange(1, len(trie.words)), "right") - 1
+    parents = np.searchsorted(trie.first_child, np.arange(1, len(trie.words)), "right") - 1
     for node, parent in enumerate(parents.tolist(), 1):
         names.append((*names[parent], int(ids[trie.words[node]])))
-    floats = trie.nodes.view(np.float32)
     for node, name in enumerate(names[1:], 1):
-        leaf = node - int(trie.begins[trie.order])
-        log_prob = trie.leaves.view(np.float32)[leaf, 0] if leaf >= 0 else floats[node, 0]
-        probs[name] = 10.0 ** float(log_prob)
-        if leaf < 0 and trie.nodes[node, 2] < trie.nodes[node + 1, 2]:
-            backoffs[name] = 10.0 ** float(floats[node, 1])
+        probs[name] = 10.0 ** float(trie.log_probs[node])
+        if node < len(trie.backoffs) and trie.first_child[node] < trie.first_child[node + 1]:
+            backoffs[name] = 10.0 ** float(trie.backoffs[node])
     return probs, backoffs
 
 

@@ -31,17 +31,26 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram import models
+from stategram import _core, models
+from stategram._core import DecoderState as State
+from stategram._core import FullScore as FullScoreReturn
 from stategram.errors import StategramError
 from stategram.formats import open_model
 from stategram.text import END, SPECIAL_WORDS
 
+__all__ = [
+    "ARPALoadComplain",
+    "Config",
+    "FullScoreReturn",
+    "LanguageModel",
+    "LoadMethod",
+    "Model",
+    "State",
+]
+
 _END = SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _ZERO = -99.0  # what ARPA files have for log10(0)
-
-# White space for str, but not for bytes.
-_SEPARATORS = "\x1c\x1d\x1e\x1f"
 
 
 class LoadMethod:
@@ -71,23 +80,7 @@ class Config:
     arpa_complain: int = ARPALoadComplain.ALL
 
 
-@dataclass(unsafe_hash=True)
-class State:
-    """What a model has to know of the words so far. Written by a model, equal where no future can differ."""
-
-    _state: models.State | None = None
-
-
-@dataclass(frozen=True)
-class FullScoreReturn:
-    """The log10 probability of a word, the length of its n-gram, whether it is out of the vocabulary."""
-
-    log_prob: float
-    ngram_length: int
-    oov: bool
-
-
-class Model:
+class Model(_core.DecoderModel):
     """A language model: a model folder of stategram or an ARPA file.
 
     Parameters
@@ -105,73 +98,32 @@ class Model:
     """
 
     def __init__(self, path: str | bytes | os.PathLike[str], config: Config | None = None) -> None:
-        self.path = str(Path(os.fsdecode(path)).absolute())
+        place = Path(os.fsdecode(path)).absolute()
         try:
-            self._model = open_model(self.path, verify=False)
+            model = open_model(place, verify=False)
+            stepper = model.stepper
         except StategramError as error:
-            raise OSError(f"Cannot read model '{self.path}' ({error})") from error
+            raise OSError(f"Cannot read model '{place}' ({error})") from error
+        self.path = os.fsencode(place)
+        """The folder or the file; bytes, as in KenLM."""
+        self._order = model.order
+        super().__init__(
+            model.vocabulary.letters,
+            model.vocabulary.offsets,
+            stepper,
+            _PythonModel(model) if stepper is None else None,
+            lambda damage: models.damage_error(place, damage),
+        )
 
     @property
     def order(self) -> int:
         """The number of words of the longest n-grams."""
-        return self._model.order
-
-    def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float:
-        """Return the log10 probability of a sentence, with its beginning and its end by default."""
-        log10_probs, _ = self._scores(_words(sentence), bos, eos)
-        score = float(log10_probs.sum())
-        return score if score > -math.inf else sum(map(_finite, log10_probs.tolist()))
-
-    def full_scores(
-        self, sentence: str | bytes, bos: bool = True, eos: bool = True
-    ) -> Iterator[tuple[float, int, bool]]:
-        """Return for each word: its log10 probability, the length of its n-gram, whether it is unknown."""
-        words = _words(sentence)
-        log10_probs, orders = self._scores(words, bos, eos)
-        if eos:
-            words.append(_END)
-        for word, log10_prob, order in zip(words, log10_probs.tolist(), orders.tolist(), strict=True):
-            yield _finite(log10_prob), order, word not in self._model
-
-    def perplexity(self, sentence: str | bytes) -> float:
-        """Return the perplexity of a sentence and its end."""
-        words = _words(sentence)
-        return math.pow(10.0, -self.score(sentence) / (len(words) + 1))
-
-    def __contains__(self, word: str | bytes) -> bool:
-        return _text(word) in self._model
-
-    def BeginSentenceWrite(self, state: State) -> None:
-        """Set a state to the beginning of a sentence."""
-        state._state = self._model.start()
-
-    def NullContextWrite(self, state: State) -> None:
-        """Set a state to one that knows of no words."""
-        state._state = self._model.start(sentence_start=False)
-
-    def BaseScore(self, in_state: State, word: str | bytes, out_state: State) -> float:
-        """Return the log10 probability of a word after a state and write the state after it."""
-        return self.BaseFullScore(in_state, word, out_state).log_prob
-
-    def BaseFullScore(self, in_state: State, word: str | bytes, out_state: State) -> FullScoreReturn:
-        """Return what `full_scores` has for a word after a state and write the state after it."""
-        text = _text(word)
-        before = in_state._state or self._model.start(sentence_start=False)
-        log_prob, out_state._state, order = self._model.advance(before, text)
-        if text == _END:  # KenLM does not start a sentence by itself
-            self.NullContextWrite(out_state)
-        return FullScoreReturn(_finite(log_prob / _LN_10), order or 0, text not in self._model)
-
-    def _scores(
-        self, words: list[str], bos: bool, eos: bool
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        start = self._model.start(sentence_start=bos)
-        return self._model.kenlm_scores([*words, _END] if eos else words, start)
+        return self._order
 
     def __repr__(self) -> str:
-        return f"<Model from {Path(self.path).name}>"
+        return f"<Model from {Path(os.fsdecode(self.path)).name}>"
 
-    def __reduce__(self) -> tuple[type[Model], tuple[str]]:
+    def __reduce__(self) -> tuple[type[Model], tuple[bytes]]:
         return type(self), (self.path,)
 
 
@@ -179,8 +131,35 @@ class LanguageModel(Model):
     """The old name of `Model`."""
 
 
-def _finite(log10_prob: float) -> float:
-    return log10_prob if log10_prob > -math.inf else _ZERO
+class _PythonModel:
+    """What `Model` does with a model that has no stepper."""
+
+    def __init__(self, model: models.Model) -> None:
+        self._model = model
+
+    def start(self, bos: bool) -> models.State:
+        return self._model.start(sentence_start=bos)
+
+    def score(self, sentence: str | bytes, bos: bool, eos: bool) -> float:
+        return sum(log_prob for log_prob, _, _ in self.full_scores(sentence, bos, eos))
+
+    def full_scores(self, sentence: str | bytes, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
+        words = _words(sentence)
+        if eos:
+            words.append(_END)
+        scores = self._model.score_words(words, self.start(bos))
+        orders = np.zeros(len(words), np.uint8) if scores.orders is None else scores.orders
+        log10_probs: NDArray[np.float64] = np.maximum(scores.log_probs / _LN_10, _ZERO)
+        return zip(log10_probs.tolist(), orders.tolist(), scores.unknown.tolist(), strict=True)
+
+    def full_score(
+        self, state: models.State | None, word: str | bytes
+    ) -> tuple[float, models.State, int, bool]:
+        text = _text(word)
+        log_prob, after, order = self._model.advance(state or self.start(False), text)
+        if text == _END:  # KenLM does not start a sentence by itself
+            after = self.start(False)
+        return max(log_prob / _LN_10, _ZERO), after, order or 0, text not in self._model
 
 
 def _text(text: str | bytes) -> str:
@@ -193,8 +172,5 @@ def _text(text: str | bytes) -> str:
 
 def _words(sentence: str | bytes) -> list[str]:
     """Split where KenLM does: at the white space of ASCII only."""
-    text = _text(sentence)
-    if text.isascii() and not any(separator in text for separator in _SEPARATORS):
-        return text.split()
-    data = text.encode(errors="surrogateescape")
+    data = sentence if isinstance(sentence, bytes) else _text(sentence).encode(errors="surrogatepass")
     return [word.decode(errors="surrogateescape") for word in data.split()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ import naive.arpa
 from naive.arpa import Model, Ngram
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter
 from stategram.counts import trie_numbers
-from stategram.models import NgramTrie
+from stategram.models import PlainTrie
 
 # Long words, words of one byte, of letters and spaces outside of ASCII, and what looks like something else.
 WORDS = [
@@ -68,7 +69,7 @@ def models(draw: st.DrawFn) -> tuple[int, Model]:
     return order, Model(log_probs, backoffs)
 
 
-def read(blocks: Iterable[bytes], threads: int = 1) -> tuple[list[str], NgramTrie, ArpaReader]:
+def read(blocks: Iterable[bytes], threads: int = 1) -> tuple[list[str], PlainTrie, ArpaReader]:
     reader = ArpaReader(threads)
     letters, offsets = np.zeros(0, np.uint8), np.zeros(1, np.int64)
 
@@ -83,10 +84,7 @@ def read(blocks: Iterable[bytes], threads: int = 1) -> tuple[list[str], NgramTri
     if reader.finish():
         number()
         assert not reader.finish()
-    begins, words, nodes, leaves = reader.take_trie()
-    trie = NgramTrie(
-        trie_numbers(len(offsets) - 1), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
-    )
+    trie = PlainTrie(trie_numbers(len(offsets) - 1), *reader.take_trie())
     text = letters.tobytes()
     return [text[a:b].decode() for a, b in pairwise(offsets)], trie, reader
 
@@ -95,17 +93,16 @@ def cut(text: bytes, size: int) -> list[bytes]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def arrays(trie: NgramTrie) -> list[NDArray[np.generic]]:
-    return [trie.numbers, trie.begins, trie.words, trie.nodes, trie.leaves]
+def arrays(trie: PlainTrie) -> list[NDArray[np.generic]]:
+    return [trie.numbers, trie.begins, trie.words, trie.first_child]
 
 
-def assert_same(one: NgramTrie, other: NgramTrie) -> None:
-    for a, b in zip(arrays(one)[:3], arrays(other)[:3], strict=True):
+def assert_same(one: PlainTrie, other: PlainTrie) -> None:
+    for a, b in zip(arrays(one), arrays(other), strict=True):
         np.testing.assert_array_equal(a, b)
-    for a, b, floats in ((one.nodes, other.nodes, 2), (one.leaves, other.leaves, 1)):
-        np.testing.assert_array_equal(a[:, floats:], b[:, floats:])
+    for x, y in ((one.log_probs, other.log_probs), (one.backoffs, other.backoffs)):
         # A number of more digits than a float32 can hold may be read as its neighbour.
-        assert np.abs(a[:, :floats].astype(np.int64) - b[:, :floats]).max(initial=0) <= 1
+        np.testing.assert_array_max_ulp(x, y, 1)
 
 
 @given(models(), st.randoms(use_true_random=False), st.integers(1, 200), st.integers(1, 3))
@@ -121,10 +118,10 @@ def test_the_kernel_reads_as_its_twin_whatever_the_blocks_and_the_order(
     words, trie, reader = read(cut(text.encode(), size), threads)
     assert words == naive.arpa.vocabulary(expected)
     assert reader.inserted == inserted
-    assert_same(trie, naive.arpa.with_ids(order, expected).trie())
+    assert_same(trie, naive.arpa.with_ids(order, expected).plain())
 
 
-def write(words: list[str], trie: NgramTrie, step: int, threads: int = 1) -> str:
+def write(words: list[str], trie: PlainTrie, step: int, threads: int = 1) -> str:
     encoded = [word.encode() for word in words]
     writer = ArpaWriter(
         np.frombuffer(b"".join(encoded), np.uint8),
@@ -132,8 +129,9 @@ def write(words: list[str], trie: NgramTrie, step: int, threads: int = 1) -> str
         trie.numbers,
         trie.begins,
         trie.words,
-        trie.nodes.reshape(-1),
-        trie.leaves.reshape(-1),
+        trie.log_probs,
+        trie.backoffs,
+        trie.first_child,
         threads,
     )
     text = "\\data\\\n" + "".join(f"ngram {k}={n}\n" for k, n in enumerate(trie.sizes, 1))
@@ -150,21 +148,16 @@ def test_what_is_written_is_read_to_seven_digits(given_model: tuple[int, Model],
     again, copy, reader = read([text.encode()])
     assert again == words
     assert reader.inserted == 0
-    for one, other in zip(arrays(trie)[:3], arrays(copy)[:3], strict=True):
+    # Positions of words in the section of 1-grams order all the others, as IRSTLM expects.
+    _, written = naive.arpa.read(text)
+    places = {ngram[0]: i for i, ngram in enumerate(written.log_probs) if len(ngram) == 1}
+    order = [(len(ngram), *(places[word] for word in ngram)) for ngram in written.log_probs]
+    assert order == sorted(order)
+    for one, other in zip(arrays(trie), arrays(copy), strict=True):
         np.testing.assert_array_equal(one, other)
-    np.testing.assert_array_equal(trie.nodes[:, 2:], copy.nodes[:, 2:])
-    np.testing.assert_array_equal(trie.leaves[:, 1], copy.leaves[:, 1])
     # Half a unit of the seventh digit, and the rounding of a float32.
-    for column in (
-        (trie.nodes[:-1, 0], copy.nodes[:-1, 0]),
-        (trie.nodes[:-1, 1], copy.nodes[:-1, 1]),
-        (
-            trie.leaves[:, 0],
-            copy.leaves[:, 0],
-        ),
-    ):
-        one, other = (np.ascontiguousarray(bits).view(np.float32) for bits in column)
-        np.testing.assert_allclose(other, one, rtol=0.5e-6 + 2.0**-23, atol=0)
+    for x, y in ((trie.log_probs, copy.log_probs), (trie.backoffs, copy.backoffs)):
+        np.testing.assert_allclose(y, x, rtol=0.5e-6 + 2.0**-23, atol=0)
     assert write(again, copy, step + 1) == text
 
 
@@ -173,7 +166,7 @@ def test_what_is_written_is_read_to_seven_digits(given_model: tuple[int, Model],
 )
 def test_numbers_are_written_as_printf_does(log_prob: float) -> None:
     words, trie, _ = read([b"\\data\\\nngram 1=1\n\\1-grams:\n-1\tx\n\\end\\\n"])
-    trie.leaves[1 + trie.numbers[3] - 1, 0] = np.float32(log_prob).view(np.uint32)
+    trie.log_probs[1 + trie.numbers[3]] = log_prob
     line = write(words, trie, 9).splitlines()[-3]
     # Below the smallest normal float, digits beyond those of %.7g decide nothing.
     assert line == f"{log_prob or 0.0:.7g}\tx" or abs(log_prob) < 1.2e-38
@@ -190,7 +183,7 @@ def test_numbers_are_written_as_printf_does(log_prob: float) -> None:
 )
 def test_numbers_are_read_as_python_does(text: str) -> None:
     _, trie, _ = read([f"\\data\\\nngram 1=1\n\\1-grams:\n{text}\tx\n\\end\\\n".encode()])
-    found = trie.leaves[trie.numbers[3], :1].view(np.float32)[0]
+    found = trie.log_probs[1 + trie.numbers[3]]
     np.testing.assert_array_max_ulp(found, np.float32(float(text)) + np.float32(0), 1)
 
 
@@ -308,6 +301,6 @@ def test_misuse_is_refused() -> None:
         with pytest.raises(RuntimeError, match="or the trie was taken"):
             step()
     with pytest.raises(ValueError, match="damaged"):
-        write(words, NgramTrie(trie.numbers, trie.begins, trie.words[:-1], trie.nodes, trie.leaves), 5)
+        write(words, replace(trie, words=trie.words[:-1]), 5)
     with pytest.raises(ValueError, match="do not fit together"):
         write(words[:-1], trie, 5)

@@ -39,40 +39,58 @@ SUFFIXES = ints(0, 2, 1, 0)  # of the bigrams, among the words
 BIGRAM_FIRST_CHILD = ints(0, 0, 1, 2, 2)
 TRIGRAM_SUFFIXES = ints(3, 2)  # among the bigrams
 # All of them as one array.
-PLAIN = {
+NGRAMS = {
     "begins": longs(0, 1, 4, 8, 10),
     "words": ints(0, 0, 1, 2, 0, 2, 1, 0, 0, 1),
     "first_child": ints(1, 4, 6, 7, 8, 8, 9, 10, 10),
 }
 TEXT = {"ids": ints(0, 1, 2, 2, 1), "sentence_starts": longs(0, 2, 5)}
 
+# Three words and two bigrams as a plain trie.
+PLAIN = {
+    "numbers": ints(2, 0, 1),
+    "begins": longs(0, 1, 4, 6),
+    "words": ints(0, 0, 1, 2, 1, 0),
+    "log_probs": zeros(6, np.float32),
+    "backoffs": zeros(4, np.float32),
+    "first_child": ints(1, 4, 5, 5, 6),
+}
+
 # Arguments that each kernel takes; made anew for each call, since some are written to.
 GOOD: dict[str, Callable[[], dict[str, Any]]] = {
-    "link_level": lambda: {
-        "suffixes": SUFFIXES,
-        "lower_first_child": FIRST_CHILD,
-        "lower_links": ints(0, 0, 0),
-        "lower_ranks": ints(0, 1, 1, 2),
-        "ranks": ints(0, 1, 1, 2, 3),
-        "lower_begin": 1,
-        "begin": 0,
-        "end": 4,
-        "links": zeros(4, np.uint32),
-        "threads": 2,
-    },
     "assemble_level": lambda: {
         "words": ints(0, 2, 1, 0),
         "log_probs": zeros(4, np.float32),
         "backoffs": zeros(4, np.float32),
         "first_child": BIGRAM_FIRST_CHILD,
-        "links": ints(0, 0, 0, 0),
         "ranks": ints(0, 1, 1, 2, 3),
         "next_ranks": ints(0, 0, 1),
         "next_begin": 6,
         "begin": 0,
         "end": 4,
         "words_out": zeros(3, np.uint32),
-        "rows_out": zeros(12, np.uint32),
+        "log_probs_out": zeros(3, np.float32),
+        "backoffs_out": zeros(3, np.float32),
+        "first_child_out": zeros(3, np.uint32),
+        "threads": 2,
+    },
+    "pack_ngrams": lambda: {
+        "length": 2,
+        "order": 3,
+        "words": ints(0, 2, 1, 0),
+        "log_probs": zeros(4, np.float32),
+        "backoffs": zeros(4, np.float32),
+        "first_child": BIGRAM_FIRST_CHILD,
+        "children_begin": 0,
+        "word_bits": 2,
+        "widths": np.array([32, 1, 2], np.uint8),
+        "log_prob_table": zeros(0, np.float32),
+        "backoff_table": np.array([-1, 0], np.float32),
+        "begin": 0,
+        "end": 4,
+        "words_out": zeros(8, np.uint8),
+        "records_out": zeros(24, np.uint8),
+        "bases_out": zeros(1, np.uint32),
         "threads": 2,
     },
     "link_ngrams": lambda: {
@@ -151,13 +169,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "threads": 2,
     },
     "lower_log_probs": lambda: {
-        **PLAIN,
+        **NGRAMS,
         "log_probs": np.full(10, -1.0, np.float32),
         "backoffs": zeros(8, np.float32),
         "threads": 2,
     },
     "back_off_log_probs": lambda: {
-        **PLAIN,
+        **NGRAMS,
         "log_probs": np.full(10, -1.0, np.float32),
         "backoffs": zeros(8, np.float32),
         "asked_begins": longs(0, 1, 3, 4),
@@ -167,7 +185,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "threads": 2,
     },
     "normalising_backoffs": lambda: {
-        **PLAIN,
+        **NGRAMS,
         "log_probs": np.full(10, -1.0, np.float32),
         "n_predicted": 2,
         "threads": 2,
@@ -227,6 +245,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "sentences": False,
         "threads": 2,
     },
+    "ArpaWriter": lambda: {
+        **PLAIN,
+        "letters": marks(*b"abbccc"),
+        "offsets": longs(0, 1, 3, 6),
+        "threads": 2,
+    },
+    "FstWriter": lambda: {**PLAIN, "backoff_label": 0, "threads": 2},
     "em_weights": lambda: {
         "ratios": np.full((2, 5), 0.5, np.float32),
         "weights": np.full(2, 0.5),
@@ -258,17 +283,6 @@ BAD_CHILDREN = [ints(0, 0, 1, 2, 3), ints(0, 0, 1, LARGEST, 2), ints(0, 0, 2, 1,
 BAD_STARTS = [longs(0, 6), longs(0, 4, 3, 5), longs(-1, 5), longs(1, 5), longs(), longs(0, 2**62, 5)]
 
 BAD: list[tuple[str, str, Any, str]] = [
-    ("link_level", "suffixes", ints(0, 3, 1, 0), SUFFIX),
-    ("link_level", "suffixes", ints(0, 1, 1, LARGEST), SUFFIX),
-    ("link_level", "lower_first_child", ints(0, 2, 3, 5), CHILDREN),
-    ("link_level", "lower_first_child", ints(0, LARGEST, 3, 4), CHILDREN),
-    ("link_level", "lower_first_child", ints(0, 2, 3), UNFIT),
-    ("link_level", "lower_links", ints(0, 0), UNFIT),
-    ("link_level", "lower_ranks", ints(0, 1, 2), UNFIT),
-    ("link_level", "ranks", ints(0, 1, 2), UNFIT),
-    ("link_level", "end", 5, UNFIT),
-    ("link_level", "begin", 5, UNFIT),
-    ("link_level", "links", zeros(3, np.uint32), UNFIT),
     ("assemble_level", "ranks", ints(0, 3, 3, 3, 3), RANKS),
     ("assemble_level", "ranks", ints(0, 1, 0, 1, 3), RANKS),
     ("assemble_level", "ranks", ints(3, 4, 4, 3, 3), RANKS),
@@ -278,11 +292,33 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("assemble_level", "next_ranks", ints(0, 1), CHILDREN),
     ("assemble_level", "log_probs", zeros(3, np.float32), UNFIT),
     ("assemble_level", "backoffs", zeros(3, np.float32), UNFIT),
-    ("assemble_level", "links", ints(0, 0, 0), UNFIT),
     ("assemble_level", "first_child", ints(0, 0, 1, 2), UNFIT),
     ("assemble_level", "words_out", zeros(4, np.uint32), UNFIT),
-    ("assemble_level", "rows_out", zeros(11, np.uint32), UNFIT),
+    ("assemble_level", "log_probs_out", zeros(2, np.float32), UNFIT),
+    ("assemble_level", "backoffs_out", zeros(2, np.float32), UNFIT),
+    ("assemble_level", "first_child_out", zeros(2, np.uint32), UNFIT),
     ("assemble_level", "end", 5, UNFIT),
+    ("pack_ngrams", "words", ints(0, 4, 1, 0), "more bits"),
+    ("pack_ngrams", "words", ints(0, 2, 1), UNFIT),
+    ("pack_ngrams", "log_probs", zeros(3, np.float32), "do not fit|wrong size"),
+    ("pack_ngrams", "backoffs", zeros(3, np.float32), UNFIT),
+    ("pack_ngrams", "first_child", ints(0, 0, 1, 2), UNFIT),
+    ("pack_ngrams", "first_child", ints(0, 0, 1, 2, 4), "more bits"),
+    ("pack_ngrams", "children_begin", 1, "more bits"),
+    ("pack_ngrams", "word_bits", 0, "no such bits"),
+    ("pack_ngrams", "word_bits", 33, "no such bits"),
+    ("pack_ngrams", "widths", np.array([33, 1, 2], np.uint8), "no such bits"),
+    ("pack_ngrams", "widths", np.array([32, 1], np.uint8), "no such bits"),
+    ("pack_ngrams", "widths", np.array([32, 1, 32], np.uint8), "wrong size"),
+    ("pack_ngrams", "log_prob_table", zeros(1, np.float32), "does not fit its bits"),
+    ("pack_ngrams", "backoff_table", zeros(3, np.float32), "does not fit its bits"),
+    ("pack_ngrams", "backoff_table", np.array([0, -1], np.float32), "does not fit its bits"),
+    ("pack_ngrams", "begin", 1, UNFIT),
+    ("pack_ngrams", "end", 3, UNFIT),
+    ("pack_ngrams", "end", 5, UNFIT),
+    ("pack_ngrams", "words_out", zeros(7, np.uint8), "wrong size"),
+    ("pack_ngrams", "records_out", zeros(16, np.uint8), "wrong size"),
+    ("pack_ngrams", "bases_out", zeros(0, np.uint32), "wrong size"),
     ("link_ngrams", "parents_suffix", ints(0, 2, 3, 0), SUFFIX),
     ("link_ngrams", "lower_first_child", ints(0, 2, 5, 4), CHILDREN),
     ("link_ngrams", "parents_first_child", ints(0, 0, 1, 2, 3), CHILDREN),
@@ -380,6 +416,8 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("score_lines", "offsets", longs(0, 4, 3, 6), UNFIT),
     ("score_lines", "numbers", longs(1), UNFIT),
     ("score_lines", "orders", marks(1), UNFIT),
+    ("ArpaWriter", "offsets", longs(0, 1, 3, 7), UNFIT),
+    ("ArpaWriter", "offsets", longs(0, 1, 6), UNFIT),
     ("em_weights", "weights", np.ones(1), "weight for each part"),
     ("GateLikelihood", "rows", np.array([[0, 1, 3, 1, 0]], np.uint32), "row that is missing"),
     ("GateLikelihood", "n_rows", 2**63, "too many rows"),
@@ -410,6 +448,28 @@ BAD += [
     (kernel, "sentence_starts", starts, "do not cover|do not fit together")
     for kernel in ("count_ngrams", "count_contexts", "find_contexts", "score_lines")
     for starts in BAD_STARTS
+]
+BAD += [
+    (kernel, argument, value, "the model is damaged")
+    for kernel in ("ArpaWriter", "FstWriter")
+    for argument, value in (
+        ("numbers", ints(2, 0, 2)),
+        ("numbers", ints(2, 0, 3)),
+        ("begins", longs(0, 1, 4, 7)),
+        ("begins", longs(0, 1, 4, 3, 6)),
+        ("begins", longs(0, 1)),
+        ("words", ints(0, 0, 1, 2, 3, 0)),
+        ("words", ints(0, 0, 2, 1, 1, 0)),
+        ("log_probs", zeros(5, np.float32)),
+        ("log_probs", np.full(6, 0.5, np.float32)),
+        ("log_probs", np.full(6, np.nan, np.float32)),
+        ("backoffs", zeros(5, np.float32)),
+        ("backoffs", np.full(4, np.inf, np.float32)),
+        ("first_child", ints(1, 4, 5, 6)),
+        ("first_child", ints(1, 4, 6, 5, 6)),
+        ("first_child", ints(1, 3, 5, 5, 6)),
+        ("first_child", ints(1, 4, LARGEST, 5, 6)),
+    )
 ]
 BAD += [(kernel, "threads", 0, "threads") for kernel in GOOD if "threads" in GOOD[kernel]()]
 

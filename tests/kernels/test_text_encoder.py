@@ -62,25 +62,33 @@ def check(
     digits: str = "",
     size: int = 2**63,
     min_count: int = 1,
+    ascii_spaces: bool = False,
 ) -> None:
-    encoder = TextEncoder(lowercase, True, n_threads)
+    encoder = TextEncoder(lowercase, True, n_threads, ascii_spaces)
     assert feed(encoder, parts) is None
     encoder.merge(encoder.wide_words().decode().lower().encode(), digits.encode())
     letters, offsets, counts = encoder.choose_vocabulary(size, min_count)
     ids, starts, documents = encoder.encode()
 
     text, replaced = naive.decode(data)
-    lines, dropped = naive.sentences(text, lowercase, digits)
+    lines, dropped = naive.sentences(text, lowercase, digits, ascii_spaces)
     vocabulary = naive.choose_vocabulary(lines, size, min_count)
     assert words_of(letters.tobytes(), offsets.tolist()) == vocabulary
     assert (ids.tolist(), starts.tolist(), counts.tolist()) == naive.encode(lines, vocabulary)
     assert (encoder.replaced, encoder.dropped) == (replaced, dropped)
-    assert documents.tolist() == naive.document_starts(data, lowercase)
+    assert documents.tolist() == naive.document_starts(data, lowercase, ascii_spaces=ascii_spaces)
+    expected = (0, 0) if ascii_spaces else naive.wide_spaces(text)
+    assert (encoder.wide_spaces, encoder.wide_space_line) == expected
 
 
 @given(good_bytes, st.lists(st.integers(0, 1000), max_size=4), threads)
 def test_words_are_those_of_split(data: bytes, cuts: list[int], n_threads: int) -> None:
     check(data, blocks(data, cuts), n_threads=n_threads)
+
+
+@given(any_bytes, st.lists(st.integers(0, 1000), max_size=4), threads, st.booleans())
+def test_words_of_ascii_white_space(data: bytes, cuts: list[int], n_threads: int, lowercase: bool) -> None:
+    check(data, blocks(data, cuts), n_threads=n_threads, lowercase=lowercase, ascii_spaces=True)
 
 
 @given(any_bytes, st.lists(st.integers(0, 1000), max_size=4), threads)
@@ -115,6 +123,7 @@ def test_every_place_to_cut() -> None:
 def test_many_parts_and_their_order(n_threads: int) -> None:
     # Parts are cut at 256 KiB: this text has several, and lines longer than one.
     lines = [f"w{i * i % 9973} common x{i % 7} <s> É{i % 11}" for i in range(30_000)]
+    lines[20_000] = "5\xa0% \u3000"
     lines[100:100] = [" ".join(f"v{i}" for i in range(60_000)), "", "q" * 600_000]
     data = "\n".join(lines).encode()
     assert len(data) > 1 << 20
@@ -184,10 +193,11 @@ def test_a_given_vocabulary_is_used(data: bytes, n_threads: int) -> None:
 
 
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_every_character_of_the_basic_plane(lowercase: bool) -> None:
+@pytest.mark.parametrize("ascii_spaces", [False, True])
+def test_every_character_of_the_basic_plane(lowercase: bool, ascii_spaces: bool) -> None:
     characters = [chr(c) for c in range(1, 0x10000) if not 0xD800 <= c < 0xE000]
     data = "\n".join(f"a{c}B" for c in characters).encode()
-    check(data, [data], lowercase=lowercase)
+    check(data, [data], lowercase=lowercase, ascii_spaces=ascii_spaces)
 
 
 @pytest.mark.parametrize("tail", [b"", b"\x80", b"\x80\x80", b"\xbf\xbf", b"\xc0\x80"])

@@ -81,11 +81,11 @@ def test_the_writer_of_an_arpa_file() -> None:
     size = 50_000
     words = np.arange(-1, size).astype(np.uint32)
     words[0] = 0
-    nodes = np.array([[0, 0, 1, 0], [0, 0, size + 1, 0]], np.uint32)
-    leaves = np.zeros(2 * size, np.uint32)
+    log_probs, backoffs = np.zeros(size + 1, np.float32), np.zeros(1, np.float32)
+    first_child = np.array([1, size + 1], np.uint32)
     letters = np.full(size, ord("a"), np.uint8)
     offsets = np.arange(size + 1, dtype=np.int64)
     begins = np.array([0, 1, size + 1], np.int64)
     numbers = np.arange(size, dtype=np.uint32)
-    writer = _core.ArpaWriter(letters, offsets, numbers, begins, words, nodes.ravel(), leaves, 2)
+    writer = _core.ArpaWriter(letters, offsets, numbers, begins, words, log_probs, backoffs, first_child, 2)
     assert set(call_from_two_threads(lambda: writer.lines(1, 0, size))) <= {b"0\ta\n" * size}

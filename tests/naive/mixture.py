@@ -31,6 +31,24 @@ def em(events: Sequence[Row], weights: Row, iterations: int) -> list[float]:
     return list(weights)
 
 
+def bucket(features: Row, edges: Sequence[Row]) -> int:
+    """Give the bucket of a history in a table: of a value of the first feature, and a range of the second."""
+    if not features:
+        return 0
+    value = min(max(int(features[0]), 0), len(edges) - 1)
+    before = sum(len(of_value) + 1 for of_value in edges[:value])
+    return before + (sum(edge <= features[1] for edge in edges[value]) if len(features) > 1 else 0)
+
+
+def mixed_log_prob(weights: Row, log_probs: Row) -> float:
+    """log sum_i weight_i p_i, where even the greatest p_i may be too small for a float."""
+    greatest = max(log_probs)
+    if greatest == -math.inf:
+        return greatest
+    terms = (w * math.exp(log - greatest) for w, log in zip(weights, log_probs, strict=True))
+    return math.log(math.fsum(terms)) + greatest
+
+
 def gate_weights(rows: Sequence[Row]) -> list[float]:
     """Give the weights of an event from the rows of factors that it looks up: products that sum to one."""
     products = [math.prod(column) for column in zip(*rows, strict=True)]

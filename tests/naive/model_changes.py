@@ -11,6 +11,14 @@ from stategram import NgramModel
 from stategram.models import PlainTrie
 
 
+def share(ids: Sequence[int], word: int) -> float:
+    """One half of <unk> for itself, the other half in even shares for the words that are unknown."""
+    lacking = ids.count(UNKNOWN) - 1
+    if ids[word] != UNKNOWN or lacking == 0:
+        return 1.0
+    return 0.5 if word == UNKNOWN else 0.5 / lacking
+
+
 def merged(
     parts: Sequence[NaiveNgramModel],
     own_ids: Sequence[Sequence[int]],
@@ -19,15 +27,14 @@ def merged(
 ) -> NaiveNgramModel:
     """The n-grams of all parts, each with p(w | h) = sum_i weight_i p_i(w | h), by backing off in each.
 
-    `own_ids` has the id in each part of every word. Words that a part lacks are its <unk>, of which each of
-    them, and <unk>, has the same share.
+    `own_ids` has the id in each part of every word. Words that a part lacks are its <unk>.
     """
 
     def mixed(ngram: Ngram) -> float:
         total = 0.0
         for part, ids, weight in zip(parts, own_ids, weights, strict=True):
             *history, word = (ids[id] for id in ngram)
-            total += weight * prob(part, tuple(history), word) / ids.count(word)
+            total += weight * prob(part, tuple(history), word) * share(ids, ngram[-1])
         return total
 
     words = {word: [ids.index(word) for ids in own_ids] for word in (UNKNOWN, BEGIN, END)}

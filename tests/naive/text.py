@@ -32,21 +32,38 @@ def first_bad(data: bytes) -> tuple[int, int, int] | None:
     return data.count(b"\n", 0, offset) + 1, offset, data[offset]
 
 
+def split(line: str, ascii_spaces: bool = False) -> list[str]:
+    return [word.decode() for word in line.encode().split()] if ascii_spaces else line.split()
+
+
+def wide_spaces(text: str) -> tuple[int, int]:
+    """How many characters outside ASCII are white space, and the line of the first of them."""
+    found = [at for at, character in enumerate(text) if character > "\x7f" and character.isspace()]
+    return len(found), text.count("\n", 0, found[0]) + 1 if found else 0
+
+
 def normalise(word: str, lowercase: bool, digits: str) -> str:
     if digits and NUMBER.fullmatch(word):
         return digits
     return word.lower() if lowercase else word
 
 
-def sentences(text: str, lowercase: bool = False, digits: str = "") -> tuple[list[list[str]], int]:
+def sentences(
+    text: str, lowercase: bool = False, digits: str = "", ascii_spaces: bool = False
+) -> tuple[list[list[str]], int]:
     """The sentences that have words, and how many <s> and </s> were dropped."""
-    lines = [[normalise(word, lowercase, digits) for word in line.split()] for line in text.split("\n")]
+    lines = [
+        [normalise(word, lowercase, digits) for word in split(line, ascii_spaces)]
+        for line in text.split("\n")
+    ]
     dropped = sum(word in ("<s>", "</s>") for line in lines for word in line)
     lines = [[word for word in line if word not in ("<s>", "</s>")] for line in lines]
     return [line for line in lines if line], dropped
 
 
-def document_starts(data: bytes, lowercase: bool = False, mark: str | None = None) -> list[int]:
+def document_starts(
+    data: bytes, lowercase: bool = False, mark: str | None = None, ascii_spaces: bool = False
+) -> list[int]:
     """The number of sentences before each blank line or, given a mark, each line that matches it."""
     lines = decode(data)[0].split("\n")
     if data[-1:] in (b"", b"\n"):  # what follows the last line end is no line
@@ -54,10 +71,11 @@ def document_starts(data: bytes, lowercase: bool = False, mark: str | None = Non
     starts: list[int] = []
     n_sentences = 0
     for line in lines:
-        is_mark = re.search(mark, line.removesuffix("\r")) if mark is not None else not line.split()
+        is_blank = not split(line, ascii_spaces)
+        is_mark = re.search(mark, line.removesuffix("\r")) if mark is not None else is_blank
         if is_mark and starts[-1:] != [n_sentences]:
             starts.append(n_sentences)
-        n_sentences += len(sentences(line, lowercase)[0])
+        n_sentences += len(sentences(line, lowercase, ascii_spaces=ascii_spaces)[0])
     return starts
 
 

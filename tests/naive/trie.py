@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stategram.counts import trie_numbers
-from stategram.models import NgramTrie
+from stategram.models import NgramTrie, PlainTrie
 
 Ngram = tuple[int, ...]
 
@@ -40,7 +40,7 @@ class Ngrams:
         words = (begin, *sentence)
         return [self.log_prob(words[max(0, i - self.order + 1) : i], words[i]) for i in range(1, len(words))]
 
-    def trie(self) -> NgramTrie:
+    def plain(self) -> PlainTrie:
         numbers = trie_numbers(self.n_words)
 
         def place(ngram: Ngram) -> tuple[int, list[int]]:
@@ -57,24 +57,14 @@ class Ngrams:
         children[inner] = len(ngrams)
         for i in reversed(range(inner)):
             children[i] = first_child.get(ngrams[i], children[i + 1])
-
-        def link(ngram: Ngram) -> int:
-            suffixes = (ngram[i:] for i in range(1, len(ngram)))
-            return next((node[suffix] for suffix in suffixes if matters(suffix)), 0)
-
-        def matters(ngram: Ngram) -> bool:
-            return ngram in first_child or (ngram in node and self.backoffs.get(ngram, 0.0) != 0.0)
-
-        log_probs = np.array([self.log_probs.get(ngram, 0.0) for ngram in ngrams], np.float32)
-        backoffs = np.array([self.backoffs.get(ngram, 0.0) for ngram in ngrams], np.float32)
-        links = np.array([link(ngram) for ngram in ngrams], np.uint32)
-        nodes = np.zeros((inner + 1, 4), np.uint32)
-        nodes[:-1, 0], nodes[:-1, 1] = log_probs.view(np.uint32)[:inner], backoffs.view(np.uint32)[:inner]
-        nodes[:, 2], nodes[:-1, 3] = children, links[:inner]
-        return NgramTrie(
+        return PlainTrie(
             numbers,
             np.array(begins, np.int64),
             np.array([numbers[ngram[-1]] if ngram else 0 for ngram in ngrams], np.uint32),
-            nodes,
-            np.stack([log_probs.view(np.uint32)[inner:], links[inner:]], axis=1),
+            np.array([self.log_probs.get(ngram, 0.0) for ngram in ngrams], np.float32),
+            np.array([self.backoffs.get(ngram, 0.0) for ngram in ngrams[:inner]], np.float32),
+            children,
         )
+
+    def trie(self) -> NgramTrie:
+        return NgramTrie.from_plain(self.plain())

@@ -46,7 +46,8 @@ auto take_trie(ArpaReader& reader) {
     const BusyGuard guard = reader.enter();
     TrieBuilder& trie = reader.take_trie();
     return std::tuple(to_numpy(std::vector<std::int64_t>(trie.begins())), to_numpy(trie.take_words()),
-                      to_numpy(trie.take_nodes()), to_numpy(trie.take_leaves()));
+                      to_numpy(trie.take_log_probs()), to_numpy(trie.take_backoffs()),
+                      to_numpy(trie.take_first_child()));
 }
 
 auto counts(const ArpaReader& reader) {
@@ -95,7 +96,7 @@ void register_arpa_reader(nb::module_& m) {
         .def("words", &words, "Return the words in the order of their ids: letters, offsets.")
         .def("number_words", &number_words, nb::arg("numbers").noconvert(),
              "Take the trie's number of each word.")
-        .def("take_trie", &take_trie, "Return begins, words, nodes and leaves, the last two flat; once only.")
+        .def("take_trie", &take_trie, "Return begins, words, log_probs, backoffs and first_child; once only.")
         .def_prop_ro("counts", &counts, "The number of n-grams of each order in the file.")
         .def_prop_ro("added", &added, "Whether <unk>, <s>, </s> were missing.")
         .def_prop_ro("renamed_unknown", &renamed_unknown, "Whether <UNK> was taken for <unk>.")

@@ -88,7 +88,6 @@ bool ArpaReader::finish() {
     if (state_ != State::ended)
         fail("the file ends after " + std::to_string(count_) + " of " + std::to_string(counts_[order_ - 1]) +
              " " + std::to_string(order_) + "-grams; expected \\end\\" + again);
-    trie_->set_links(pool_);
     usable_ = true;
     return false;
 }

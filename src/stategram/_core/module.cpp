@@ -9,6 +9,7 @@ void register_ngram_counts(nanobind::module_& m);
 void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
+void register_trie_packing(nanobind::module_& m);
 void register_ngram_pruning(nanobind::module_& m);
 void register_plain_ngrams(nanobind::module_& m);
 void register_context_tree(nanobind::module_& m);
@@ -22,12 +23,20 @@ void register_mixture_gate(nanobind::module_& m);
 void register_mixture_weights(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
 void register_arpa_writer(nanobind::module_& m);
+void register_fst_writer(nanobind::module_& m);
 void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
 void register_first_layout(nanobind::module_& m);
 void register_long_lists(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
+void register_steppers(nanobind::module_& m);
+void register_ngram_stepper(nanobind::module_& m);
+void register_category_stepper(nanobind::module_& m);
+void register_clustered(nanobind::module_& m);
+void register_mixture_scoring(nanobind::module_& m);
+void register_mixture_stepper(nanobind::module_& m);
+void register_decoder(nanobind::module_& m);
 }  // namespace stategram
 
 NB_MODULE(_core, m) {
@@ -38,6 +47,7 @@ NB_MODULE(_core, m) {
     stategram::register_ngram_links(m);
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);
+    stategram::register_trie_packing(m);
     stategram::register_ngram_pruning(m);
     stategram::register_plain_ngrams(m);
     stategram::register_context_tree(m);
@@ -51,10 +61,18 @@ NB_MODULE(_core, m) {
     stategram::register_mixture_weights(m);
     stategram::register_arpa_reader(m);
     stategram::register_arpa_writer(m);
+    stategram::register_fst_writer(m);
     stategram::register_word_tree_codes(m);
     stategram::register_chain_counts(m);
     stategram::register_first_layout(m);
     stategram::register_long_lists(m);
     stategram::register_tree_model(m);
     stategram::register_word_cache(m);
+    stategram::register_steppers(m);
+    stategram::register_ngram_stepper(m);
+    stategram::register_category_stepper(m);
+    stategram::register_clustered(m);
+    stategram::register_mixture_scoring(m);
+    stategram::register_mixture_stepper(m);
+    stategram::register_decoder(m);
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -10,116 +11,177 @@
 
 #include "arrays.hpp"
 #include "checks.hpp"
-#include "ngram_check.hpp"
 #include "ngram_scoring.hpp"
-#include "ngram_trie.hpp"
-#include "trie_builder.hpp"
+#include "packed_layout.hpp"
 
 namespace stategram {
 namespace {
 
-template <int Columns>
-using Rows = nb::ndarray<const std::uint32_t, nb::shape<-1, Columns>, nb::c_contig, nb::device::cpu>;
+using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
+nb::bytes to_bytes(const NgramState& state) {
+    return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()), sizeof(std::uint32_t) * state.length);
+}
 
 class TrieReader {
  public:
-    TrieReader(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words, Rows<4> nodes,
-               Rows<2> leaves)
+    TrieReader(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
+               In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values)
         : numbers_(std::move(numbers)),
           begins_(std::move(begins)),
+          widths_(std::move(widths)),
           words_(std::move(words)),
-          nodes_(std::move(nodes)),
-          leaves_(std::move(leaves)),
-          trie_(checked_view()) {}
+          records_(std::move(records)),
+          bases_(std::move(bases)),
+          values_(std::move(values)),
+          trie_(
+              packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
+                             widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
+                             bases_.data(), bases_.size(), values_.data(), values_.size()}),
+              word_bits(std::max<std::size_t>(numbers_.size(), 1))) {}
+
+    const PackedTrie& trie() const { return trie_; }
+    const std::uint32_t* numbers() const { return numbers_.data(); }
 
     void check(int threads) const {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
-        check_ngrams(arrays(), pool);
+        check_ngrams(trie_, pool);
     }
 
     auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
-                      std::uint32_t begin_state, std::uint32_t first_state, bool with_states,
+                      const nb::bytes& begin_state, const nb::bytes& first_state, bool with_features,
                       int threads) const {
-        const std::size_t size = ids.size(), n_states = with_states ? size : 0;
-        check_state(begin_state);
-        check_state(first_state);
+        const std::size_t size = ids.size(), n_features = with_features ? size : 0;
+        const NgramState begin = to_state(begin_state), first = to_state(first_state);
         check_text(ids, sentence_starts, id_map);
         std::unique_ptr<double[]> log10_probs(new double[size]);
         std::unique_ptr<std::uint8_t[]> orders(new std::uint8_t[size]);
-        std::unique_ptr<std::uint32_t[]> states(new std::uint32_t[n_states]);
+        std::unique_ptr<float[]> lengths(new float[n_features]), backoffs(new float[n_features]);
         {
             nb::gil_scoped_release release;
             ThreadPool pool(threads);
             const ScoredText text{ids.data(),
-                                  ids.size(),
+                                  size,
                                   sentence_starts.data(),
                                   sentence_starts.size() - 1,
                                   id_map.data(),
                                   id_map.size(),
-                                  begin_state,
-                                  first_state};
-            score_text(trie_, text, {log10_probs.get(), orders.get(), with_states ? states.get() : nullptr},
+                                  begin,
+                                  first};
+            score_text(trie_, text,
+                       {log10_probs.get(), orders.get(), with_features ? lengths.get() : nullptr,
+                        with_features ? backoffs.get() : nullptr},
                        pool);
         }
         return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size),
-                          to_numpy(std::move(states), n_states));
+                          to_numpy(std::move(lengths), n_features),
+                          to_numpy(std::move(backoffs), n_features));
     }
 
-    auto advance_state(std::uint32_t node, std::uint32_t number) const {
-        check_state(node);
-        const NgramStep step = advance(node, number);
-        return std::tuple(step.log10_prob, step.next, step.order);
+    auto advance_state(const nb::bytes& state, std::uint32_t number) const {
+        NgramState next;
+        const NgramStep step = advance(to_state(state), number, next);
+        return std::tuple(step.log10_prob, to_bytes(next), step.order);
     }
 
-    auto score_words(std::uint32_t node, In<std::uint32_t> numbers) const {
-        check_state(node);
+    auto score_words(const nb::bytes& state, In<std::uint32_t> numbers) const {
+        NgramState before = to_state(state), next;
         std::vector<double> log10_probs;
         std::vector<std::uint8_t> orders;
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const NgramStep step = advance(node, numbers(i));
+            const NgramStep step = advance(before, numbers(i), next);
             log10_probs.push_back(step.log10_prob);
             orders.push_back(static_cast<std::uint8_t>(step.order));
-            node = step.next;
+            before = next;
         }
         return std::tuple(to_numpy(std::move(log10_probs)), to_numpy(std::move(orders)));
     }
 
-    std::uint32_t history_state(In<std::uint32_t> numbers) const {
-        std::uint32_t node = 0;
-        for (std::size_t i = 0; i < numbers.size(); ++i) node = advance(node, numbers(i)).next;
-        return node;
+    nb::bytes state_after(const nb::bytes& state, In<std::uint32_t> numbers) const {
+        NgramState before = to_state(state), next;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            advance(before, numbers(i), next);
+            before = next;
+        }
+        return to_bytes(before);
     }
 
-    // From the root to the node: the probabilities of a shorter history times the back-off weight, but for
-    // the words that the longer one has itself.
-    Out<double> distribution(std::uint32_t node) const {
-        check_state(node);
+    // From no history to the longest: the probabilities of a shorter history times the back-off weight, but
+    // for the words that the longer one has itself.
+    Out<double> distribution(const nb::bytes& state_bytes) const {
+        const NgramState state = to_state(state_bytes);
         const std::size_t size = trie_.vocabulary();
         std::vector<double> by_number(size), probabilities(size);
         {
             nb::gil_scoped_release release;
-            std::vector<std::pair<std::uint32_t, int>> chain;
-            for (int words = trie_.order_of(node); words > 0; words = trie_.order_of(node)) {
-                chain.emplace_back(node, words);
-                node = trie_.link(node, words);
-            }
             for (std::uint32_t number = 0; number < trie_.vocabulary(); ++number)
-                by_number[number] = std::pow(10.0, double{trie_.log_prob(1 + number, 1)});
-            for (; !chain.empty(); chain.pop_back()) {
-                const auto [longer, words] = chain.back();
-                const double weight = std::pow(10.0, double{trie_.backoff(longer)});
+                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie_.level(1), number)});
+            for (int k = 1; k <= state.length; ++k) {
+                const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+                if (node == no_node) continue;
+                const NgramHistory history = PackedTrie::history(trie_.level(k), node);
+                const double weight = std::pow(10.0, double{history.backoff});
                 for (double& probability : by_number) probability *= weight;
-                const ChildRange range = trie_.children(longer, words);
-                for (std::uint32_t child = range.begin; child < range.end; ++child) {
-                    if (trie_.word(child) >= size)
-                        throw_damaged("the number of a word is not below the vocabulary");
-                    by_number[trie_.word(child)] = std::pow(10.0, double{trie_.log_prob(child, words + 1)});
+                const PackedLevel& next = trie_.level(k + 1);
+                for (std::uint32_t child = history.children.begin; child < history.children.end; ++child) {
+                    const std::uint32_t number = trie_.word(next, child);
+                    if (number >= size) throw_damaged("the number of a word is not below the vocabulary");
+                    by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(next, child)});
                 }
             }
-            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[trie_.number(id)];
+            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[numbers_.data()[id]];
         }
         return to_numpy(std::move(probabilities));
+    }
+
+    // The n-grams of one length as plain arrays: words, log10 probabilities, weights, first children.
+    auto plain_level(int length, int threads) const {
+        require(length >= 1 && length <= trie_.order(), "there are no such n-grams");
+        const PackedLevel& level = trie_.level(length);
+        const bool leaves = length == trie_.order();
+        const std::size_t size = level.size, n_inner = leaves ? 0 : size, n_children = leaves ? 0 : size + 1;
+        std::unique_ptr<std::uint32_t[]> words(new std::uint32_t[size]),
+            first_child(new std::uint32_t[n_children]);
+        std::unique_ptr<float[]> log_probs(new float[size]), backoffs(new float[n_inner]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            for_slices(pool, 0, size, [&](std::size_t first, std::size_t last) {
+                for (auto node = static_cast<std::uint32_t>(first); node < last; ++node) {
+                    words[node] = length == 1 ? node : trie_.word(level, node);
+                    log_probs[node] = PackedTrie::log_prob(level, node);
+                    if (leaves) continue;
+                    first_child[node] = PackedTrie::first_child(level, node);
+                    backoffs[node] = PackedTrie::backoff(level, node);
+                }
+            });
+            if (!leaves) first_child[size] = PackedTrie::first_child(level, level.size);
+        }
+        return std::tuple(to_numpy(std::move(words), size), to_numpy(std::move(log_probs), size),
+                          to_numpy(std::move(backoffs), n_inner),
+                          to_numpy(std::move(first_child), n_children));
+    }
+
+    // The numbers of the words of an n-gram.
+    Out<std::uint32_t> ngram(int length, std::uint32_t node) const {
+        require(length >= 1 && length <= trie_.order() && node < trie_.level(length).size,
+                "there is no such n-gram");
+        std::vector<std::uint32_t> words(static_cast<std::size_t>(length));
+        for (int k = length; k > 1; --k) {
+            words[static_cast<std::size_t>(k - 1)] = trie_.word(trie_.level(k), node);
+            const PackedLevel& parents = trie_.level(k - 1);
+            std::uint32_t low = 0, high = parents.size;  // the last whose children do not begin after it
+            while (high - low > 1) {
+                const std::uint32_t middle = low + (high - low) / 2;
+                (PackedTrie::first_child(parents, middle) <= node ? low : high) = middle;
+            }
+            node = low;
+        }
+        words[0] = node;
+        for (const std::uint32_t word : words)
+            if (word >= trie_.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
+        return to_numpy(std::move(words));
     }
 
  private:
@@ -128,77 +190,66 @@ class TrieReader {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
         check_below(id_map, trie_.vocabulary(), "a number is not below the vocabulary");
     }
-    TrieArrays arrays() const {
-        return {numbers_.data(), numbers_.size(), begins_.data(),  begins_.size(), words_.data(),
-                words_.size(),   nodes_.data(),   nodes_.shape(0), leaves_.data(), leaves_.shape(0)};
+    NgramState to_state(const nb::bytes& bytes) const {
+        NgramState state;
+        const std::size_t length = bytes.size() / sizeof(std::uint32_t);
+        require(bytes.size() % sizeof(std::uint32_t) == 0 && length < static_cast<std::size_t>(trie_.order()),
+                "no such state");
+        std::memcpy(state.nodes.data(), bytes.c_str(), bytes.size());
+        state.length = static_cast<std::uint8_t>(length);
+        for (int k = 1; k <= state.length; ++k) {
+            const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+            require(node == no_node || node < trie_.level(k).size, "no such state");
+        }
+        return state;
     }
-    TrieView checked_view() const {
-        check_shape(arrays());
-        return TrieView(numbers_.data(), numbers_.size(), begins_.data(),
-                        static_cast<int>(begins_.size()) - 2, words_.data(), nodes_.data(), leaves_.data());
-    }
-    void check_number(std::uint32_t number) const {
+    NgramStep advance(const NgramState& state, std::uint32_t number, NgramState& next) const {
         require(number < trie_.vocabulary(), "a number is not below the vocabulary");
-    }
-    void check_state(std::uint32_t node) const {
-        require(node < trie_.begin(trie_.order()), "no such state");
-    }
-    NgramStep advance(std::uint32_t node, std::uint32_t number) const {
-        check_number(number);
-        return trie_.advance(node, number);
+        return trie_.advance(state, number, next);
     }
 
     In<std::uint32_t> numbers_;
     In<std::int64_t> begins_;
-    In<std::uint32_t> words_;
-    Rows<4> nodes_;
-    Rows<2> leaves_;
-    TrieView trie_;
+    Widths widths_;
+    In<std::uint8_t> words_, records_;
+    In<std::uint32_t> bases_;
+    In<float> values_;
+    PackedTrie trie_;
 };
-
-// Sets the links of a trie whose other values are there.
-void set_links(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words,
-               InOut<std::uint32_t> nodes, InOut<std::uint32_t> leaves, int threads) {
-    nb::gil_scoped_release release;
-    ThreadPool pool(threads);
-    check_ngrams({numbers.data(), numbers.size(), begins.data(), begins.size(), words.data(), words.size(),
-                  nodes.data(), nodes.size() / 4, leaves.data(), leaves.size() / 2},
-                 pool);
-    link_trie({begins.data(), begins.data() + begins.size()}, static_cast<std::uint32_t>(numbers.size()),
-              words.data(), nodes.data(), leaves.data(), pool);
-}
 
 }  // namespace
 
 void register_ngrams(nb::module_& m) {
     nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
-    m.def("set_links", &set_links, nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert(),
-          nb::arg("threads"), "Set the links of a trie whose other values are there.");
     nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
-        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, Rows<4>, Rows<2>>(),
-             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-             nb::arg("nodes").noconvert(), nb::arg("leaves").noconvert())
+        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
+                      In<std::uint32_t>, In<float>>(),
+             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
+             nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
+             nb::arg("values").noconvert())
         .def("check", &TrieReader::check, nb::arg("threads"),
              "Check every n-gram; ValueError says what is wrong.")
-        .def(
-            "score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
-            nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
-            nb::arg("first_state"), nb::arg("with_states"), nb::arg("threads"),
-            "Return for each event its log10 probability, the length of its n-gram and, if wanted, the state "
-            "before it.\n"
-            "\n"
-            "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
-            "others "
-            "from\n`begin_state`.")
-        .def("advance", &TrieReader::advance_state, nb::arg("node"), nb::arg("number"),
+        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
+             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+             nb::arg("first_state"), nb::arg("with_features"), nb::arg("threads"),
+             "Return for each event its log10 probability and the length of its n-gram; if wanted, also the "
+             "words that\nthe state before it knows, and the log10 weight of that state.\n"
+             "\n"
+             "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
+             "others from\n`begin_state`.")
+        .def("advance", &TrieReader::advance_state, nb::arg("state"), nb::arg("number"),
              "Return the log10 probability of a word, the next state, the length of the n-gram.")
-        .def("score_words", &TrieReader::score_words, nb::arg("node"), nb::arg("numbers").noconvert(),
+        .def("score_words", &TrieReader::score_words, nb::arg("state"), nb::arg("numbers").noconvert(),
              "Return the log10 probability and the length of the n-gram of each word after a state.")
-        .def("history_state", &TrieReader::history_state, nb::arg("numbers").noconvert(),
-             "Return the longest suffix of a history that can be continued.")
-        .def("distribution", &TrieReader::distribution, nb::arg("node"),
-             "Return the probability of each word after a state, by its id.");
+        .def("state_after", &TrieReader::state_after, nb::arg("state"), nb::arg("numbers").noconvert(),
+             "Return the state after words that follow a state.")
+        .def("distribution", &TrieReader::distribution, nb::arg("state"),
+             "Return the probability of each word after a state, by its id.")
+        .def(
+            "plain_level", &TrieReader::plain_level, nb::arg("length"), nb::arg("threads"),
+            "Return the n-grams of a length: last words, log10 probabilities, log10 weights, first children.")
+        .def("ngram", &TrieReader::ngram, nb::arg("length"), nb::arg("node"),
+             "Return the numbers of the words of an n-gram.");
 }
 
 }  // namespace stategram

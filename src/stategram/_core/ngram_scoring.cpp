@@ -18,18 +18,16 @@ constexpr std::size_t events_a_piece = 256;
 struct Lane {
     std::size_t at, end;  // the event to be scored, the end of the piece
     std::size_t kept;     // events before this one only lead to the right state
-    double backoffs;      // sum over the nodes that had no such child
-    std::uint32_t node;   // the history; once a search has succeeded, the n-gram
-    int words;            // of the node
     std::uint32_t number;
-    std::uint32_t link, window;
-    ChildRange range;
-    float backoff;
+    int length;  // of the longest history
+    int longest;
+    std::array<NgramHistory, most_words> histories;  // of 1, 2, ... words; without children if there is none
+    std::array<std::uint32_t, most_words> found;     // the word after histories of 0, 1, 2, ... words
 };
 
 class BlockScorer {
  public:
-    BlockScorer(const TrieView& trie, const ScoredText& text, EventValues values)
+    BlockScorer(const PackedTrie& trie, const ScoredText& text, EventValues values)
         : trie_(trie), text_(text), values_(values) {}
 
     void run(std::size_t from, std::size_t to) {
@@ -42,19 +40,13 @@ class BlockScorer {
             starts - 1);
         std::size_t active = 0;
         while (active < lanes && take_piece(lane_[active])) ++active;
-        std::array<std::uint8_t, lanes> done;
         while (active > 0) {
-            for (std::size_t i = 0; i < active; ++i) read_node(lane_[i]);
-            // Whether a child is there can not be guessed; a list of those that have one needs no guess.
-            std::size_t n_done = 0;
-            for (std::size_t i = 0; i < active; ++i) {
-                done[n_done] = static_cast<std::uint8_t>(i);
-                n_done += search(lane_[i]);
-            }
-            // From the last on: a lane that takes the place of one without work has had its turn.
-            while (n_done > 0) {
-                Lane& lane = lane_[done[--n_done]];
-                if (!finish_event(lane)) lane = lane_[--active];
+            for (std::size_t i = 0; i < active; ++i) search(lane_[i]);
+            for (std::size_t i = 0; i < active;) {
+                if (finish_event(lane_[i]))
+                    ++i;
+                else
+                    lane_[i] = lane_[--active];  // whose event is to be finished, too
             }
         }
     }
@@ -71,8 +63,18 @@ class BlockScorer {
         next_ = lane.end = std::min({stop, end_, next_ + events_a_piece});
         const auto words = static_cast<std::size_t>(trie_.order() - 1);
         lane.at = lane.kept - start > words ? lane.kept - words : start;
-        const std::uint32_t at_start = sentence_ == 0 ? text_.first_state : text_.begin_state;
-        start_event(lane, lane.at == start ? at_start : 0);
+        lane.length = 0;
+        if (lane.at == start) {
+            const NgramState& state = sentence_ == 0 ? text_.first_state : text_.begin_state;
+            lane.length = state.length;
+            for (int k = 1; k <= lane.length; ++k) {
+                const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+                lane.histories[static_cast<std::size_t>(k)] =
+                    node == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), node);
+            }
+        }
+        lane.number = numbers_[lane.at - first_];
+        start_event(lane);
         return true;
     }
 
@@ -88,48 +90,55 @@ class BlockScorer {
         }
     }
 
-    void start_event(Lane& lane, std::uint32_t state) {
-        if (values_.states != nullptr && lane.at >= lane.kept) values_.states[lane.at] = state;
-        lane.node = state;
-        lane.words = trie_.order_of(state);
-        lane.number = numbers_[lane.at - first_];
-        lane.backoffs = 0;
-        trie_.prefetch_row(lane.node, lane.words);
+    void start_event(Lane& lane) {
+        if (values_.lengths != nullptr && lane.at >= lane.kept) {
+            const auto length = static_cast<std::size_t>(lane.length);
+            values_.lengths[lane.at] = static_cast<float>(length);
+            values_.backoffs[lane.at] = length == 0 ? 0 : lane.histories[length].backoff;
+        }
+        PackedTrie::prefetch_record(trie_.level(1), lane.number);
     }
 
-    void read_node(Lane& lane) {
-        lane.range = trie_.children(lane.node, lane.words);
-        lane.link = trie_.link(lane.node, lane.words);
-        lane.backoff = trie_.backoff(lane.node);
-        lane.window = trie_.first_window(lane.range, lane.number);
-        trie_.prefetch_window(lane.range, lane.window);
-    }
-
-    // Whether the n-gram was found. All that follows from the search is chosen, not branched on.
-    bool search(Lane& lane) {
-        const std::uint32_t child = trie_.find(lane.range, lane.number, lane.window);
-        const bool hit = child != TrieView::none, at_root = lane.link == 0;
-        lane.backoffs += hit ? 0.0 : double{lane.backoff};
-        const std::uint32_t shorter = at_root ? 1 + lane.number : lane.link;
-        lane.node = hit ? child : shorter;
-        lane.words = hit ? lane.words + 1 : trie_.order_of(shorter);
-        trie_.prefetch_row(lane.node, lane.words);
-        return hit | at_root;
+    void search(Lane& lane) {
+        lane.found[0] = lane.number;
+        lane.longest = 0;
+        for (int k = 1; k <= lane.length; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            const PackedLevel& level = trie_.level(k + 1);
+            const std::uint32_t node = trie_.find(level, lane.histories[at].children, lane.number);
+            lane.found[at] = node;
+            if (node == no_node) continue;
+            lane.longest = k;
+            PackedTrie::prefetch_record(level, node);
+        }
     }
 
     // Whether the lane has more to do.
     bool finish_event(Lane& lane) {
-        const TrieView::Found ngram = trie_.found(lane.node, lane.words);
+        const auto longest = static_cast<std::size_t>(lane.longest);
         if (values_.log10_probs != nullptr && lane.at >= lane.kept) {
-            values_.log10_probs[lane.at] = ngram.log_prob + lane.backoffs;
-            values_.orders[lane.at] = static_cast<std::uint8_t>(lane.words);
+            double weights = 0;
+            for (int k = lane.length; k > lane.longest; --k)
+                weights += double{lane.histories[static_cast<std::size_t>(k)].backoff};
+            values_.log10_probs[lane.at] =
+                PackedTrie::log_prob(trie_.level(lane.longest + 1), lane.found[longest]) + weights;
+            values_.orders[lane.at] = static_cast<std::uint8_t>(lane.longest + 1);
         }
         if (++lane.at == lane.end) return take_piece(lane);
-        start_event(lane, ngram.next);
+        lane.number = numbers_[lane.at - first_];
+        lane.length = 0;
+        for (int k = std::min(lane.longest + 1, trie_.order() - 1); k > 0; --k) {
+            const std::uint32_t node = lane.found[static_cast<std::size_t>(k - 1)];
+            NgramHistory& history = lane.histories[static_cast<std::size_t>(k)];
+            history = node == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), node);
+            trie_.prefetch_children(trie_.level(k + 1), history.children, lane.number);
+            if (lane.length == 0 && history.matters()) lane.length = k;
+        }
+        start_event(lane);
         return true;
     }
 
-    const TrieView& trie_;
+    const PackedTrie& trie_;
     const ScoredText& text_;
     EventValues values_;
     std::array<Lane, lanes> lane_;
@@ -140,7 +149,7 @@ class BlockScorer {
 
 }  // namespace
 
-void score_text(const TrieView& trie, const ScoredText& text, EventValues values, ThreadPool& pool) {
+void score_text(const PackedTrie& trie, const ScoredText& text, EventValues values, ThreadPool& pool) {
     pool.run((text.size + events_a_block - 1) / events_a_block, [&](std::size_t i, int) {
         BlockScorer scorer(trie, text, values);
         scorer.run(i * events_a_block, std::min(text.size, (i + 1) * events_a_block));

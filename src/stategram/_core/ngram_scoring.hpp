@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ngram_trie.hpp"
+#include "packed_trie.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -16,18 +16,19 @@ struct ScoredText {
     std::size_t n_sentences;
     const std::uint32_t* numbers;  // the trie's number of each id
     std::size_t n_ids;
-    std::uint32_t begin_state;  // in which sentences start
-    std::uint32_t first_state;  // in which the first one starts: it may go on from words before the text
+    NgramState begin_state;  // in which sentences start
+    NgramState first_state;  // in which the first one starts: it may go on from words before the text
 };
 
-// Where one value for each event goes: the log10 probability and the length of the n-gram that gave it; the
-// state before the event. Those that are not wanted are null.
+// Where one value for each event goes: the log10 probability and the length of the n-gram that gave it; how
+// many words the state before the event knows, and its weight. Those that are not wanted are null.
 struct EventValues {
     double* log10_probs = nullptr;
     std::uint8_t* orders = nullptr;
-    std::uint32_t* states = nullptr;
+    float* lengths = nullptr;
+    float* backoffs = nullptr;
 };
 
-void score_text(const TrieView& trie, const ScoredText& text, EventValues values, ThreadPool& pool);
+void score_text(const PackedTrie& trie, const ScoredText& text, EventValues values, ThreadPool& pool);
 
 }  // namespace stategram

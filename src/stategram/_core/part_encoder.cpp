@@ -1,11 +1,15 @@
 #include "part_encoder.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace stategram {
 
-PartEncoder::PartEncoder(int worker, bool lowercase, bool replace_errors)
-    : worker_(worker), markers_(lowercase ? 4 : 2), replace_errors_(replace_errors) {
+PartEncoder::PartEncoder(int worker, bool lowercase, bool replace_errors, bool ascii_spaces)
+    : worker_(worker),
+      markers_(lowercase ? 4 : 2),
+      replace_errors_(replace_errors),
+      ascii_spaces_(ascii_spaces) {
     for (std::string_view word : fixed_words) words_.find_or_add(word);
 }
 
@@ -26,6 +30,8 @@ PartResult PartEncoder::encode(const char* begin, const char* end) {
 
 void PartEncoder::encode_clean(const char* p, const char* end, PartResult& result) {
     if (!chunk_) open_chunk();
+    const char* const begin = p;
+    const std::uint64_t spaces = ascii_spaces_ ? spaces_of_bytes : spaces_of_str;
     // Words wait in a queue while their places in the table are fetched. An empty word is a line end.
     struct Waiting {
         std::string_view word;
@@ -79,12 +85,13 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
     };
     // A run without ASCII white space can still hold the white space of other scripts.
     const auto enqueue_wide = [&](const char* word, const char* stop) {
-        for (const char* q = word; q < stop;) {
+        for (const char* q = word; q < stop && !ascii_spaces_;) {
             const std::size_t space = wide_space(q);
             if (space == 0) {
                 ++q;
                 continue;
             }
+            if (result.wide_spaces++ == 0) result.wide_space_line = std::count(begin, q, '\n');
             if (word < q) enqueue({word, q}, key_of({word, q}));
             word = q += space;
         }
@@ -92,7 +99,7 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
     };
 
     while (p < end) {
-        if (is_space(*p)) {
+        if (is_space(*p, spaces)) {
             if (*p == '\n') enqueue({}, 0);
             ++p;
             continue;
@@ -110,8 +117,8 @@ void PartEncoder::encode_clean(const char* p, const char* end, PartResult& resul
         eight &= (std::uint64_t{1} << (8 * length)) - 1;
         seen |= eight;
         p += length;
-        if (!is_space(*p)) {  // a control character: part of the word
-            while (!is_space(*p)) ++p;
+        if (!is_space(*p, spaces)) {  // a control character: part of the word
+            while (!is_space(*p, spaces)) ++p;
             enqueue_wide(word, p);
         } else if (seen & each_byte(0x80)) {
             enqueue_wide(word, p);

@@ -35,13 +35,16 @@ struct PartResult {
     std::int64_t lines = 0;
     std::int64_t replaced = 0;
     std::int64_t dropped = 0;
-    std::optional<std::size_t> bad;  // where in the part the first bad byte is
+    std::int64_t wide_spaces = 0;      // characters outside ASCII that were taken for white space
+    std::int64_t wide_space_line = 0;  // where in the part the first of them is, from 0
+    std::optional<std::size_t> bad;    // where in the part the first bad byte is
 };
 
 class PartEncoder {
  public:
     // With `lowercase`, <S> and </S> are markers too; everything else is lowered once, in the merged table.
-    PartEncoder(int worker, bool lowercase, bool replace_errors);
+    // With `ascii_spaces`, words are those of `bytes.split`, else those of `str.split`.
+    PartEncoder(int worker, bool lowercase, bool replace_errors, bool ascii_spaces);
 
     // Encodes lines, each closed by "\n". At least 8 bytes after `end` can be read.
     PartResult encode(const char* begin, const char* end);
@@ -62,7 +65,7 @@ class PartEncoder {
 
     int worker_;
     std::uint32_t markers_;
-    bool replace_errors_;
+    bool replace_errors_, ascii_spaces_;
     WordTable words_;
     std::string clean_;
 

@@ -1,6 +1,8 @@
 // A wish to have memory in the cache soon.
 #pragma once
 
+#include "simd.hpp"
+
 #if defined(_MSC_VER) && defined(_M_X64)
 #include <intrin.h>
 #endif
@@ -8,7 +10,10 @@
 namespace stategram {
 
 // Asks for the cache line of an address that will be read soon. The address is not read: it may be any.
-inline void prefetch(const void* address) {
+//
+// A function that does nothing else has no effect in the eyes of GCC, which leaves out calls of it: such
+// functions have to be inlined.
+STATEGRAM_INLINE void prefetch(const void* address) {
 #if defined(__GNUC__)
     __builtin_prefetch(address);
 #elif defined(_MSC_VER) && defined(_M_X64)

@@ -105,6 +105,16 @@ std::int64_t dropped(const TextEncoder& encoder) {
     return encoder.dropped();
 }
 
+std::int64_t wide_spaces(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.wide_spaces();
+}
+
+std::int64_t wide_space_line(const TextEncoder& encoder) {
+    const BusyGuard guard = encoder.enter();
+    return encoder.wide_space_line();
+}
+
 }  // namespace
 
 void register_text(nb::module_& m) {
@@ -113,7 +123,8 @@ void register_text(nb::module_& m) {
         "Blocks of bytes to ids.\n\n"
         "Use in this order: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; "
         "encode.")
-        .def(nb::init<bool, bool, int>(), nb::arg("lowercase"), nb::arg("replace_errors"), nb::arg("threads"))
+        .def(nb::init<bool, bool, int, bool>(), nb::arg("lowercase"), nb::arg("replace_errors"),
+             nb::arg("threads"), nb::arg("ascii_spaces") = false)
         .def("feed", &feed, nb::arg("block"),
              "Take the next bytes of the file.\n"
              "\n"
@@ -137,7 +148,11 @@ void register_text(nb::module_& m) {
              "\n"
              "The last of these is the number of sentences if the text ends with a blank line.")
         .def_prop_ro("replaced", &replaced, "How many bad parts became U+FFFD.")
-        .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.");
+        .def_prop_ro("dropped", &dropped, "How many <s> and </s> were dropped.")
+        .def_prop_ro("wide_spaces", &wide_spaces,
+                     "How many characters outside ASCII were taken for white space.")
+        .def_prop_ro("wide_space_line", &wide_space_line,
+                     "The line of the first of them in its file, from 1; 0 if there is none.");
 }
 
 }  // namespace stategram

@@ -41,9 +41,10 @@ std::uint64_t sorting_prefix(std::string_view word) {
 
 }  // namespace
 
-TextEncoder::TextEncoder(bool lowercase, bool replace_errors, int threads)
+TextEncoder::TextEncoder(bool lowercase, bool replace_errors, int threads, bool ascii_spaces)
     : lowercase_(lowercase), pool_(threads), buffer_(padding, '\n') {
-    for (int worker = 0; worker < threads; ++worker) workers_.emplace_back(worker, lowercase, replace_errors);
+    for (int worker = 0; worker < threads; ++worker)
+        workers_.emplace_back(worker, lowercase, replace_errors, ascii_spaces);
 }
 
 BadPlace TextEncoder::feed(std::string_view block) {
@@ -105,6 +106,9 @@ BadPlace TextEncoder::encode_lines(std::size_t size) {
             return {file_lines_ + line_ends + 1, file_offset_ + static_cast<std::int64_t>(at),
                     static_cast<unsigned char>(text[at])};
         }
+        if (wide_spaces_ == 0 && result.wide_spaces > 0)
+            wide_space_line_ = file_lines_ + result.wide_space_line + 1;
+        wide_spaces_ += result.wide_spaces;
         file_lines_ += result.lines;
         replaced_ += result.replaced;
         dropped_ += result.dropped;

@@ -42,7 +42,7 @@ struct Encoded {
 // The order of use: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; encode.
 class TextEncoder {
  public:
-    TextEncoder(bool lowercase, bool replace_errors, int threads);
+    TextEncoder(bool lowercase, bool replace_errors, int threads, bool ascii_spaces);
 
     // Held by who calls the methods below: one thread at a time.
     BusyGuard enter() const { return BusyGuard(busy_); }
@@ -68,6 +68,9 @@ class TextEncoder {
 
     std::int64_t replaced() const { return replaced_; }
     std::int64_t dropped() const { return dropped_; }
+    // White space characters outside ASCII, and the line of the first of them in its file, from 1.
+    std::int64_t wide_spaces() const { return wide_spaces_; }
+    std::int64_t wide_space_line() const { return wide_space_line_; }
 
  private:
     BadPlace encode_lines(std::size_t size);
@@ -92,7 +95,7 @@ class TextEncoder {
     std::vector<Segment> segments_;
     std::size_t sentences_ = 0;
     std::vector<std::int64_t> document_starts_;  // rising, of all files
-    std::int64_t replaced_ = 0, dropped_ = 0;
+    std::int64_t replaced_ = 0, dropped_ = 0, wide_spaces_ = 0, wide_space_line_ = 0;
 
     WordTable merged_;
     std::vector<std::uint64_t> merged_counts_;

@@ -1,15 +1,12 @@
 #include "trie_builder.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 
 namespace stategram {
 namespace {
 
 constexpr std::size_t parents_a_task = 1 << 14;
-
-std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
 }  // namespace
 
@@ -19,7 +16,9 @@ TrieBuilder::TrieBuilder(std::size_t order, const std::vector<float>& log_probs,
       n_words_(static_cast<std::uint32_t>(log_probs.size())),
       begins_{0, 1},
       words_(1, 0),
-      nodes_{0, 0, 1, 0, 0, 0, 1, 0} {
+      log_probs_(1, 0),
+      backoffs_(1, 0),
+      first_child_{1, 1} {
     open_level(log_probs.size());
     for (std::uint32_t word = 0; word < n_words_; ++word)
         put(1 + word, {0, word, log_probs[word], backoffs[word]});
@@ -30,34 +29,27 @@ void TrieBuilder::open_level(std::size_t count) {
     const std::size_t total = words_.size() + count;
     if (total >= no_node) throw std::length_error("more than 2^32 - 2 n-grams");
     words_.resize(total);
+    log_probs_.resize(total);
     begins_.push_back(static_cast<std::int64_t>(total));
     const auto end = static_cast<std::uint32_t>(total);
     if (level() == order_) {
-        leaves_.resize(2 * count);
-        nodes_[nodes_.size() - 2] = end;
+        first_child_.back() = end;
     } else {
-        const std::size_t old = nodes_.size() - 4;  // the closing row moves
-        nodes_.resize(4 * (total + 1));
-        for (std::size_t at = old; at < nodes_.size(); at += 4) nodes_[at + 2] = end;
+        first_child_.pop_back();  // the closing one moves
+        first_child_.resize(total + 1, end);
+        backoffs_.resize(total);
     }
-    view_.emplace(nullptr, n_words_, begins_.data(), static_cast<int>(level()), words_.data(), nodes_.data(),
-                  leaves_.data());
+    view_.emplace(n_words_, total, words_.data(), first_child_.data());
 }
 
 void TrieBuilder::put(std::uint32_t node, const NewNgram& ngram) {
     words_[node] = ngram.word;
-    if (level() == order_) {
-        leaves_[2 * std::size_t{node - begin(order_)}] = bits(ngram.log_prob);
-    } else {
-        nodes_[4 * std::size_t{node}] = bits(ngram.log_prob);
-        nodes_[4 * std::size_t{node} + 1] = bits(ngram.backoff);
-    }
+    log_probs_[node] = ngram.log_prob;
+    if (level() < order_) backoffs_[node] = ngram.backoff;
 }
 
 NewNgram TrieBuilder::ngram(std::uint32_t node) const {
-    if (level() < order_ || node < begin(order_))
-        return {0, words_[node], std::bit_cast<float>(nodes_[4 * std::size_t{node}]), view_->backoff(node)};
-    return {0, words_[node], std::bit_cast<float>(leaves_[2 * std::size_t{node - begin(order_)}]), 0};
+    return {0, words_[node], log_probs_[node], node < backoffs_.size() ? backoffs_[node] : 0};
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::add_level(const NgramChunks& chunks,
@@ -87,7 +79,7 @@ void TrieBuilder::place_children(const NgramChunks& chunks, ThreadPool& pool) {
     });
     std::uint32_t at = children;
     for (std::size_t i = 0; i < n_parents; ++i) {
-        nodes_[4 * (parents + i) + 2] = at;
+        first_child_[parents + i] = at;
         at += std::exchange(next[i], at);
     }
     pool.run(ranges, [&](std::size_t range, int) {
@@ -108,7 +100,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::sort_childre
         const std::size_t last = std::min<std::size_t>(parents + (task + 1) * parents_a_task, children);
         for (auto parent = static_cast<std::uint32_t>(parents + task * parents_a_task); parent < last;
              ++parent) {
-            const std::uint32_t low = first_child(parent), high = first_child(parent + 1);
+            const std::uint32_t low = first_child_[parent], high = first_child_[parent + 1];
             const auto rising = [&] {
                 for (std::uint32_t node = low + 1; node < high; ++node)
                     if (words_[node - 1] >= words_[node]) return false;
@@ -133,8 +125,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> TrieBuilder::sort_childre
 
 std::uint32_t TrieBuilder::find(const std::uint32_t* words, std::size_t length) const {
     std::uint32_t node = 0;
-    for (std::size_t i = 0; i < length && node != no_node; ++i)
-        node = view_->find_child(node, static_cast<int>(i), words[i]);
+    for (std::size_t i = 0; i < length && node != no_node; ++i) node = view_->find_child(node, words[i]);
     return node;
 }
 
@@ -150,28 +141,27 @@ void TrieBuilder::find_many(const NgramWords* words, std::size_t count, std::siz
         const std::size_t last = std::min(first + batch, count);
         for (std::size_t i = first; i < last; ++i) {
             found[i] = 1 + words[i][0];
-            if (length > 1) view_->prefetch_row(found[i], 1);
+            if (length > 1) view_->prefetch_children(found[i]);
         }
         for (std::size_t at = 1; at < length; ++at) {
             for (std::size_t i = first; i < last; ++i) {
                 Search& search = searches[i - first];
                 search = {{0, 0}, 0};
                 if (found[i] == no_node) continue;
-                search.range = view_->children(found[i], static_cast<int>(at));
+                search.range = view_->children(found[i]);
                 search.window = view_->first_window(search.range, words[i][at]);
                 view_->prefetch_window(search.range, search.window);
             }
             for (std::size_t i = first; i < last; ++i) {
                 const auto& [range, window] = searches[i - first];
                 found[i] = view_->find(range, words[i][at], window);
-                if (found[i] != no_node && at + 1 < length)
-                    view_->prefetch_row(found[i], static_cast<int>(at + 1));
+                if (found[i] != no_node && at + 1 < length) view_->prefetch_children(found[i]);
             }
         }
     }
 }
 
-// p(w | node) = p(child), or backoff(node) * p(w | link), without the links.
+// p(w | h) = p(h w), or backoff(h) p(w | h without its first word).
 float TrieBuilder::backed_off(const std::uint32_t* words, std::size_t length) const {
     double weight = 0;
     for (; length > 1; ++words, --length) {
@@ -221,7 +211,7 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
     for (std::size_t length = 2; length <= levels; ++length) {
         NgramChunks chunks(1);
         for (std::uint32_t parent = old.begin(length - 1); parent < old.begin(length); ++parent)
-            for (std::uint32_t node = old.first_child(parent); node < old.first_child(parent + 1); ++node) {
+            for (std::uint32_t node = old.first_child_[parent]; node < old.first_child_[parent + 1]; ++node) {
                 chunks[0].push_back(old.ngram(node));
                 chunks[0].back().parent = moved[parent - old.begin(length - 1)];
             }
@@ -232,51 +222,9 @@ std::pair<std::size_t, std::vector<std::uint32_t>> TrieBuilder::insert_starts(
         add_level(chunks, pool);
         moved.resize(kept.size());
         for (std::size_t i = 0; i < kept.size(); ++i)
-            moved[i] = view_->find_child(kept[i].parent, static_cast<int>(length - 1), kept[i].word);
+            moved[i] = view_->find_child(kept[i].parent, kept[i].word);
     }
     return {inserted, std::move(moved)};
-}
-
-void TrieBuilder::set_links(ThreadPool& pool) {
-    link_trie(begins_, n_words_, words_.data(), nodes_.data(), leaves_.data(), pool);
-}
-
-void link_trie(const std::vector<std::int64_t>& begins, std::uint32_t vocabulary, const std::uint32_t* words,
-               std::uint32_t* nodes, std::uint32_t* leaves, ThreadPool& pool) {
-    const std::size_t order = begins.size() - 2;
-    const TrieView view(nullptr, vocabulary, begins.data(), static_cast<int>(order), words, nodes, leaves);
-    const auto first_child = [&](std::uint32_t node) { return nodes[4 * std::size_t{node} + 2]; };
-    // The longest proper suffix, with children or a weight, of the parent's child. Without its last word it
-    // is a suffix of the parent that has children, and so one of the links from there on.
-    const auto link_of_child = [&](std::uint32_t parent, int length, std::uint32_t word) -> std::uint32_t {
-        for (std::uint32_t suffix = parent; suffix != 0;) {
-            suffix = view.link(suffix, length);
-            length = view.order_of(suffix);
-            const std::uint32_t node = view.find_child(suffix, length, word);
-            if (node == no_node) continue;
-            if (first_child(node) != first_child(node + 1) || view.backoff(node) != 0.0f) return node;
-        }
-        return 0;
-    };
-    for (std::size_t length = 2; length <= order; ++length) {
-        const auto parents = static_cast<std::uint32_t>(begins[length - 1]);
-        const auto children = static_cast<std::uint32_t>(begins[length]);
-        const std::size_t tasks = (children - parents + parents_a_task - 1) / parents_a_task;
-        pool.run(tasks, [&](std::size_t task, int) {
-            const std::size_t last = std::min<std::size_t>(parents + (task + 1) * parents_a_task, children);
-            for (auto parent = static_cast<std::uint32_t>(parents + task * parents_a_task); parent < last;
-                 ++parent) {
-                for (std::uint32_t node = first_child(parent); node < first_child(parent + 1); ++node) {
-                    const std::uint32_t found =
-                        link_of_child(parent, static_cast<int>(length - 1), words[node]);
-                    if (length == order)
-                        leaves[2 * std::size_t{node - children} + 1] = found;
-                    else
-                        nodes[4 * std::size_t{node} + 3] = found;
-                }
-            }
-        });
-    }
 }
 
 }  // namespace stategram

@@ -1,4 +1,4 @@
-// N-grams in any order to the arrays of a trie (models/trie.py says what they hold), level by level.
+// N-grams in any order to plain arrays (models/plain_trie.py), level by level.
 #pragma once
 
 #include <array>
@@ -9,12 +9,10 @@
 #include <vector>
 
 #include "most_words.hpp"
-#include "ngram_trie.hpp"
+#include "plain_search.hpp"
 #include "threads.hpp"
 
 namespace stategram {
-
-constexpr std::uint32_t no_node = TrieView::none;
 
 // An n-gram as the node of all its words but the last, and that word.
 struct NewNgram {
@@ -52,17 +50,14 @@ class TrieBuilder {
     std::pair<std::size_t, std::vector<std::uint32_t>> insert_starts(const std::vector<NgramWords>& ngrams,
                                                                      ThreadPool& pool);
 
-    // Sets the links, once all levels are there.
-    void set_links(ThreadPool& pool);
-
     const std::vector<std::int64_t>& begins() const { return begins_; }
     std::vector<std::uint32_t> take_words() { return std::move(words_); }
-    std::vector<std::uint32_t> take_nodes() { return std::move(nodes_); }
-    std::vector<std::uint32_t> take_leaves() { return std::move(leaves_); }
+    std::vector<float> take_log_probs() { return std::move(log_probs_); }
+    std::vector<float> take_backoffs() { return std::move(backoffs_); }
+    std::vector<std::uint32_t> take_first_child() { return std::move(first_child_); }
 
  private:
     std::uint32_t begin(std::size_t words) const { return static_cast<std::uint32_t>(begins_[words]); }
-    std::uint32_t first_child(std::uint32_t node) const { return nodes_[4 * std::size_t{node} + 2]; }
     NewNgram ngram(std::uint32_t node) const;  // without its parent
     float backed_off(const std::uint32_t* words, std::size_t length) const;
 
@@ -75,12 +70,10 @@ class TrieBuilder {
     std::size_t order_;
     std::uint32_t n_words_;
     std::vector<std::int64_t> begins_;
-    std::vector<std::uint32_t> words_, nodes_, leaves_;
-    std::optional<TrieView> view_;  // of the levels so far
+    std::vector<std::uint32_t> words_;
+    std::vector<float> log_probs_, backoffs_;
+    std::vector<std::uint32_t> first_child_;
+    std::optional<PlainSearch> view_;  // of the levels so far
 };
-
-// Sets the links of a trie in which everything else is set.
-void link_trie(const std::vector<std::int64_t>& begins, std::uint32_t vocabulary, const std::uint32_t* words,
-               std::uint32_t* nodes, std::uint32_t* leaves, ThreadPool& pool);
 
 }  // namespace stategram

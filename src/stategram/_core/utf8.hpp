@@ -28,9 +28,11 @@ inline std::uint64_t load_eight(const char* p) {
 // control characters. Only the lowest mark is exact, as a borrow may run into the bytes above it.
 inline std::uint64_t mark_small(std::uint64_t x) { return (x - each_byte(0x21)) & ~x & each_byte(0x80); }
 
-// ASCII white space as `str.split` sees it.
-inline bool is_space(char c) {
-    constexpr std::uint64_t spaces = 0x1f0003e00u;  // bits 0x09..0x0d, 0x1c..0x20
+// ASCII white space as `str.split` sees it (0x09..0x0d, 0x1c..0x20), and as `bytes.split` does (without
+// 0x1c..0x1f): one bit for each character.
+constexpr std::uint64_t spaces_of_str = 0x1f0003e00u, spaces_of_bytes = 0x100003e00u;
+
+inline bool is_space(char c, std::uint64_t spaces) {
     const auto u = static_cast<unsigned char>(c);
     return u <= 0x20 && (spaces >> u & 1);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from itertools import combinations
 from typing import Any
 
 import click
@@ -16,10 +17,11 @@ from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, text_options
 from stategram.cli.reading import read_text
-from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
+from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy, word_vectors
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
-from stategram.formats import CLASS_FORMATS, read_classes, write_classes
+from stategram.formats import CLASS_FORMATS, read_classes, write_classes, write_vectors
+from stategram.progress import subprogress
 from stategram.storage import check_place
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
@@ -35,6 +37,8 @@ class _Options:
     criterion: str
     n_states: int | None
     states_output: str | None
+    vectors: str | None
+    dimensions: int
     effort: str
     time_limit: float | None
     min_count: int
@@ -50,6 +54,7 @@ class _Options:
         for wrong, message in (
             (self.n_states and not is_two_sided, "--states requires --criterion two-sided"),
             (self.states_output and not is_two_sided, "--states-output requires --criterion two-sided"),
+            (not self.vectors and was_given("dimensions"), "--dimensions requires --vectors"),
             (
                 self.as_json and not self.evaluate,
                 "--json requires --evaluate; for the classes as JSON: --format json",
@@ -72,7 +77,7 @@ class _Options:
     def outputs(self) -> list[str]:
         """The files to write."""
         classes = [self.output] if self.output != "-" or not self.evaluate else []
-        return classes + ([self.states_output] if self.states_output else [])
+        return classes + [place for place in (self.states_output, self.vectors) if place]
 
     def check_files(self, texts: Sequence[str], text: TextOptions) -> None:
         """Raise an error for inputs that are not there, and for outputs that cannot be written."""
@@ -82,10 +87,9 @@ class _Options:
             if any(is_same_file(output, name) for name in inputs):
                 raise click.UsageError(f"the output {output} is an input too; choose another name")
             check_place(output)
-        if len(self.outputs) > 1:
-            first, second = self.outputs
+        for first, second in combinations(self.outputs, 2):
             if first == second or is_same_file(first, second):
-                raise click.UsageError("classes and states would go to the same place; choose two")
+                raise click.UsageError(f"two outputs would go to {first}; choose two places")
 
 
 @click.command(
@@ -94,6 +98,8 @@ Examples:
   stategram classes text.txt -k 500 > classes.tsv
   stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
   stategram classes text.txt -k 500 --format brown -o paths.txt
+  stategram classes text.txt -k 50 --format mkcls -o text.vcb.classes
+  stategram classes text.txt -k 500 -o classes.tsv --vectors vectors.txt --dimensions 50
   stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
   stategram classes new.txt --init classes.tsv -o updated.tsv""",
 )
@@ -131,6 +137,19 @@ Examples:
     help="Number of states of two-sided.  [default: K]",
 )
 @click.option("--states-output", metavar="FILE", help="Output file for the states of two-sided, as tsv.")
+@click.option(
+    "--vectors",
+    metavar="FILE",
+    help="Output file for word vectors, in word2vec's text format: the classes before and after words.",
+)
+@click.option(
+    "--dimensions",
+    type=click.IntRange(min=1),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="With --vectors: their length.",
+)
 @click.option(
     "--effort",
     type=click.Choice(list(EFFORTS)),
@@ -187,7 +206,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
             f"--init and --fixed name {given} classes, -k {options.n_classes} is fewer; "
             f"give -k {given} or more, or leave it out"
         )
-    console.steps = 2 + options.wants_hierarchy + bool(options.evaluate)
+    console.steps = 2 + options.wants_hierarchy + bool(options.vectors) + bool(options.evaluate)
     corpus = read_text(texts, text, console)
     estimator = WordClasses(
         options.n_classes,
@@ -215,6 +234,8 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
         write_classes(
             options.states_output, estimator.contexts_, estimator.states_, estimator.context_counts_
         )
+    if options.vectors:
+        _write_vectors(estimator, corpus, options, console)
     if options.evaluate:
         of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
         with console.step(f"evaluating on {options.evaluate}"):
@@ -265,12 +286,25 @@ def _cut(
     return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
 
 
+def _write_vectors(estimator: WordClasses, corpus: Corpus, options: _Options, console: Console) -> None:
+    assert options.vectors is not None
+    with console.step("computing word vectors") as progress:
+        vectors = word_vectors(
+            corpus, estimator.as_dict(), options.dimensions, progress=subprogress(progress, 0.0, 0.7)
+        )
+        known = [word for word in estimator.words_ if word in corpus.vocabulary]
+        ids = [corpus.vocabulary.id(word) for word in known]
+        write_vectors(options.vectors, known, vectors[ids], progress=subprogress(progress, 0.7, 1.0))
+    console.info(f"      {plural(len(known), 'word')}, {plural(vectors.shape[1], 'dimension')}")
+
+
 def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptions) -> ClassBigramFigures:
     test = read_corpus(
         name,
         vocabulary=corpus.vocabulary,
         lowercase=text.lowercase,
         digits=text.digits,
+        split=text.split,
         encoding_errors=text.encoding_errors,
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]

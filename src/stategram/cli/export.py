@@ -3,24 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 import click
 
-from stategram.cli.checks import check_output_apart, was_given
+from stategram.cli.checks import check_output_apart, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import no_verify_option, work_options
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
-from stategram.formats import MODEL_CLASS_FORMATS, write_arpa, write_model_classes, write_states
-from stategram.models import ClusteredModel, Model, NgramModel
+from stategram.formats import (
+    EPSILON,
+    MODEL_CLASS_FORMATS,
+    class_lm_files,
+    fst_files,
+    write_arpa,
+    write_class_lm,
+    write_fst,
+    write_model_classes,
+    write_states,
+)
+from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel, close_suffixes
 from stategram.storage import check_place
 from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
 _DEFAULT_MAX_ORDER_OF_KENLM = 6
 
+# What is written, and the options that go with it alone.
+_OUTPUTS = {
+    "arpa": ("closed",),
+    "class_lm": (),
+    "fst": ("backoff_symbol",),
+    "classes": ("format",),
+    "states": (),
+}
+
 _M = TypeVar("_M", bound=Model)
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The model that is exported."""
+
+    model: Model
+    name: str
+    part: int | None
+
+    def part_with(self, kind: type[_M], what: str) -> _M:
+        """Return the part of a kind that --part names, or the only one."""
+        return self.chosen({i: one for i, one in self.parts.items() if isinstance(one, kind)}, what)
+
+    @property
+    def parts(self) -> dict[int, Model]:
+        """The parts of a mixture, or the model itself, numbered from 1."""
+        return dict(enumerate(self.model.parts or (self.model,), 1))
+
+    def chosen(self, fitting: Mapping[int, _M], what: str) -> _M:
+        """Return the part that --part names of those that have `what`, or the only one."""
+        if not fitting:
+            raise BadDataError(
+                f"{self.name}: {self.model!r}; it has no {what}: train with --recipe or --context"
+            )
+        listed = "; ".join(f"{i}: {one!r}" for i, one in fitting.items())
+        if self.part is None and len(fitting) > 1:
+            raise click.UsageError(
+                f"several parts of {self.name} have {what}; choose one by --part: {listed}"
+            )
+        if self.part is not None and self.part not in fitting:
+            raise click.UsageError(f"--part {self.part}: these parts of {self.name} have {what}: {listed}")
+        return fitting[self.part if self.part is not None else next(iter(fitting))]
 
 
 @click.command(
@@ -29,6 +82,10 @@ Examples:
   stategram export model --arpa model.arpa
   stategram export model --arpa model.arpa.gz
   stategram export model --arpa - | build_binary /dev/stdin model.binary
+  stategram export model --arpa model.arpa --closed
+  stategram export mixture --arpa ngrams.arpa --part 1
+  stategram export mixture --class-lm classes --part 2
+  stategram export model --fst G --backoff-symbol "#0"
   stategram export model --classes classes.tsv --part 2
   stategram export model --states states.tsv""",
 )
@@ -37,6 +94,18 @@ Examples:
     "--arpa",
     metavar="OUT",
     help="The ARPA file to write; - is stdout. .gz .xz .bz2 .zst are compressed.",
+)
+@click.option(
+    "--class-lm",
+    metavar="PREFIX",
+    help="Instead: a category n-gram for SRILM, as PREFIX.arpa, an ARPA file of classes, and PREFIX.classes, "
+    "the words of each with their probabilities (ngram -lm PREFIX.arpa -classes PREFIX.classes -unk).",
+)
+@click.option(
+    "--fst",
+    metavar="PREFIX",
+    help="Instead: an n-gram model as an acceptor for OpenFst, as PREFIX.fst.txt (fstcompile reads it) and "
+    "PREFIX.syms, the words of its labels.",
 )
 @click.option(
     "--classes",
@@ -49,94 +118,135 @@ Examples:
     help="Instead: the table to write, with the contexts of each state of a clustered model.",
 )
 @click.option(
+    "--part",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Which part of a mixture, the first being 1.  [default: the only one that can be written so; "
+    "needed for --arpa]",
+)
+@click.option(
+    "--closed",
+    is_flag=True,
+    help="With --arpa: add suffixes of n-grams that pruning has taken, for readers that expect them (NeMo's "
+    "NGPU-LM). No probability changes.",
+)
+@click.option(
+    "--backoff-symbol",
+    default=EPSILON,
+    show_default=True,
+    metavar="SYMBOL",
+    help="With --fst: the input of back-off arcs, such as #0 for Kaldi's recipes.",
+)
+@click.option(
     "--format",
     type=click.Choice(MODEL_CLASS_FORMATS),
     default="tsv",
     show_default=True,
     help="With --classes.",
 )
-@click.option(
-    "--part",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --classes or --states: which part of a mixture, the first being 1.  [default: the only one "
-    "with some]",
-)
 @no_verify_option
 @work_options
 def export(
     model_name: str,
     arpa: str | None,
+    class_lm: str | None,
+    fst: str | None,
     classes: str | None,
     states: str | None,
-    format: str,
     part: int | None,
+    closed: bool,
+    backoff_symbol: str,
+    format: str,
     no_verify: bool,
     console: Console,
 ) -> None:
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
 
-    Or write the classes of its words: the most frequent words first, class by class. Or the states of its
-    contexts, with the events of each context; ~the is the class of the word "the", or its tag if the model
-    has no names of tags.
+    Or write it in another form: a category n-gram for SRILM, an acceptor for OpenFst. Or write the classes of
+    its words: the most frequent words first, class by class. Or the states of its contexts, with the events
+    of each context; ~the is the class of the word "the", or its tag if the model has no names of tags.
+
+    The shortest path of a sentence through the acceptor has the weight of its probability, or a smaller one
+    where backing off costs less than an n-gram that is there; see docs/models.md.
     """
-    places = [place for place in (arpa, classes, states) if place]
-    if len(places) != 1:
-        raise click.UsageError("give --arpa OUT, --classes OUT or --states OUT, one of them")
-    place = places[0]
-    if was_given("format") and not classes:
-        raise click.UsageError("--format goes with --classes; leave it out")
-    if arpa and part:
-        raise click.UsageError("--part goes with --classes or --states; leave it out")
-    check_output_apart(place, model_name)
-    check_place(place)
+    places = {"arpa": arpa, "class_lm": class_lm, "fst": fst, "classes": classes, "states": states}
+    output, place = _only_output(places)
+    files = {"class_lm": class_lm_files, "fst": fst_files}
+    for file in files[output](place) if output in files else (place,):
+        check_output_apart(file, model_name)
+        check_place(file)
     console.steps = 2
-    model = read_model(model_name, console, verify=not no_verify)
+    source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
-    parts = dict(enumerate(model.parts or (model,), 1))
     if arpa:
-        ngram = _ngram_model(model, model_name, console)
+        ngram = _ngram_model(source, "as an ARPA file")
+        _note_order(ngram, console)
         with console.step(writing) as progress:
+            if closed:
+                ngram = close_suffixes(ngram)
             write_arpa(place, ngram, progress=progress)
-        console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}")
+        inserted = f", {ngram.training_info['inserted_suffixes']:,} of them inserted" if closed else ""
+        console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}{inserted}")
+    elif class_lm:
+        category_ngram = source.part_with(CategoryNgramModel, "a category n-gram")
+        _note_order(category_ngram.ngram, console)
+        with console.step(writing) as progress:
+            write_class_lm(place, category_ngram, progress=progress)
+        console.info(f"      {category_ngram!r}")
+    elif fst:
+        ngram = _ngram_model(source, "as an acceptor")
+        with console.step(writing) as progress:
+            n_states = write_fst(place, ngram, backoff_symbol=backoff_symbol, progress=progress)
+        console.info(f"      {plural(n_states, 'state')}")
     elif states:
-        with_states = {i: one for i, one in parts.items() if isinstance(one, ClusteredModel)}
-        clustered = _chosen_part(with_states, part, "states", model, model_name)
+        clustered = source.part_with(ClusteredModel, "states")
         with console.step(writing):
             n_states, contexts = write_states(place, clustered)
         console.info(f"      {plural(n_states, 'state')} of {plural(contexts, 'context')}: {clustered!r}")
     else:
-        with_classes = {i: one for i, one in parts.items() if one.word_categories is not None}
-        chosen = _chosen_part(with_classes, part, "word classes", model, model_name)
+        with_classes = {i: one for i, one in source.parts.items() if one.word_categories is not None}
+        chosen = source.chosen(with_classes, "word classes")
         with console.step(writing):
             n_classes, words = write_model_classes(place, chosen, format=format)
         found = f"{plural(n_classes, 'class', 'classes')} of {plural(words, 'word')}"
         console.info(f"      {found}: {chosen!r}")
 
 
-def _ngram_model(model: Model, model_name: str, console: Console) -> NgramModel:
-    """Return the model if it can be an ARPA file; note what KenLM does not read."""
-    if not isinstance(model, NgramModel):
-        raise BadDataError(f"{model_name}: {model!r}; only a model of n-grams can be written as an ARPA file")
-    if model.order < _MIN_ORDER_OF_KENLM:
+def _only_output(places: Mapping[str, str | None]) -> tuple[str, str]:
+    """Return which output was asked for, and its place; check that the other options go with it."""
+    given = {output: place for output, place in places.items() if place}
+    if len(given) != 1:
+        listed = ", ".join(f"{option_name(output)} {_metavar(output)}" for output in places)
+        raise click.UsageError(f"give one of {listed}")
+    ((output, place),) = given.items()
+    for other, options in _OUTPUTS.items():
+        for option in options:
+            if other != output and was_given(option):
+                raise click.UsageError(f"{option_name(option)} goes with {option_name(other)}; leave it out")
+    return output, place
+
+
+def _metavar(output: str) -> str:
+    return "PREFIX" if output in ("class_lm", "fst") else "OUT"
+
+
+def _ngram_model(source: _Source, form: str) -> NgramModel:
+    """Return the model if it is one of n-grams, or the part that --part names."""
+    if source.part is None and not isinstance(source.model, NgramModel):
+        fitting = [str(i) for i, one in source.parts.items() if isinstance(one, NgramModel)]
+        hint = f", or one part of it: --part {' or '.join(fitting)}" if fitting else ""
+        raise BadDataError(
+            f"{source.name}: {source.model!r}; only a model of n-grams can be written {form}{hint}"
+        )
+    return source.part_with(NgramModel, "n-grams")
+
+
+def _note_order(ngram: NgramModel, console: Console) -> None:
+    """Note what KenLM does not read."""
+    if ngram.order < _MIN_ORDER_OF_KENLM:
         console.info("      note: KenLM reads models of at least bigrams; train with --order 2 or more")
-    elif model.order > _DEFAULT_MAX_ORDER_OF_KENLM:
+    elif ngram.order > _DEFAULT_MAX_ORDER_OF_KENLM:
         console.info(
             f"      note: KenLM reads n-grams of up to {_DEFAULT_MAX_ORDER_OF_KENLM} words unless it was "
-            f"built for more; for {model.order}: cmake -DKENLM_MAX_ORDER={model.order}"
+            f"built for more; for {ngram.order}: cmake -DKENLM_MAX_ORDER={ngram.order}"
         )
-    return model
-
-
-def _chosen_part(
-    fitting: Mapping[int, _M], number: int | None, what: str, model: Model, model_name: str
-) -> _M:
-    """Return the part of that number, or the only one that has `what`."""
-    if not fitting:
-        raise BadDataError(f"{model_name}: {model!r}; it has no {what}: train with --recipe or --context")
-    listed = "; ".join(f"{i}: {one!r}" for i, one in fitting.items())
-    if number is None and len(fitting) > 1:
-        raise click.UsageError(f"several parts of {model_name} have {what}; choose one by --part: {listed}")
-    if number is not None and number not in fitting:
-        raise click.UsageError(f"--part {number}: these parts of {model_name} have {what}: {listed}")
-    return fitting[number if number is not None else next(iter(fitting))]

@@ -77,9 +77,9 @@ def mix(
 ) -> None:
     """Mix models, folders or ARPA files of any kind: p(w | c) = weight 1 p1(w | c) + weight 2 p2(w | c) + ...
 
-    The vocabulary has the words of all. Words that a model lacks share the probability of its <unk> evenly
-    with <unk> itself, so that everything sums to one; a model without <unk> leaves them to the others. The
-    perplexities shown are those over this vocabulary.
+    The vocabulary has the words of all. Words that a model lacks share one half of the probability of its
+    <unk> evenly, and <unk> keeps the other half, so that everything sums to one; a model without <unk> leaves
+    them to the others. The perplexities shown are those over this vocabulary.
 
     A mixture keeps its models as they are. With --arpa they become one back-off model of the n-grams of all,
     each with the weighted sum of its probabilities: about as good, quicker, and for all tools.

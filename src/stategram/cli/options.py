@@ -16,6 +16,7 @@ import click
 from stategram.cli.console import Console
 from stategram.models import HISTORIES
 from stategram.resources import use_resources
+from stategram.text import SPLITS, Split
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,6 +31,7 @@ class TextOptions:
     digits: str | None
     encoding_errors: Literal["strict", "replace"]
     document_mark: str | None = None
+    split: Split = "unicode"
 
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
@@ -46,6 +48,7 @@ class ReadingOptions:
     encoding_errors: Literal["strict", "replace"] = "strict"
     document_mark: str | None = None
     history_name: str = "sentence"
+    split: Split | None = None
 
 
 class GroupedCommand(click.Command):
@@ -82,6 +85,13 @@ def text_options(command: F) -> F:
         click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line."),
         click.option("--lowercase", is_flag=True, help="Lowercase all words."),
         click.option("--digits", metavar="WORD", help="Replace each number by WORD, such as N."),
+        click.option(
+            "--split",
+            type=click.Choice(SPLITS),
+            default="unicode",
+            show_default=True,
+            help="White space between words: unicode includes no-break spaces and U+0085, ascii does not.",
+        ),
         _ENCODING_ERRORS,
     )
 
@@ -177,6 +187,12 @@ _WORDS = (
         "--digits",
         metavar="WORD",
         help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
+    ),
+    click.option(
+        "--split",
+        type=click.Choice(SPLITS),
+        help="White space between words: ascii keeps no-break spaces and U+0085 within words.  "
+        "[default: as in training]",
     ),
 )
 _HISTORY = click.option(

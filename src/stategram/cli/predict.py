@@ -82,7 +82,7 @@ def predict(
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, normalization.apply(line.split()), top, not no_start)
+        found = _predict(model, normalization.words(line), top, not no_start)
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":

@@ -26,7 +26,7 @@ _MUCH_OF_A_FILE = 20_000_000
 
 def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
     """Read training texts, all as one, as the next step of the console."""
-    vocabulary = Vocabulary.from_file(text.vocab_file) if text.vocab_file else None
+    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     with console.step("reading") as progress:
         corpus = _read(texts, vocabulary, text.vocab, text, progress)
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
@@ -55,6 +55,7 @@ def _read(
         vocabulary_size=vocabulary_size,
         lowercase=text.lowercase,
         digits=text.digits,
+        split=text.split,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,
@@ -116,6 +117,7 @@ def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, conso
             vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
+            split=normalization.split,
             encoding_errors=reading.encoding_errors,
             document_mark=document_mark_of(model, reading, console),
             progress=progress,
@@ -126,15 +128,19 @@ def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, conso
 
 def normalization_of(model: Model, reading: ReadingOptions, console: Console) -> Normalization:
     """Return how words are normalized: as in the training of the model, unless options override it."""
-    normalization = Normalization.from_recipe(model.metadata)
+    normalization = Normalization.from_recipe(model.metadata, model.vocabulary)
     if normalization.lowercase and reading.lowercase is None:
         console.info("      words in lower case, as in training")
     if normalization.digits and reading.digits is None:
         console.info(f"      {normalization.digits} for numbers, as in training")
+    if normalization.split == "ascii" and reading.split is None:
+        console.info("      words split at ASCII white space, as in training")
     if reading.lowercase is not None:
         normalization = replace(normalization, lowercase=reading.lowercase)
     if reading.digits is not None:
         normalization = replace(normalization, digits=reading.digits or None)
+    if reading.split is not None:
+        normalization = replace(normalization, split=reading.split)
     return normalization
 
 

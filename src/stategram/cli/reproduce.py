@@ -33,7 +33,7 @@ from stategram.report import TABLE_TITLES, check_report_extra, write_report
 from stategram.text import Vocabulary
 from stategram.wording import duration, size
 
-_OF_FILES = ("vocab_file", "lowercase", "digits", "encoding_errors", "document_mark")
+_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark")
 _WIDTH = 52
 
 
@@ -149,7 +149,7 @@ def _demo_texts(text: TextOptions) -> Texts:
 
 
 def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, progress: Progress) -> Texts:
-    vocabulary = Vocabulary.from_file(text.vocab_file) if text.vocab_file else None
+    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     return read_texts(
         train,
         heldout,
@@ -158,6 +158,7 @@ def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, p
         vocabulary_size=None if vocabulary else text.vocab or VOCABULARY_SIZE,
         lowercase=text.lowercase,
         digits=text.digits,
+        split=text.split,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,

@@ -43,7 +43,7 @@ _GROUPS = {
     ),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "encoding_errors", "document_mark"),
+    "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
 }
 
 
@@ -326,6 +326,7 @@ def _write(
         "vocabulary_file": text.vocab_file,
         "lowercase": text.lowercase,
         "digits": text.digits,
+        "split": text.split,
         "encoding_errors": text.encoding_errors,
         "document_mark": text.document_mark,
     }

@@ -76,8 +76,8 @@ def verify(model_name: str, samples: int, console: Console) -> None:
             advice = "train the model again, or ask whoever made it"
             if one.total < 1 and not is_folder:
                 advice = (
-                    "sums below one are what vocabulary filters make, such as KenLM's; scores can be used, but "
-                    "<unk> lacks what the dropped words had (stategram filter would give it to <unk>)"
+                    "sums below one are what vocabulary filters make, such as KenLM's; scores can be used, "
+                    "but <unk> lacks what the dropped words had (stategram filter would give it to <unk>)"
                 )
             raise BadDataError(
                 f"{model_name}: the probabilities after {words!r}{where} sum to {one.total:.8g}, which is "

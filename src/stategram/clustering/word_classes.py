@@ -22,7 +22,7 @@ from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
 from stategram.progress import Progress, Stop
-from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences, dense_ids
+from stategram.text import BEGIN, END, Corpus, Sentences, Vocabulary, corpus_from_sentences, dense_ids
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -150,7 +150,7 @@ class WordClasses:
 
     def fit(
         self,
-        texts: Corpus | Iterable[str | Iterable[str]],
+        texts: Corpus | Sentences,
         *,
         progress: Progress | None = None,
         stop: Stop | None = None,

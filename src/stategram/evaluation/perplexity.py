@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.models import Model, PartFigures
-from stategram.text import Corpus, as_corpus
+from stategram.text import Corpus, Sentences, as_corpus
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -59,9 +58,7 @@ class PerplexityFigures:
     histories: tuple[HistoryFigures, ...] = ()
 
 
-def evaluate(
-    model: Model, corpus: Corpus | Iterable[str | Iterable[str]], *, all_histories: bool = False
-) -> PerplexityFigures:
+def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters

@@ -34,7 +34,7 @@ from pathlib import Path
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, NgramTrie, damage_error
+from stategram.models import NgramModel, PlainTrie, damage_error
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name
@@ -92,17 +92,14 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
             ) from None
         raise BadDataError(f"{display_name(source)}:{problem}") from None
     assert vocabulary is not None  # no file ends well before its words
-    begins, words, nodes, leaves = reader.take_trie()
-    trie = NgramTrie(
-        trie_numbers(len(vocabulary)), begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2)
-    )
+    trie = PlainTrie(trie_numbers(len(vocabulary)), *reader.take_trie())
     info = {
         "ngrams": reader.counts,
         "inserted_starts": reader.inserted,
         "added_words": [word for word, added in zip(SPECIAL_WORDS, reader.added, strict=True) if added],
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
-    return NgramModel(vocabulary, trie, training_info=info)
+    return NgramModel.from_plain(vocabulary, trie, training_info=info)
 
 
 def _model_folder_of(file: Path) -> Path | None:
@@ -124,6 +121,8 @@ def write_arpa(
     progress: Progress | None = None,
 ) -> None:
     r"""Write a back-off n-gram model as an ARPA file, numbers with seven significant digits, -inf as -99.
+
+    All n-grams are in the order of the words in the section of 1-grams, which is that of the vocabulary.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def write_arpa(
     \end\
 
     """
-    vocabulary, trie = model.vocabulary, model.trie
+    vocabulary, trie = model.vocabulary, model.trie.plain()
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
             f"the vocabulary has {len(vocabulary)} words and the trie {len(trie.numbers)}; "
@@ -167,8 +166,9 @@ def write_arpa(
             trie.numbers,
             trie.begins,
             trie.words,
-            trie.nodes.reshape(-1),
-            trie.leaves.reshape(-1),
+            trie.log_probs,
+            trie.backoffs,
+            trie.first_child,
             Resources.current().threads,
         )
         with atomic_open(place) as file:

@@ -2,6 +2,9 @@ r"""Word classes in the files of ClusterCat, mkcls, SRILM and Brown clustering, 
 
 ``tsv``
     ``word<TAB>class<TAB>count``; read with two or three columns, as ClusterCat and mkcls write it.
+``mkcls``
+    ``word<TAB>class``, words in the order of their bytes, classes from 2: GIZA++ keeps 0 and 1 for itself.
+    A file of two columns is read as ``tsv``, which gives the same classes.
 ``srilm``
     ``CLASS-00012 p word`` with p = N(word)/N(class), SRILM's classes-format; read with or without p.
 ``brown``
@@ -37,10 +40,11 @@ from stategram.storage import Place, atomic_write
 from stategram.text import check_utf8, display_name, read_all
 from stategram.wording import plural
 
-CLASS_FORMATS = ("tsv", "srilm", "brown", "json")
+CLASS_FORMATS = ("tsv", "mkcls", "srilm", "brown", "json")
 
 _EXPECTED = {
     "tsv": "word<TAB>class, or word<TAB>class<TAB>count",
+    "mkcls": "word<TAB>class",
     "srilm": "CLASS p word, or CLASS word",
     "brown": "bits<TAB>word<TAB>count",
 }
@@ -48,6 +52,7 @@ _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _PROBABILITY = re.compile(rb"(0*\.\d+|0+\.?|0*1(\.0*)?|\d(\.\d*)?[eE]-\d+)([eE]-\d+)?")
 _BITS = re.compile(rb"[01]+")
 _INTEGER = re.compile(rb"\d+")
+_FIRST_CLASS_OF_MKCLS = 2
 
 
 def write_classes(
@@ -59,7 +64,7 @@ def write_classes(
     format: str = "tsv",
     bit_paths: Sequence[str] | None = None,
 ) -> None:
-    """Write the class of each word, class by class, the most frequent words first.
+    """Write the class of each word, class by class, the most frequent words first; ``mkcls`` by word.
 
     Parameters
     ----------
@@ -69,7 +74,7 @@ def write_classes(
     words, labels, counts
         Each word, the number of its class, and how often it occurs.
     format
-        One of ``tsv``, ``srilm``, ``brown``, ``json``; see the module.
+        One of ``tsv``, ``mkcls``, ``srilm``, ``brown``, ``json``; see the module.
     bit_paths
         For each class its path in a hierarchy: needed for ``brown``, welcome in ``json``.
 
@@ -117,6 +122,9 @@ def write_classes(
     rows = zip(word, label.tolist(), count.tolist(), strict=True)
     if format == "tsv":
         lines = [f"{w}\t{g}\t{n}\n" for w, g, n in rows]
+    elif format == "mkcls":
+        rows_by_word = sorted(rows, key=lambda row: row[0].encode())
+        lines = [f"{w}\t{g + _FIRST_CLASS_OF_MKCLS}\n" for w, g, _ in rows_by_word]
     elif format == "brown" and bit_paths is not None:
         lines = [f"{bit_paths[g]}\t{w}\t{n}\n" for w, g, n in rows]
     else:
@@ -133,7 +141,7 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     place
         A path, ``-`` for standard input, or a binary stream; plain or compressed.
     format
-        One of ``tsv``, ``srilm``, ``brown``, ``json``; by default it is detected as the module says.
+        One of `CLASS_FORMATS`; by default it is detected as the module says.
 
     Raises
     ------
@@ -200,7 +208,7 @@ def _is_row(row: list[bytes], format: str) -> bool:
         return len(row) == 3 and bool(_BITS.fullmatch(row[0])) and bool(_INTEGER.fullmatch(row[2]))
     if format == "srilm":
         return len(row) == 2 or (len(row) == 3 and bool(_PROBABILITY.fullmatch(row[1])))
-    return len(row) == 2 or (len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
+    return len(row) == 2 or (format == "tsv" and len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
 
 
 def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
@@ -214,7 +222,7 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
 
 
 def _word_and_class(row: list[bytes], format: str) -> tuple[bytes, bytes]:
-    if format == "tsv":
+    if format in ("tsv", "mkcls"):
         return row[0], row[1]
     return (row[1] if format == "brown" else row[-1]), row[0]
 

@@ -12,7 +12,7 @@ from stategram.storage import Place, atomic_write
 from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
 
 # Bit paths need the bigrams of classes, which models do not keep.
-MODEL_CLASS_FORMATS = ("tsv", "srilm", "json")
+MODEL_CLASS_FORMATS = ("tsv", "mkcls", "srilm", "json")
 
 
 def write_model_classes(place: Place, model: Model, *, format: str = "tsv") -> tuple[int, int]:

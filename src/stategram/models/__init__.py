@@ -14,6 +14,7 @@ from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.suffixes import close_suffixes
 from stategram.models.trie import NgramTrie
 from stategram.models.word_tree import (
     Cache,
@@ -55,6 +56,7 @@ __all__ = [
     "check_decays",
     "check_min_counts",
     "check_weights",
+    "close_suffixes",
     "damage_error",
     "default_min_counts",
     "fit_weights",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import BEGIN, END, Corpus, Sentences, Vocabulary, corpus_from_sentences
 
 DECAYS = (0.997, 0.999, 0.9995)
 """The decays of words, bigrams and trigrams; chosen on the validation text of WikiText-2."""
@@ -65,7 +65,7 @@ class CacheModel(Model):
     @classmethod
     def train(
         cls,
-        corpus: Corpus | Iterable[str | Iterable[str]],
+        corpus: Corpus | Sentences,
         order: int = 3,
         *,
         decays: Sequence[float] | None = None,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.clustering import WordClasses
 from stategram.errors import BadDataError, UsageError
 from stategram.models.discounts import word_probabilities
@@ -260,6 +261,11 @@ class CategoryNgramModel(Model):
         if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
             raise ValueError("a category is not in its n-gram model")
         return cls(vocabulary, ngram, categories, word_probs, **common)
+
+    @cached_property
+    def stepper(self) -> _core.Stepper:
+        """The model word by word for decoders."""
+        return _core.CategoryStepper(self.ngram.stepper, self.categories, self.word_probs)
 
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:

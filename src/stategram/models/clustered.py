@@ -10,12 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.errors import BadDataError, UsageError
 from stategram.models.discounts import word_probabilities
-from stategram.models.model import Description, DescriptionTable, Model, Text
+from stategram.models.model import Description, DescriptionTable, Model, Text, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
 from stategram.models.state_tree import (
@@ -217,19 +218,17 @@ class ClusteredModel(Model):
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text; each context is looked up once."""
         corpus, first = self._to_score(text, features, state)
-        log_probs = np.empty(corpus.n_events)
-        found = {name: np.empty(corpus.n_events, np.float32) for name in features}
-        for begin, piece in corpus.pieces():
-            here = slice(begin, begin + piece.n_events)
-            levels = self._find(piece, (first if begin == 0 else self.start()).value)
-            categories = self.categories[piece.ids]
-            probs = self._frequencies[categories]
-            for weights, table, (states, buckets) in self._weighted(levels):
-                probs += weights[buckets] * (table[states, categories] - probs)
-            with np.errstate(divide="ignore"):
-                log_probs[here] = np.log(probs * self.word_probs[piece.ids])
-            for name, values in found.items():
-                values[here] = levels[-1][0] if name == "state" else levels[int(name[5:]) - 1][1]
+        sizes = [f"size-{number}" for number in range(1, self.tree.depth + 1)]
+        log_probs, states, buckets = self.stepper.score_text(
+            corpus.ids,
+            corpus.sentence_starts,
+            np.array(first.value, np.uint32),
+            "state" in features,
+            [name in features for name in sizes],
+            scoring_threads(corpus.n_events),
+        )
+        known = {"state": states, **dict(zip(sizes, buckets, strict=True))}
+        found = {name: known[name] for name in features}
         before, words = self._open_sentence(corpus, first)
         width = len(before.value)
         after = State((*before.value, *words[-width:].tolist())[-width:])
@@ -343,6 +342,32 @@ class ClusteredModel(Model):
         return model
 
     @cached_property
+    def stepper(self) -> _core.ClusteredStepper:
+        """The model word by word for decoders, and for whole texts."""
+        tree, levels = self.tree, self.tree.levels
+        return _core.ClusteredStepper(
+            list(tree.maps),
+            [value.distance for value in tree.definition.values],
+            [level.values for level in levels],
+            [level.first_child for level in levels[:-1]],
+            [level.states for level in levels],
+            [level.count_buckets for level in levels],
+            tree.rest,
+            list(self._tables),
+            self._known_weights,
+            self._frequencies,
+            self.categories,
+            self.word_probs,
+        )
+
+    @cached_property
+    def _known_weights(self) -> NDArray[np.float64]:
+        """Return the weights of levels; nothing that is not known on the first one counts."""
+        weights = self.level_weights.copy()
+        weights[0, 0] = 0.0
+        return weights
+
+    @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """Return p(g)."""
         return self._fractions(self.counts[-1].sum(axis=0, dtype=np.float64))
@@ -366,11 +391,7 @@ class ClusteredModel(Model):
         self, levels: list[ContextStates]
     ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], ContextStates]]:
         """Return for each level its weights by count bucket, its table, and the states found there."""
-        known = [
-            np.where(np.arange(N_COUNT_BUCKETS) > 0, self.level_weights[0], 0.0),
-            *self.level_weights[1:],
-        ]
-        return zip(known, self._tables, levels, strict=True)
+        return zip(self._known_weights, self._tables, levels, strict=True)
 
     def _tags_have_names(self) -> bool:
         """Whether all tags have one, if any has."""

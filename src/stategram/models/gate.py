@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.errors import UsageError
 
 Features: TypeAlias = Mapping[str, NDArray[np.float32]]
@@ -68,10 +69,10 @@ class Buckets:
     @property
     def number(self) -> int:
         """The number of buckets."""
-        return int(self._begins[-1])
+        return int(self.begins[-1])
 
     @cached_property
-    def _begins(self) -> NDArray[np.int64]:
+    def begins(self) -> NDArray[np.int64]:
         """The first bucket of each value of the first feature, and the end."""
         return np.cumsum([0, *(len(edges) + 1 for edges in self.edges)])
 
@@ -80,7 +81,7 @@ class Buckets:
         if not self.names:
             return np.zeros(size, np.int64)
         first = np.clip(features[self.names[0]].astype(np.int64), 0, len(self.edges) - 1)
-        buckets: NDArray[np.int64] = self._begins[first]
+        buckets: NDArray[np.int64] = self.begins[first]
         if len(self.names) > 1:
             second = features[self.names[1]]
             for value, edges in enumerate(self.edges):
@@ -180,6 +181,20 @@ class Gate:
         if len(self.tables) > 1:
             weights /= weights.sum(axis=1, keepdims=True)
         return weights
+
+    @cached_property
+    def kernel(self) -> _core.GateTables:
+        """The same tables for kernels."""
+        kernel = _core.GateTables(self.n_parts)
+        for buckets, table in zip(self.buckets, self.tables, strict=True):
+            kernel.add(
+                list(buckets.names),
+                buckets.part,
+                buckets.begins,
+                np.array([edge for of_value in buckets.edges for edge in of_value], np.float64),
+                np.ascontiguousarray(table),
+            )
+        return kernel
 
     def to_json(self) -> dict[str, Any]:
         """Return its entry in the manifest; `arrays` are the rest."""

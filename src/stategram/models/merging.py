@@ -50,11 +50,11 @@ def merge_ngrams(
     >>> cats = NgramModel.train(["the cat sat", "the cat ran"], order=2)
     >>> dogs = NgramModel.train(["the dog sat", "a dog ran"], order=3)
     >>> merge_ngrams([cats, dogs], [0.75, 0.25])
-    NgramModel(order 3, 9 + 10 + 6 n-grams, merged)
+    NgramModel(order 3, 9 + 11 + 6 n-grams, merged)
 
     """
     parts = tuple(models)
-    shares = check_weights(weights, len(parts))
+    exact = check_weights(weights, len(parts))
     vocabulary = Vocabulary.union(part.vocabulary for part in parts)
     aligned = [align(part.vocabulary, vocabulary) for part in parts]
     tries = [part.trie.plain() for part in parts]
@@ -63,7 +63,7 @@ def merge_ngrams(
     trie = shape.trie([np.zeros(shape.begins[-1] - 1)])
     total = np.zeros(len(trie.words))
     by_number = np.argsort(numbers)
-    for i, (part, (ids, shared_by), share) in enumerate(zip(tries, aligned, shares, strict=True)):
+    for i, (part, (ids, of_words), weight) in enumerate(zip(tries, aligned, exact, strict=True)):
         if progress:
             progress(0.2 + 0.6 * i / len(parts), f"{len(total):,} n-grams by model {i + 1}")
         log_probs = _core.back_off_log_probs(
@@ -79,15 +79,15 @@ def merge_ngrams(
             Resources.current().threads,
         )
         probs = 10.0**log_probs
-        probs[1:] /= shared_by[by_number][trie.words[1:]]
-        total += share * probs
+        probs[1:] *= of_words[by_number][trie.words[1:]]
+        total += weight * probs
     total[1 + numbers[BEGIN]] = 0.0  # whatever an ARPA file says
     if progress:
         progress(0.8, "back-off weights")
     with np.errstate(divide="ignore"):
         trie = normalize_trie(replace(trie, log_probs=_log10(total)))
     info = {
-        "parts": [{"name": repr(part), "weight": share} for part, share in zip(parts, shares, strict=True)]
+        "parts": [{"name": repr(part), "weight": weight} for part, weight in zip(parts, exact, strict=True)]
     }
     return NgramModel.from_plain(vocabulary, trie, "merged", training_info=info, metadata=parts[0].metadata)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -10,11 +10,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.alignment import align
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
-from stategram.models.model import HISTORIES, Description, History, Model, Text, split_words
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    History,
+    Model,
+    Text,
+    Words,
+    scoring_threads,
+    split_words,
+)
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartFigures, Scores, State
@@ -25,6 +35,7 @@ from stategram.wording import plural
 
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
+_SAME_IDS = np.empty(0, np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +46,9 @@ class Mixture(Model):
     ----------
     parts
         The models. The vocabulary has the words of all: first those of the first. Words that a part lacks
-        share the probability of its ``<unk>`` evenly with ``<unk>`` itself, so that its probabilities still
-        sum to one. By a part without ``<unk>``, such as an ARPA file that has none, they are impossible.
+        share one half of the probability of its ``<unk>`` evenly, and ``<unk>`` keeps the other half, so that
+        its probabilities still sum to one. By a part without ``<unk>``, such as an ARPA file that has none,
+        they are impossible.
     gate
         The weights, which may depend on the history.
     training_info
@@ -206,7 +218,7 @@ class Mixture(Model):
         for name, number in sources.items():
             requested[number].add(name)
         states = list(first.value)
-        log_probs = np.zeros(corpus.n_events)
+        log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
@@ -214,29 +226,29 @@ class Mixture(Model):
                 part.score(piece, names, state)
                 for part, names, state in zip(self._aligned, requested, states, strict=True)
             ]
-            weights = self.gate.weights(dict(enumerate(one.features for one in scored)), piece.n_events)
-            mixed = log_probs[begin : begin + piece.n_events]
-            for number, one in enumerate(scored):
-                part_log_probs[number] += one.log_probs.sum()
-                probabilities = np.exp(one.log_probs, out=one.log_probs)
-                probabilities *= weights[:, number]
-                mixed += probabilities
-            part_weights += weights.sum(axis=0)
+            log_sums, weight_sums = _core.mix_events(
+                self.gate.kernel,
+                [one.log_probs for one in scored],
+                [[scored[of.part].features[name] for name in of.names] for of in self.gate.buckets],
+                log_probs[begin : begin + piece.n_events],
+                scoring_threads(piece.n_events),
+            )
+            part_log_probs += log_sums
+            part_weights += weight_sums
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
         n = max(corpus.n_events, 1)
-        with np.errstate(divide="ignore", over="ignore"):
-            np.log(log_probs, out=log_probs)
+        with np.errstate(over="ignore"):
             perplexities = np.exp(-part_log_probs / n)
         parts = tuple(
             map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
         )
         return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
-        words = split_words(history)
+        words = split_words(history, self.vocabulary)
         return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
@@ -287,6 +299,19 @@ class Mixture(Model):
         return cls(parts, gate, **common)
 
     @cached_property
+    def stepper(self) -> _core.Stepper | None:
+        """The model word by word for decoders, if all parts can be used so."""
+        steppers = [part.stepper for part in self.parts]
+        if any(stepper is None for stepper in steppers):
+            return None
+        return _core.MixtureStepper(
+            steppers,
+            [_SAME_IDS if part.ids is None else part.ids for part in self._aligned],
+            [part.shares for part in self._aligned],
+            self.gate.kernel,
+        )
+
+    @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:
         return tuple(_AlignedPart.create(part, self.vocabulary) for part in self.parts)
 
@@ -298,8 +323,8 @@ class _AlignedPart:
     model: Model
     ids: NDArray[np.uint32] | None = None
     """The part's id of each word; None if all are the same."""
-    shared_by: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
-    """How many words share the probability of the part's word."""
+    shares: NDArray[np.float64] = field(default_factory=lambda: np.ones(0))
+    """What each word has of the probability of the part's word."""
 
     @classmethod
     def create(cls, model: Model, vocabulary: Vocabulary) -> _AlignedPart:
@@ -314,10 +339,10 @@ class _AlignedPart:
             return self.model.score(corpus, features=features, state=state)
         own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
         scores = self.model.score(own, features=features, state=state)
-        scores.log_probs[:] -= np.log(self.shared_by)[corpus.ids]
+        scores.log_probs[:] += np.log(self.shares)[corpus.ids]
         return scores
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
-        return probabilities if self.ids is None else probabilities[self.ids] / self.shared_by
+        return probabilities if self.ids is None else probabilities[self.ids] * self.shares

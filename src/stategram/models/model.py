@@ -9,27 +9,42 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    corpus_from_sentences,
+    split_line,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from stategram.models.ngram import NgramModel
 
-Text: TypeAlias = "Corpus | str | Iterable[str | Iterable[str]]"
+Text: TypeAlias = "Corpus | str | Sentences"
 """A corpus, one sentence, or sentences."""
 
-History: TypeAlias = "str | Sequence[str] | State"
+Words: TypeAlias = "str | Sequence[str] | Sequence[int]"
+"""Words in a string, or in a list, which may be of the ids of a tokenizer."""
+
+History: TypeAlias = "Words | State"
 """The words so far, or the state after them."""
 
 HISTORIES = ("sentence", "document", "adaptive")
@@ -68,7 +83,8 @@ class Model(ABC):
         How it was trained and what was found: anything that JSON can hold.
     metadata
         What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized;
-        `document_mark`: at which lines documents started, None for after blank lines.
+        `split`: at which white space lines were split; `document_mark`: at which lines documents started,
+        None for after blank lines.
 
     """
 
@@ -151,6 +167,11 @@ class Model(ABC):
         )
 
     @property
+    def stepper(self) -> _core.Stepper | None:
+        """The model word by word for decoders, as `stategram.kenlm` uses it; None if it has none."""
+        return None
+
+    @property
     def notes(self) -> list[str]:
         """What a user should know before relying on its probabilities."""
         return []
@@ -208,9 +229,9 @@ class Model(ABC):
         order = None if scores.orders is None else int(scores.orders[0])
         return Step(float(scores.log_probs[0]), scores.state, order)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after the words of a history, which begins a sentence by default."""
-        words = split_words(history)
+        words = split_words(history, self.vocabulary)
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]
         return self.score_words(words, self.start(sentence_start=sentence_start)).state
@@ -219,14 +240,6 @@ class Model(ABC):
         """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
         ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
         return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
-
-    def kenlm_scores(
-        self, words: Sequence[str], state: State
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Return for each word after a state its log10 probability and the length of its n-gram, or 0."""
-        scores = self.score_words(words, state)
-        orders = scores.orders if scores.orders is not None else np.zeros(len(words), np.uint8)
-        return scores.log_probs / np.log(10.0), orders
 
     def state_features(self, state: State, names: Collection[str]) -> dict[str, float]:
         """Return features of the history that led to a state."""
@@ -319,11 +332,16 @@ class Model(ABC):
         return Corpus(np.array([id], np.uint32), np.array([0, 1]), self.vocabulary)
 
 
-def split_words(history: str | Sequence[str]) -> list[str]:
-    """Return the words of a history."""
-    if isinstance(history, bytes) or not isinstance(history, Iterable):
-        raise UsageError(f"found {history!r:.40}; expected words: a string, or a list of strings")
-    return history.split() if isinstance(history, str) else list(history)
+def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
+    """Return the words of a history in a vocabulary."""
+    if isinstance(history, str):
+        return split_line(history, vocabulary.split)
+    words = words_of(history)
+    if words is None:
+        raise UsageError(
+            f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
+        )
+    return words
 
 
 def scoring_threads(n_events: int) -> int:

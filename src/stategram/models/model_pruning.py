@@ -115,9 +115,9 @@ class _Pruning(Generic[M]):
     ) -> float:
         """Return what an n-gram must be worth in the largest model of no more than so many bytes."""
 
-        def size(n_ngrams: int) -> int:
+        def size(n_ngrams: int, trial: int = 0) -> int:
             if progress:
-                progress(0.5, f"trying {n_ngrams:,} n-grams")
+                progress(0.2 + 0.7 * trial / _MAX_TRIALS, f"trying {n_ngrams:,} n-grams")
             return size_of(self.pruned(self.least_worth(n_ngrams)))
 
         low, high = self.n_words, len(self.sorted)
@@ -136,7 +136,7 @@ class _Pruning(Generic[M]):
             # A little below the line between the two, then the middle: both ends come closer.
             fraction = (max_size - low_size) / (high_size - low_size) if trial % 3 < 2 else 0.5
             n_ngrams = low + max(1, min(int((high - low) * fraction), high - low - 1))
-            found = size(n_ngrams)
+            found = size(n_ngrams, trial)
             if found <= max_size:
                 low, low_size = n_ngrams, found
             else:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,6 +21,7 @@ from stategram.models.model import (
     DescriptionTable,
     Model,
     Text,
+    Words,
     scoring_threads,
     split_words,
 )
@@ -34,16 +34,25 @@ from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary, corpus_from_sentences
+from stategram.text import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    corpus_from_sentences,
+)
 from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
-_TRIE_ARRAYS = ("numbers", "begins", "words", "nodes", "leaves")
-_NO_WORDS = State(0)
+_TRIE_ARRAYS = tuple(one.name for one in fields(NgramTrie))
+_NO_WORDS = State(b"")
 
 
-def damage_error(folder: Path | None, error: _core.DamagedModel) -> BadDataError:
+def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
     where = f"{folder}: " if folder else ""
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
@@ -67,7 +76,7 @@ class NgramModel(Model):
     Notes
     -----
     Probabilities and weights are stored as float32 logarithms; their sums are float64, so that nothing more
-    is lost. The value of a `State` is a node of the trie.
+    is lost. The value of a `State` is what `NgramTrie` calls one, as bytes.
 
     """
 
@@ -80,7 +89,7 @@ class NgramModel(Model):
     @classmethod
     def train(
         cls,
-        corpus: Corpus | Iterable[str | Iterable[str]],
+        corpus: Corpus | Sentences,
         order: int = 3,
         *,
         smoothing: str = "kneser-ney",
@@ -209,9 +218,8 @@ class NgramModel(Model):
         >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
         >>> few = model.filter(Vocabulary.from_words(["the", "cat", "sat"]))
         >>> few.vocabulary.words
-        ('<unk>', '<s>', '</s>', 'the', 'cat', 'sat')
-        >>> whole, small = model.distribution("the"), few.distribution("the")
-        >>> round(whole[model.vocabulary.id("cat")], 6) == round(small[few.vocabulary.id("cat")], 6)
+        ('<unk>', '<s>', '</s>', 'cat', 'sat', 'the')
+        >>> bool(np.allclose(few.log_probs("the cat sat"), model.log_probs("the cat sat")))
         True
 
         """
@@ -257,7 +265,7 @@ class NgramModel(Model):
 
     @cached_property
     def _sentence_start(self) -> State:
-        return State(self._node_after(0, [int(self.trie.numbers[BEGIN])]))
+        return State(self._after(_NO_WORDS.value, self.trie.numbers[[BEGIN]]))
 
     def score(self, text: Text, *, features: Collection[str] = (), state: State | None = None) -> Scores:
         """Return the log-probabilities of a text and the lengths of n-grams, in one walk over it.
@@ -283,7 +291,7 @@ class NgramModel(Model):
     ) -> Scores:
         """Score a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
         try:
-            log_probs, orders, nodes = self._reader.score_events(
+            log_probs, orders, lengths, backoffs = self._reader.score_events(
                 corpus.ids,
                 corpus.sentence_starts,
                 numbers,
@@ -298,51 +306,32 @@ class NgramModel(Model):
         # No more words than these matter; with fewer of them, so does the state before them.
         before, words = self._open_sentence(corpus, first)
         last = words[max(0, len(words) - self.order + 1) :]
-        node = before.value if len(last) == len(words) else 0
+        state = before.value if len(last) == len(words) else _NO_WORDS.value
+        known = {"length": lengths, "backoff": backoffs}
         return Scores(
             corpus,
             log_probs,
-            State(self._node_after(node, numbers[last].tolist())),
+            State(self._after(state, numbers[last])),
             orders,
-            {name: self._node_feature(name, nodes) for name in features},
+            {name: known[name] for name in features},
         )
-
-    def _node_feature(self, name: str, nodes: NDArray[np.uint32]) -> NDArray[np.float32]:
-        if name == "backoff":
-            return self.trie.nodes.view(np.float32)[:, 1][nodes]
-        lengths = np.zeros(len(nodes), np.float32)
-        for begin in self.trie.begins[1 : self.order].astype(np.uint32):  # quicker than a search of each
-            lengths += nodes >= begin
-        return lengths
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
         try:
-            log10_prob, node, order = self._reader.advance(
+            log10_prob, after, order = self._reader.advance(
                 state.value, self._numbers_by_word.get(word, self._unknown_number)
             )
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
-        return Step(log10_prob * _LN_10, State(node) if word != _END else self._sentence_start, order)
+        return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
-    def state_after(self, history: str | Sequence[str], *, sentence_start: bool = True) -> State:
+    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after a history, which is that of its longest end that the model knows."""
-        words = split_words(history)
+        words = split_words(history, self.vocabulary)
         if sentence_start and words[:1] != [_BEGIN]:
             words = [_BEGIN, *words]
-        try:
-            return State(self._reader.history_state(np.array(self._numbers_of(words), np.uint32)))
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
-
-    def kenlm_scores(
-        self, words: Sequence[str], state: State
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-        """Return for each word after a state its log10 probability and the length of its n-gram."""
-        try:
-            return self._reader.score_words(state.value, np.array(self._numbers_of(words), np.uint32))
-        except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+        return State(self._after(_NO_WORDS.value, np.array(self._numbers_of(words), np.uint32)))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
@@ -354,19 +343,17 @@ class NgramModel(Model):
         return probabilities
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random n-gram: first a length is drawn, then an n-gram of that length."""
-        begins = self.trie.begins
-        # Pruning can leave no n-gram of some length.
-        levels = [level for level in range(self.order) if begins[level] < begins[level + 1]]
-        level = levels[random.integers(0, len(levels))]
-        node = int(random.integers(begins[level], begins[level + 1]))
-        first_child = self.trie.nodes.reshape(-1, 4)[:, 2]
-        words = []
-        while node > 0:
-            id = int(np.flatnonzero(self.trie.numbers == self.trie.words[node])[0])
-            words.append(self.vocabulary.word(id))
-            node = bisect_right(first_child, node) - 1  # reads only what it looks at
-        return tuple(reversed(words))
+        """Return a random n-gram shorter than the longest: first a length is drawn, then an n-gram of that length."""
+        sizes = (1, *self.trie.sizes[:-1])
+        lengths = [
+            length for length, size in enumerate(sizes) if size > 0
+        ]  # pruning can leave none of a length
+        length = lengths[random.integers(0, len(lengths))]
+        node = int(random.integers(0, sizes[length]))
+        if length == 0:
+            return ()
+        ids = (np.flatnonzero(self.trie.numbers == number) for number in self._reader.ngram(length, node))
+        return tuple(self.vocabulary.word(int(id[0])) for id in ids)
 
     def check(self) -> None:
         """Check every n-gram; BadDataError if the model is inconsistent."""
@@ -388,7 +375,11 @@ class NgramModel(Model):
     ) -> NgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
-        trie = NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
+        trie = (
+            _linked_trie(arrays)
+            if "leaves" in arrays
+            else NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
+        )
         if len(vocabulary) != len(trie.numbers):
             raise ValueError("its vocabulary is not that of its n-grams")
         model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
@@ -397,7 +388,15 @@ class NgramModel(Model):
 
     @cached_property
     def _reader(self) -> _core.TrieReader:
-        return _core.TrieReader(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
+        return self.trie.reader()
+
+    @cached_property
+    def stepper(self) -> _core.Stepper:
+        """The model word by word for decoders."""
+        try:
+            return _core.NgramStepper(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
 
     @cached_property
     def _numbers_by_word(self) -> dict[str, int]:
@@ -411,13 +410,28 @@ class NgramModel(Model):
         numbers, unknown = self._numbers_by_word, self._unknown_number
         return [numbers.get(word, unknown) for word in words]
 
-    def _node_after(self, node: int, numbers: list[int]) -> int:
+    def _after(self, state: bytes, numbers: NDArray[np.uint32]) -> bytes:
         try:
-            for number in numbers:
-                node = self._reader.advance(node, number)[1]
+            return self._reader.state_after(state, numbers)
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
-        return node
+
+
+def _linked_trie(arrays: Mapping[str, NDArray[Any]]) -> NgramTrie:
+    """Return the trie of a folder of version 0.1, where n-grams were rows that held links to shorter ones."""
+    nodes, leaves = arrays["nodes"], arrays["leaves"]
+    if (nodes.ndim, leaves.ndim) != (2, 2) or (nodes.shape[1], leaves.shape[1]) != (4, 2):
+        raise ValueError("its n-grams have the wrong shape")
+    plain = PlainTrie(
+        arrays["numbers"],
+        arrays["begins"],
+        arrays["words"],
+        np.concatenate([nodes[:-1, 0], leaves[:, 0]]).view(np.float32),
+        np.ascontiguousarray(nodes[:-1, 1]).view(np.float32),
+        np.ascontiguousarray(nodes[:, 2]),
+    )
+    plain.check()
+    return NgramTrie.from_plain(plain)
 
 
 def _check_options(

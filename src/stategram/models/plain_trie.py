@@ -7,6 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
+from stategram.resources import Resources
+
 
 @dataclass(frozen=True, eq=False)
 class PlainTrie:
@@ -40,3 +43,15 @@ class PlainTrie:
     def sizes(self) -> tuple[int, ...]:
         """The number of n-grams of 1, 2, ..., `order` words."""
         return tuple(np.diff(self.begins)[1:].tolist())
+
+    def check(self) -> None:
+        """Check every n-gram; ValueError if the arrays are inconsistent."""
+        _core.check_plain_trie(
+            self.numbers,
+            self.begins,
+            self.words,
+            self.log_probs,
+            self.backoffs,
+            self.first_child,
+            Resources.current().threads,
+        )

@@ -1,25 +1,24 @@
-"""The n-grams of a back-off model as flat arrays: small, mapped from disk, quick to search.
+"""The n-grams of a back-off model as packed arrays: small, mapped from disk, quick to search.
 
-The trie has a node for each n-gram, ordered by its length and then by its words. Node 0 is the root, the
-empty n-gram; nodes ``begins[k] .. begins[k + 1] - 1`` are the n-grams of k words. The children of a node are
-the n-grams with one more word at their end; they are neighbours, in rising order of that word.
+The n-grams of each length are ordered by their words; those that begin with the same words but the last are
+neighbours, in rising order of the last, and are the children of the n-gram of those words. So an n-gram needs
+the number of its last word, its log10 probability and, unless it is of the greatest length, its log10
+back-off weight and the place of its first child. Each of these takes as many bits as it needs.
 
-Words have numbers of their own in the trie, those of the vocabulary shuffled: the children of any node then
+Words have numbers of their own in the trie, those of the vocabulary shuffled: the children of any n-gram then
 lie evenly between 0 and the size of the vocabulary, and the place of a word among them can be guessed
 (interpolation search) instead of searched by halves.
 
-A node also holds a `link`: the longest proper suffix (the n-gram without its first words) that has children
-or a back-off weight other than 1, in the end the root. Where a history has no such child, the search goes on
-at its link:
+The state of a model is, for the last 1, 2, ... words, the place of their n-gram among those of that length.
+The word that follows is looked up among the children of all of them, independently of each other:
 
-    p(w | node) = p(child)                          if the node has a child w
-                  backoff(node) * p(w | link)       else
-
-The root has a child for every word of the vocabulary, in the order of the numbers: node 1 + number.
+    p(w | h) = p(h w)                                     if the model has the n-gram h w
+               backoff(h) * p(w | h without its first)    else
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +33,9 @@ from stategram.models.smoothing import Estimates
 from stategram.resources import Resources
 
 _NONE = np.empty(0, np.uint32)
+_NO_VALUES = np.empty(0, np.float32)
+_FLOAT_BITS = 32
+_MOST_VALUES = 2**16  # of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +45,20 @@ class NgramTrie:
     numbers: NDArray[np.uint32]
     """The trie's number of each word of the vocabulary: a permutation of its ids."""
     begins: NDArray[np.int64]
-    """`order` + 2 node numbers, where n-grams of each length begin; the last is the number of all nodes."""
-    words: NDArray[np.uint32]
-    """For each node, the trie's number of its last word; 0 for the root."""
-    nodes: NDArray[np.uint32]
-    """For each node of fewer than `order` words four values of 32 bits: log10 probability and log10 back-off
-    weight (both bits of a float32), first child, link. One more row closes the array: its first child is the
-    number of all nodes. The children of node i are ``nodes[i, 2] .. nodes[i + 1, 2] - 1``."""
-    leaves: NDArray[np.uint32]
-    """For each node of `order` words two values: log10 probability (bits of a float32), link."""
+    """`order` + 2 numbers: 0; 1; and for each length, 1 more than the n-grams of up to that length."""
+    widths: NDArray[np.uint8]
+    """For each length three numbers of bits: of a probability, a back-off weight, a first child. Values of 32
+    bits are float32, those of fewer are numbers of values in a table."""
+    words: NDArray[np.uint8]
+    """The trie's number of the last word of each n-gram of two words: they have many neighbours."""
+    records: NDArray[np.uint8]
+    """For each length, of each n-gram: from three words on, the number of the last; first child (less the
+    base of its block), log10 probability, log10 weight, but of the longest the probability alone. One more
+    closes a length: where its last children end."""
+    bases: NDArray[np.uint32]
+    """For each length but the greatest, the first child of every 16th n-gram."""
+    values: NDArray[np.float32]
+    """The tables of each length, of probabilities and then of weights, with all values that bits can name."""
 
     @property
     def order(self) -> int:
@@ -63,33 +70,128 @@ class NgramTrie:
         """The number of n-grams of 1, 2, ..., `order` words."""
         return tuple(np.diff(self.begins)[1:].tolist())
 
+    def reader(self) -> _core.TrieReader:
+        """Return what searches the arrays; DamagedModel, a ValueError, if they do not fit together."""
+        return _core.TrieReader(
+            self.numbers, self.begins, self.widths, self.words, self.records, self.bases, self.values
+        )
+
     def plain(self) -> PlainTrie:
         """Return the same n-grams as plain arrays."""
-        floats = self.nodes.view(np.float32)
+        reader, threads = self.reader(), Resources.current().threads
+        levels = [reader.plain_level(length, threads) for length in range(1, self.order + 1)]
+        words, log_probs, backoffs, first_child = zip(*levels, strict=True)
+        offsets = self.begins[2:].astype(np.uint32)
+        children = [one[:-1] + offset for one, offset in zip(first_child[:-1], offsets, strict=False)]
+        root, none = np.zeros(1, np.uint32), np.zeros(1, np.float32)
         return PlainTrie(
             self.numbers,
             self.begins,
-            self.words,
-            np.concatenate([floats[:-1, 0], self.leaves.view(np.float32)[:, 0]]),
-            np.ascontiguousarray(floats[:-1, 1]),
-            np.ascontiguousarray(self.nodes[:, 2]),
+            np.concatenate([root, *words]),
+            np.concatenate([none, *log_probs]),
+            np.concatenate([none, *backoffs]),
+            np.concatenate([root + np.uint32(1), *children, self.begins[-1:].astype(np.uint32)]),
         )
 
     @classmethod
     def from_plain(cls, plain: PlainTrie) -> NgramTrie:
         """Inverse of `plain`."""
-        n_inner = len(plain.backoffs)
-        nodes = np.zeros((n_inner + 1, 4), np.uint32)
-        nodes.view(np.float32)[:-1, 0] = plain.log_probs[:n_inner]
-        nodes.view(np.float32)[:-1, 1] = plain.backoffs
-        nodes[:, 2] = plain.first_child
-        leaves = np.zeros((len(plain.words) - n_inner, 2), np.uint32)
-        leaves.view(np.float32)[:, 0] = plain.log_probs[n_inner:]
-        threads = Resources.current().threads
-        _core.set_links(
-            plain.numbers, plain.begins, plain.words, nodes.reshape(-1), leaves.reshape(-1), threads
+        packer = _Packer(plain.numbers, plain.begins, Workspace())
+        inner = len(plain.backoffs)
+        for length in range(1, plain.order + 1):
+            begin, end = plain.begins[length : length + 2].tolist()
+            packer.pack(
+                plain.words[begin:end],
+                plain.log_probs[begin:end],
+                plain.backoffs[begin : min(end, inner)],
+                plain.first_child[begin : end + 1] if end <= inner else _NONE,
+            )
+        return packer.finish()
+
+
+class _Packer:
+    """Packs one length of n-grams after the other."""
+
+    def __init__(self, numbers: NDArray[np.uint32], begins: NDArray[np.int64], workspace: Workspace) -> None:
+        self.numbers, self.begins, self.workspace = numbers, begins, workspace
+        self.word_bits = _core.word_bits(len(numbers))
+        self.order = len(begins) - 2
+        self.widths: list[NDArray[np.uint8]] = []
+        self.parts: list[tuple[NDArray[Any], ...]] = []
+
+    def pack(
+        self,
+        words: NDArray[np.uint32],
+        log_probs: NDArray[np.float32],
+        backoffs: NDArray[np.float32],
+        first_child: NDArray[np.uint32],
+    ) -> None:
+        """Add the n-grams of the next length; children are numbered as in `PlainTrie`."""
+        length = len(self.parts) + 1
+        leaves = length == self.order
+        log_prob_table = _NO_VALUES
+        backoff_table = _NO_VALUES if leaves else _table(backoffs)
+        child_bits = 0 if leaves else _core.child_bits(first_child)
+        widths = np.array([_bits(log_prob_table), _bits(backoff_table), child_bits], np.uint8)
+        sizes = _core.packed_sizes(length, self.order, len(words), self.word_bits, widths)
+        words_out, records, bases = map(self.workspace.empty, sizes, (np.uint8, np.uint8, np.uint32))
+        for begin, end in self.workspace.chunks(max(len(words), 1)):
+            _core.pack_ngrams(
+                length,
+                self.order,
+                words,
+                log_probs,
+                backoffs,
+                first_child,
+                0 if leaves else int(self.begins[length + 1]),
+                self.word_bits,
+                widths,
+                log_prob_table,
+                backoff_table,
+                begin,
+                min(end, len(words)),
+                words_out,
+                records,
+                bases,
+                Resources.current().threads,
+            )
+        self.widths.append(widths)
+        self.parts.append((words_out, records, bases, log_prob_table, backoff_table))
+
+    def finish(self) -> NgramTrie:
+        """Return the trie."""
+        words, records, bases, *tables = zip(*self.parts, strict=True)
+        padding = np.zeros(_core.PACKED_PADDING, np.uint8)
+        values = [table for pair in zip(*tables, strict=True) for table in pair]
+        return NgramTrie(
+            self.numbers,
+            self.begins,
+            np.stack(self.widths),
+            self._joined([*words, padding]),
+            self._joined([*records, padding]),
+            self._joined(list(bases)),
+            np.concatenate(values),
         )
-        return cls(plain.numbers, plain.begins, plain.words, nodes, leaves)
+
+    def _joined(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        joined = self.workspace.empty(sum(map(len, arrays)), arrays[0].dtype)
+        begin = 0
+        for array in arrays:
+            joined[begin : begin + len(array)] = array
+            begin += len(array)
+        return joined
+
+
+def _table(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the different values, filled up to a power of two; none if there are too many to be worth it."""
+    found = _core.distinct_values(values, min(_MOST_VALUES, len(values) // 4))
+    if len(found) == 0:
+        return _NO_VALUES
+    return np.pad(found, (0, 2 ** (len(found) - 1).bit_length() - len(found)), mode="edge")
+
+
+def _bits(table: NDArray[np.float32]) -> int:
+    return (len(table) - 1).bit_length() if len(table) else _FLOAT_BITS
 
 
 def assemble(estimates: Estimates) -> NgramTrie:
@@ -104,51 +206,37 @@ def assemble(estimates: Estimates) -> NgramTrie:
             f"the model would have {begins[-1]:,} n-grams, more than {2**32 - 1:,}; "
             "drop rare ones (--min-count) or take shorter ones (--order)"
         )
-    n_nodes = int(begins[order])
-    words: NDArray[Any] = workspace.empty(int(begins[-1]), np.uint32)
-    nodes: NDArray[Any] = workspace.empty(4 * (n_nodes + 1), np.uint32)
-    leaves: NDArray[Any] = workspace.empty(2 * sizes[order], np.uint32)
-    nodes[4 * n_nodes :] = (0, 0, begins[-1], 0)
-    links: NDArray[Any] = np.zeros(1, np.uint32)
+    packer = _Packer(estimates.numbers, begins, workspace)
     ranks.append(_NONE)
-    for k, level in enumerate(levels):
-        if k > 0:
-            lower, lower_links = levels[k - 1], links
-            links = workspace.empty(len(level), np.uint32)
-            for begin, end in workspace.chunks(len(level)):
-                _core.link_level(
-                    level.suffixes,
-                    lower.first_child,
-                    lower_links,
-                    ranks[k - 1],
-                    ranks[k],
-                    int(begins[k - 1]),
-                    begin,
-                    end,
-                    links,
-                    Resources.current().threads,
-                )
-            lower.first_child = lower.words = lower.suffixes = _NONE
-            lower.log_probs = lower.backoffs = np.empty(0, np.float32)
-        first, last = int(begins[k]), int(begins[k + 1])
-        rows = leaves if k == order else nodes[4 * first : 4 * last]
+    for k, level in enumerate(levels[1:], 1):
+        size, inner = sizes[k], 0 if k == order else sizes[k]
+        words = workspace.empty(size, np.uint32)
+        log_probs = workspace.empty(size, np.float32)
+        backoffs = workspace.empty(inner, np.float32)
+        first_child = workspace.empty(inner + 1 if k < order else 0, np.uint32)
+        if k < order:
+            first_child[-1] = begins[k + 2]
         for begin, end in workspace.chunks(len(level)):
             _core.assemble_level(
                 level.words,
                 level.log_probs,
                 level.backoffs,
                 level.first_child,
-                links,
                 ranks[k],
                 ranks[k + 1],
-                last,
+                int(begins[k + 1]),
                 begin,
                 end,
-                words[first:last],
-                rows,
+                words,
+                log_probs,
+                backoffs,
+                first_child[:inner],
                 Resources.current().threads,
             )
-    return NgramTrie(estimates.numbers, begins, words, nodes.reshape(-1, 4), leaves.reshape(-1, 2))
+        level.first_child = level.words = level.suffixes = _NONE
+        level.log_probs = level.backoffs = _NO_VALUES
+        packer.pack(words, log_probs, backoffs, first_child)
+    return packer.finish()
 
 
 def _ranks(keep: NDArray[np.uint8], workspace: Workspace) -> NDArray[np.uint32]:

@@ -3,24 +3,39 @@
 from stategram.text.corpus import Corpus, ReadStats, contains_text
 from stategram.text.encoding import (
     Normalization,
+    Sentences,
     as_corpus,
     corpus_from_sentences,
     read_corpus,
     require_known_words,
+    words_of,
 )
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
-from stategram.text.vocabulary import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary, dense_ids
+from stategram.text.vocabulary import (
+    BEGIN,
+    END,
+    SPECIAL_WORDS,
+    SPLITS,
+    UNKNOWN,
+    Split,
+    Vocabulary,
+    dense_ids,
+    split_line,
+)
 
 __all__ = [
     "BEGIN",
     "END",
     "SPECIAL_WORDS",
+    "SPLITS",
     "UNKNOWN",
     "Corpus",
     "LineBlock",
     "Normalization",
     "ReadStats",
+    "Sentences",
+    "Split",
     "Vocabulary",
     "as_corpus",
     "check_utf8",
@@ -33,5 +48,7 @@ __all__ = [
     "read_corpus",
     "read_line_blocks",
     "require_known_words",
+    "split_line",
     "total_size",
+    "words_of",
 ]

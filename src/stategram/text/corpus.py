@@ -32,6 +32,10 @@ class ReadStats:
     """Invalid byte sequences that became U+FFFD."""
     n_dropped: int = 0
     """``<s>`` and ``</s>`` in the text, which are dropped."""
+    n_wide_spaces: int = 0
+    """No-break spaces and other characters outside ASCII that were taken for white space."""
+    first_wide_space: str | None = None
+    """Where the first of them is: file and line."""
 
 
 @dataclass(frozen=True, eq=False)

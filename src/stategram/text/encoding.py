@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from numbers import Integral
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,16 +19,22 @@ from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
-from stategram.text.vocabulary import END, SPECIAL_WORDS, Vocabulary
+from stategram.text.vocabulary import END, SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
+from stategram.wording import plural
+
+_log = logging.getLogger(__name__)
 
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)*")
 
 EncodingErrors = Literal["strict", "replace"]
 
+Sentences: TypeAlias = "Iterable[str | Iterable[str] | Iterable[int]]"
+"""Sentences in memory: strings, or lists of words, or lists of the integer ids of a tokenizer."""
+
 
 @dataclass(frozen=True)
 class Normalization:
-    """What is done with words before they are looked up; as in `read_corpus`, for words in memory.
+    """How lines are split, and what is done with words before they are looked up; as in `read_corpus`.
 
     Examples
     --------
@@ -37,16 +45,24 @@ class Normalization:
 
     lowercase: bool = False
     digits: str | None = None
+    split: Split = "unicode"
 
     def __post_init__(self) -> None:
         digits = self.digits
         if digits is not None and (digits.split() != [digits] or "\0" in digits or digits in SPECIAL_WORDS):
             raise UsageError(f"digits is {digits!r}; it must be one word, such as N")
+        if self.split not in SPLITS:
+            raise UsageError(f"split is {self.split!r}; it must be 'unicode' or 'ascii'")
 
     @classmethod
-    def from_recipe(cls, recipe: Mapping[str, Any]) -> Normalization:
-        """Return that of the text which a model was trained on."""
-        return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None)
+    def from_recipe(cls, recipe: Mapping[str, Any], vocabulary: Vocabulary) -> Normalization:
+        """Return that of the text which a model with this vocabulary was trained on."""
+        split = recipe.get("split") or vocabulary.split
+        return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None, split)
+
+    def words(self, line: str) -> list[str]:
+        """Return the normalized words of a line."""
+        return self.apply(split_line(line, self.split))
 
     def apply(self, words: Sequence[str]) -> list[str]:
         """Return normalized words; one that becomes a sentence marker is unknown."""
@@ -71,6 +87,7 @@ def read_corpus(
     min_count: int = 1,
     lowercase: bool = False,
     digits: str | None = None,
+    split: Split | None = None,
     encoding_errors: EncodingErrors = "strict",
     document_mark: str | None = None,
     progress: Progress | None = None,
@@ -93,6 +110,10 @@ def read_corpus(
         Lowercase every word, as `str.lower` does.
     digits
         The word that replaces every number, that is ``[+-]?[0-9]+([.,][0-9]+)*``.
+    split
+        Words are separated by white space: ``"unicode"`` is what `str.split` knows, no-break spaces and
+        U+0085 too; ``"ascii"`` is that of `bytes.split` alone. By default ``"unicode"``, unless the given
+        vocabulary has words that it would split.
     encoding_errors
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
@@ -125,35 +146,41 @@ def read_corpus(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    options = EncodingOptions(
-        vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits), encoding_errors
-    )
+    normalization = Normalization(lowercase, digits, split or (vocabulary.split if vocabulary else "unicode"))
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
     mark = compile_mark(document_mark)
     encoder = options.encoder()
     total = total_size(names)
     done = n_bytes = 0
+    wide_space = None
     for name in names:
         taken = 0
-        for size, taken in feed_file(encoder, name, mark):
+        for size, taken, first_wide_space in feed_file(encoder, name, mark, normalization.split):
             n_bytes += size
-            report_bytes(progress, done + taken, total)
+            wide_space = wide_space or first_wide_space
+            if size:
+                report_bytes(progress, done + taken, total)
         done += taken
-    corpus = options.corpus(encoder, tuple(names), n_bytes)
+    corpus = options.corpus(encoder, tuple(names), n_bytes, wide_space)
     if corpus.n_events == 0:
         raise no_words(names, n_bytes)
+    warn_of_wide_spaces(corpus.stats)
     return corpus
 
 
 def corpus_from_sentences(
-    sentences: Iterable[str | Iterable[str]],
+    sentences: Sentences,
     *,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
     min_count: int = 1,
     lowercase: bool = False,
     digits: str | None = None,
+    split: Split | None = None,
 ) -> Corpus:
     """Return a corpus of sentences in memory: strings, which are split at white space, or lists of words.
+
+    A word may be an integer, as the ids of a tokenizer are: it stands for the word of its decimal digits.
 
     The other parameters, and how words are encoded, are as in `read_corpus`. Sentences without words are left
     out; one that is empty, or only white space, marks the start of a new document.
@@ -162,24 +189,42 @@ def corpus_from_sentences(
     --------
     >>> corpus_from_sentences(["the cat sat", ["the", "dog"]])
     Corpus(7 events, 2 sentences, Vocabulary(7 words))
+    >>> corpus_from_sentences([[101, 7, 7], [7]]).vocabulary.words
+    ('<unk>', '<s>', '</s>', '7', '101')
 
     """
     if isinstance(sentences, str | bytes):
         raise UsageError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
         raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, Normalization(lowercase, digits))
+    normalization = Normalization(lowercase, digits, split or (vocabulary.split if vocabulary else "unicode"))
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences):
+    for block in _sentence_blocks(sentences, normalization.split):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
             raise BadDataError(f"sentence {bad[0]}: a NUL character; remove it")
-    return options.corpus(encoder, (), n_bytes)
+    wide_space = f"sentence {encoder.wide_space_line}" if encoder.wide_spaces else None
+    corpus = options.corpus(encoder, (), n_bytes, wide_space)
+    if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
+        warn_of_wide_spaces(corpus.stats)
+    return corpus
 
 
-def as_corpus(vocabulary: Vocabulary, text: Corpus | Iterable[str | Iterable[str]]) -> Corpus:
+def warn_of_wide_spaces(stats: ReadStats) -> None:
+    """Log a warning if white space outside ASCII, which may belong to words, has split a text."""
+    if stats.n_wide_spaces:
+        _log.warning(
+            "%s: %s outside ASCII, such as a no-break space; it separates words, unless they are split at "
+            "ASCII white space only (--split ascii, split='ascii' in Python)",
+            stats.first_wide_space,
+            plural(stats.n_wide_spaces, "white space character"),
+        )
+
+
+def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     """Return a corpus, or sentences, in a vocabulary; refuse a text that has no word of it."""
     if not isinstance(text, Corpus):
         text = corpus_from_sentences(text, vocabulary=vocabulary)
@@ -199,8 +244,8 @@ def require_known_words(corpus: Corpus) -> None:
         )
 
 
-def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes]:
-    lines = (_line(number, sentence) for number, sentence in enumerate(sentences, 1))
+def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+    lines = (_line(number, sentence, split) for number, sentence in enumerate(sentences, 1))
     while block := "".join(islice(lines, 10_000)):
         try:
             yield block.encode()
@@ -210,20 +255,39 @@ def _sentence_blocks(sentences: Iterable[str | Iterable[str]]) -> Iterator[bytes
             ) from error
 
 
-def _line(number: int, sentence: str | Iterable[str]) -> str:
+def _line(number: int, sentence: str | Iterable[str] | Iterable[int], split: Split) -> str:
     if isinstance(sentence, str):
         return sentence.replace("\n", " ") + "\n"
-    words = list(sentence) if isinstance(sentence, Iterable) else None
-    if words is None or not all(isinstance(word, str) for word in words):
-        raise UsageError(f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words")
-    line = " ".join(words)
-    if line.split() != words:
-        word = next(word for word in words if word.split() != [word])
+    words = words_of(sentence)
+    if words is None:
         raise UsageError(
-            f"sentence {number}: the word {word!r} is empty or holds white space; "
-            "give the sentence as one string to have it split"
+            f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
+        )
+    line = " ".join(words)
+    if split_line(line, split) != words:
+        word = next(word for word in words if split_line(word, split) != [word])
+        fitting = split_line(word, "ascii") == [word]
+        raise UsageError(
+            f"sentence {number}: the word {word!r} is empty or holds white space; give the sentence as one "
+            "string to have it split" + (", or split='ascii' to keep the word" if fitting else "")
         )
     return line + "\n"
+
+
+def words_of(sentence: object) -> list[str] | None:
+    """Return the words of a list of words or of integers, or an array of these; None if it is none.
+
+    >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
+    (['the', 'cat'], ['101', '7'])
+    """
+    if isinstance(sentence, bytes) or not isinstance(sentence, Iterable):
+        return None
+    words = sentence.tolist() if hasattr(sentence, "tolist") else list(sentence)
+    if all(isinstance(word, str) for word in words):
+        return words
+    if all(isinstance(word, Integral) and not isinstance(word, bool) for word in words):
+        return list(map(str, words))
+    return None
 
 
 @dataclass(frozen=True)
@@ -249,11 +313,16 @@ class EncodingOptions:
     def encoder(self) -> TextEncoder:
         """Return an encoder, to which the bytes are fed."""
         return TextEncoder(
-            self.normalization.lowercase, self.encoding_errors == "replace", Resources.current().threads
+            self.normalization.lowercase,
+            self.encoding_errors == "replace",
+            Resources.current().threads,
+            self.normalization.split == "ascii",
         )
 
-    def corpus(self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int) -> Corpus:
-        """Return the corpus of all that was fed to an encoder."""
+    def corpus(
+        self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int, wide_space: str | None
+    ) -> Corpus:
+        """Return the corpus of all that was fed to an encoder; `wide_space` is where the first one is."""
         # Python has the tables for lower case outside ASCII: all distinct words at once. A line end is not a
         # letter, so each word is lowercased as if it stood alone.
         lowered = encoder.wide_words().decode().lower().encode() if self.normalization.lowercase else b""
@@ -265,7 +334,7 @@ class EncodingOptions:
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts, document_starts = encoder.encode()
-        stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped)
+        stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped, encoder.wide_spaces, wide_space)
         return Corpus(ids, sentence_starts, vocabulary, stats, document_starts)
 
 

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
 from stategram.text.reading import BLOCK_SIZE, display_name, read_blocks
+from stategram.text.vocabulary import Split
 
 # The encoder drops one at the beginning of what it is fed, and only there: in front of text that begins
 # elsewhere, or in memory, it keeps a U+FEFF there from being taken for another.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
 
 @dataclass(frozen=True)
@@ -56,31 +59,49 @@ def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
 
 
 def feed_file(
-    encoder: TextEncoder, name: str, document_mark: re.Pattern[str] | None
-) -> Iterator[tuple[int, int]]:
-    """Feed a file to an encoder; yield the size of each block and the bytes taken so far."""
+    encoder: TextEncoder, name: str, document_mark: re.Pattern[str] | None, split: Split
+) -> Iterator[tuple[int, int, str | None]]:
+    """Feed a file to an encoder, block by block.
+
+    Yield the size of each block, the bytes taken so far, and where the first white space outside ASCII is, if
+    it is the first that the encoder was fed; that may be known only after the last block, with a size of 0.
+    """
     if document_mark is not None:
         for lines in read_lines(name):
-            feed_lines(encoder, lines, document_mark)
-            yield len(lines.data), lines.taken
+            yield len(lines.data), lines.taken, feed_lines(encoder, lines, document_mark, split)
         return
+    before, taken = encoder.wide_spaces, 0
     for block, taken in read_blocks(name):
         _refuse_bad(encoder.feed(block), name)
-        yield len(block), taken
+        yield len(block), taken, None
     _refuse_bad(encoder.end_file(), name)
+    is_first = before == 0 and encoder.wide_spaces > 0
+    yield 0, taken, f"{display_name(name)}:{encoder.wide_space_line}" if is_first else None
 
 
-def feed_lines(encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None) -> None:
-    """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes."""
+def feed_lines(
+    encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None, split: Split
+) -> str | None:
+    """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes.
+
+    Return where the first white space outside ASCII is, if none was fed before.
+    """
+    before = encoder.wide_spaces
     data = lines.data.removeprefix(BYTE_ORDER_MARK) if lines.offset == 0 else lines.data
     if document_mark is not None:
-        data = _blank_line_at_marks(data, document_mark)
+        data = _blank_line_at_marks(data, document_mark, split)
     if data and (encoder.feed(BYTE_ORDER_MARK + data) or encoder.end_file()):
         # Found again in the lines as they are in the file.
         checker = TextEncoder(lowercase=False, replace_errors=False, threads=1)
         bad = checker.feed(lines.data) or checker.end_file()
         assert bad is not None
         _refuse_bad((bad[0] + lines.line - 1, bad[1] + lines.offset, bad[2]), lines.name)
+    if before or not encoder.wide_spaces:
+        return None
+    text = lines.data.decode(errors="replace")
+    found = _WIDE_SPACE.search(text)
+    assert found is not None
+    return f"{display_name(lines.name)}:{lines.line + text.count(chr(10), 0, found.start())}"
 
 
 def compile_mark(document_mark: str | None) -> re.Pattern[str] | None:
@@ -96,7 +117,7 @@ def compile_mark(document_mark: str | None) -> re.Pattern[str] | None:
         ) from error
 
 
-def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str]) -> bytes:
+def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str], split: Split) -> bytes:
     """Return whole lines in which a line is blank where a document starts, and nowhere else."""
     # Bad bytes never swallow a line end: both have the same lines.
     texts = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
@@ -108,7 +129,7 @@ def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str]) -> bytes:
     for text, line in zip(texts, lines, strict=True):
         if document_mark.search(text):
             marked.append(b"\n")
-        if text and not text.isspace():
+        if text.strip() if split == "unicode" else line.strip():
             marked += (line, b"\n")
     return b"".join(marked)
 

@@ -10,11 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.progress import Progress, report_bytes
-from stategram.text.corpus import Corpus
-from stategram.text.encoding import EncodingErrors, EncodingOptions, Normalization, no_words
+from stategram.text.corpus import Corpus, ReadStats
+from stategram.text.encoding import (
+    EncodingErrors,
+    EncodingOptions,
+    Normalization,
+    no_words,
+    warn_of_wide_spaces,
+)
 from stategram.text.feeding import Lines, compile_mark, feed_lines, read_lines
 from stategram.text.reading import display_name, total_size
-from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
+from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
 _MARKERS = frozenset(SPECIAL_WORDS[1:])
 
@@ -45,32 +51,39 @@ def read_line_blocks(
     A block has about `block_size` bytes. A blank line at its end starts a document in the next block; at the
     end of the text it starts none. `BadDataError` is raised after the last block if none has words.
     """
-    options = EncodingOptions(encoding_errors=encoding_errors)
+    # Words are normalized once they are spelled as in the text.
+    options = EncodingOptions(
+        normalization=Normalization(split=normalization.split), encoding_errors=encoding_errors
+    )
     total = total_size([name])
     mark = compile_mark(document_mark)
-    n_bytes = 0
+    n_bytes = n_wide_spaces = 0
+    wide_space = None
     has_words = after_mark = False
     for lines in read_lines(name, block_size):
         block = _encode(lines, options, normalization, mark)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)
+        n_wide_spaces += corpus.stats.n_wide_spaces
+        wide_space = wide_space or corpus.stats.first_wide_space
         if corpus.n_events:
             has_words = True
             yield replace(block, corpus=corpus)
         report_bytes(progress, lines.taken, total)
     if not has_words:
         raise no_words([name], n_bytes)
+    warn_of_wide_spaces(ReadStats(n_wide_spaces=n_wide_spaces, first_wide_space=wide_space))
 
 
 def _encode(
     lines: Lines, options: EncodingOptions, normalization: Normalization, mark: re.Pattern[str] | None
 ) -> LineBlock:
     encoder = options.encoder()
-    feed_lines(encoder, lines, mark)
-    corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data))
+    wide_space = feed_lines(encoder, lines, mark, normalization.split)
+    corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
     words = normalization.apply(corpus.vocabulary.words)
     normalized = Vocabulary.from_encoded([word.encode() for word in words])
-    numbers = _sentence_lines(lines.data, corpus.n_sentences, lines.line, lines.offset == 0)
+    numbers = _sentence_lines(lines, corpus.n_sentences, normalization.split)
     return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, numbers)
 
 
@@ -83,19 +96,20 @@ def _continue_documents(corpus: Corpus, after_mark: bool) -> tuple[Corpus, bool]
     return replace(corpus, document_starts=starts[: len(starts) - at_end]), at_end
 
 
-def _sentence_lines(data: bytes, n_sentences: int, line: int, is_first: bool) -> NDArray[np.int64]:
+def _sentence_lines(block: Lines, n_sentences: int, split: Split) -> NDArray[np.int64]:
     """Return the numbers of the lines that are sentences, that is, have words."""
+    data, line = block.data, block.line
     if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
         return np.arange(line, line + n_sentences, dtype=np.int64)
     lines = data.split(b"\n")
     found = [number for number, text in enumerate(lines, line) if text.strip()]
     if len(found) != n_sentences:
         # White space of other scripts, sentence markers, a byte order mark.
-        if is_first:
+        if block.offset == 0:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
         found = [
             number
             for number, text in enumerate(lines, line)
-            if not _MARKERS.issuperset(text.decode(errors="replace").split())
+            if not _MARKERS.issuperset(split_line(text.decode(errors="replace"), split))
         ]
     return np.array(found, np.int64)

@@ -8,11 +8,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.storage import atomic_write
 from stategram.text.reading import check_utf8, read_all
 
@@ -22,6 +23,13 @@ UNKNOWN, BEGIN, END = range(3)
 # White space of ASCII, by the byte.
 _IS_BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _MAX_DIGITS = 19
+
+Split = Literal["unicode", "ascii"]
+"""At which white space lines are split: all that `str.split` knows, no-break spaces too, or that of ASCII."""
+SPLITS: tuple[Split, ...] = get_args(Split)
+
+# As in `bytes.split`.
+_ASCII_SPACE = re.compile(r"[ \t\n\r\v\f]+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +107,18 @@ class Vocabulary:
         return cls(letters, offsets, np.zeros(len(offsets) - 1, np.uint64))
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> Vocabulary:
+    def from_file(cls, path: str | os.PathLike[str], *, split: Split = "unicode") -> Vocabulary:
         """Read a vocabulary file, one word per line, in its order; further columns are ignored.
 
-        Special words in the file are skipped. `#` is a word like any other.
+        Special words in the file are skipped. `#` is a word like any other. `split` says which white space
+        ends a word.
         """
         words: dict[bytes, int] = {}
         specials = {word.encode() for word in SPECIAL_WORDS}
         data = read_all(os.fspath(path))
         check_utf8(os.fspath(path), data)
         for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
-            columns = line.split(maxsplit=1)
+            columns = split_line(line, split)
             if "\0" in line:
                 raise BadDataError(f"{path}:{number}: a NUL byte; convert the file to UTF-8 text")
             if not columns or (word := columns[0].encode()) in specials:
@@ -243,6 +252,12 @@ class Vocabulary:
         return tuple(letters[a:b].decode() for a, b in pairwise(offsets))
 
     @cached_property
+    def split(self) -> Split:
+        """How text in these words is split: ``ascii`` if some of them hold other white space."""
+        letters = self.letters.tobytes().decode()
+        return "unicode" if letters.split(maxsplit=1) == [letters] else "ascii"
+
+    @cached_property
     def _ids(self) -> dict[str, int]:
         return {word: id for id, word in enumerate(self.words)}
 
@@ -273,8 +288,19 @@ def dense_ids(names: Iterable[Hashable]) -> dict[Hashable, int]:
     return {name: i for i, name in enumerate(dict.fromkeys(names))}
 
 
+def split_line(line: str, split: Split) -> list[str]:
+    r"""Return the words of a line.
+
+    >>> split_line("5\xa0% more", "unicode"), split_line("5\xa0% more", "ascii")
+    (['5', '%', 'more'], ['5\xa0%', 'more'])
+    """
+    if split not in SPLITS:
+        raise UsageError(f"split is {split!r}; it must be 'unicode' or 'ascii'")
+    return line.split() if split == "unicode" else [word for word in _ASCII_SPACE.split(line) if word]
+
+
 def _check_word(word: str) -> None:
-    if word.split() != [word]:
+    if split_line(word, "ascii") != [word]:
         raise BadDataError(f"{word!r} is not a word: it is empty or contains white space")
     if re.search(r"[\0\ud800-\udfff]", word):
         raise BadDataError(f"{word!r} is not a word: it contains NUL or a surrogate")

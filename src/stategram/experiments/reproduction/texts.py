@@ -16,6 +16,7 @@ from stategram.progress import Progress
 from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
+    Split,
     Vocabulary,
     contains_text,
     corpus_from_sentences,
@@ -84,6 +85,7 @@ def read_texts(
     vocabulary_size: int | None = None,
     lowercase: bool = False,
     digits: str | None = None,
+    split: Split | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
     document_mark: str | None = None,
     progress: Progress | None = None,
@@ -107,6 +109,7 @@ def read_texts(
             vocabulary_size=size,
             lowercase=lowercase,
             digits=digits,
+            split=split,
             encoding_errors=encoding_errors,
             document_mark=document_mark,
             progress=progress if use == "train" else None,

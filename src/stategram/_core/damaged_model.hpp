@@ -1,0 +1,17 @@
+// What is said of arrays that are no model, or that were a model once.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace stategram {
+
+struct DamagedModel : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
+[[noreturn]] inline void throw_damaged(const char* what) {
+    throw DamagedModel(std::string("the model is damaged: ") + what);
+}
+
+}  // namespace stategram

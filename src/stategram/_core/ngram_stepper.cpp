@@ -1,0 +1,161 @@
+// Back-off models word by word. A state has the n-grams of the last 1, 2, ... words; those that it does not
+// know are no_node.
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "checks.hpp"
+#include "ngram_scoring.hpp"
+#include "packed_layout.hpp"
+#include "stepper.hpp"
+
+namespace stategram {
+namespace {
+
+using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+
+constexpr std::size_t words_a_piece = 10;
+
+struct Piece {
+    std::size_t begin, end;
+};
+
+class NgramStepper final : public Stepper {
+ public:
+    NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
+                 In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values)
+        : numbers_(std::move(numbers)),
+          begins_(std::move(begins)),
+          widths_(std::move(widths)),
+          words_(std::move(words)),
+          records_(std::move(records)),
+          bases_(std::move(bases)),
+          values_(std::move(values)),
+          trie_(
+              packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
+                             widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
+                             bases_.data(), bases_.size(), values_.data(), values_.size()}),
+              word_bits(std::max<std::size_t>(numbers_.size(), 1))) {
+        require(numbers_.size() > end_id, "the vocabulary has no special words");
+        trie_.advance({}, number(begin_id), begin_state_);
+    }
+
+    std::size_t n_words() const override { return trie_.vocabulary(); }
+    std::size_t state_size() const override { return sizeof(std::uint32_t) * most_known(); }
+
+    void start(bool sentence_start, std::byte* state) const override {
+        put(sentence_start ? begin_state_ : NgramState{}, state);
+    }
+
+    Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const override {
+        NgramState next;
+        const NgramStep step = trie_.advance(get(state), number(id), next);
+        put(next, after);
+        // A decoder has work to do before it asks for the next word: by then what is read first is near.
+        for (int k = 1; k < next.length; ++k)
+            PackedTrie::prefetch_record(trie_.level(k), next.nodes[static_cast<std::size_t>(k - 1)]);
+        return {step.log10_prob, step.order};
+    }
+
+    // A sentence is cut into pieces, which are scored all at once: the state before a word depends on no more
+    // than the order - 1 words before it, with which each piece begins.
+    void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
+                     Step* steps) const override {
+        const auto lead = static_cast<std::size_t>(trie_.order() - 1);
+        if (n < 2 * words_a_piece || lead > words_a_piece)
+            return Stepper::score_words(sentence_start, ids, n, steps);
+        std::vector<std::uint32_t> text;
+        std::vector<std::int64_t> starts;
+        std::vector<Piece> pieces;
+        text.reserve(n + n / words_a_piece * lead);
+        std::size_t known_from = 0;  // no words before this one are known
+        for (std::size_t begin = 0; begin < n; begin = pieces.back().end) {
+            const std::uint32_t* last = ids + std::min(begin + words_a_piece, n);
+            const std::uint32_t* stop = std::find(ids + begin, last, end_id);
+            const auto end = static_cast<std::size_t>((stop == last ? last : stop + 1) - ids);
+            const std::size_t from = begin - std::min(begin - known_from, lead);
+            starts.push_back(static_cast<std::int64_t>(text.size()));
+            text.insert(text.end(), ids + from, ids + end);
+            pieces.push_back({begin, end});
+            if (stop != last) known_from = end;
+        }
+        starts.push_back(static_cast<std::int64_t>(text.size()));
+        std::vector<double> log10_probs(text.size());
+        std::vector<std::uint8_t> orders(text.size());
+        ThreadPool pool(1);
+        score_text(trie_,
+                   {text.data(),
+                    text.size(),
+                    starts.data(),
+                    pieces.size(),
+                    numbers_.data(),
+                    numbers_.size(),
+                    {},
+                    sentence_start ? begin_state_ : NgramState{}},
+                   {log10_probs.data(), orders.data(), nullptr, nullptr}, pool);
+        for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
+            const auto [begin, end] = pieces[piece];
+            const std::size_t from = static_cast<std::size_t>(starts[piece + 1]) - (end - begin);
+            for (std::size_t i = begin; i < end; ++i)
+                steps[i] = {log10_probs[from + i - begin], orders[from + i - begin]};
+        }
+    }
+
+    Feature feature(const std::string& name) const override {
+        if (name == "length")
+            return [this](const std::byte* state) { return static_cast<float>(get(state).length); };
+        if (name == "backoff")
+            return [this](const std::byte* bytes) {
+                const NgramState state = get(bytes);
+                if (state.length == 0) return 0.0f;
+                return PackedTrie::backoff(trie_.level(state.length),
+                                           state.nodes[state.length - std::size_t{1}]);
+            };
+        return {};
+    }
+
+ private:
+    std::size_t most_known() const { return static_cast<std::size_t>(trie_.order() - 1); }
+    std::uint32_t number(std::uint32_t id) const { return numbers_.data()[id]; }
+
+    NgramState get(const std::byte* bytes) const {
+        NgramState state;
+        std::memcpy(state.nodes.data(), bytes, state_size());
+        for (std::size_t k = 0; k < most_known(); ++k) {
+            if (state.nodes[k] == no_node) continue;
+            require(state.nodes[k] < trie_.level(static_cast<int>(k + 1)).size,
+                    "the state is none of this model");
+            state.length = static_cast<std::uint8_t>(k + 1);
+        }
+        return state;
+    }
+    void put(NgramState state, std::byte* bytes) const {
+        std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
+        std::memcpy(bytes, state.nodes.data(), state_size());
+    }
+
+    In<std::uint32_t> numbers_;
+    In<std::int64_t> begins_;
+    Widths widths_;
+    In<std::uint8_t> words_, records_;
+    In<std::uint32_t> bases_;
+    In<float> values_;
+    PackedTrie trie_;
+    NgramState begin_state_;
+};
+
+}  // namespace
+
+void register_ngram_stepper(nb::module_& m) {
+    nb::class_<NgramStepper, Stepper>(m, "NgramStepper",
+                                      "A back-off model; the arrays are those of its trie.")
+        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
+                      In<std::uint32_t>, In<float>>(),
+             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
+             nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
+             nb::arg("values").noconvert());
+}
+
+}  // namespace stategram
