@@ -122,8 +122,8 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
     ) -> Model:
         """Return the model of this part in at most `max_size` bytes, as good as can be had."""
         raise UsageError(
-            f"{max_size:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; allow "
-            "more, or change the recipe"
+            f"{max_size:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; "
+            "allow more, or change the recipe"
         )
 
     def to_json(self) -> dict[str, Any]:
