@@ -367,7 +367,8 @@ def test_a_folder_that_does_not_fit_together(folder: Path, change: Change) -> No
         load_model(folder)
     # What is not compared with checksums is found when it is used.
     with pytest.raises(ValueError, match=r"\w"):
-        load_model(folder, verify=False).score("c0w0 c1w1")
+        for history in HISTORIES:
+            load_model(folder, verify=False).with_history(history).score("c0w0 c1w1")
 
 
 def test_inconsistent_models_are_found() -> None:

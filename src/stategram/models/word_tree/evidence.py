@@ -129,7 +129,7 @@ class Evidence:
         """The kernel over all counts."""
         try:
             return self.make_kernel()
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise BadDataError(f"a damaged word tree model ({error}); write it again") from error
 
     def make_kernel(self) -> _core.TreeModelKernel:

@@ -413,9 +413,11 @@ class WordTreeModel(Model):
             arrays = folder.arrays(f"weights-{history}")
             weights[history] = [arrays[f"tree-{number}"] for number in range(len(evidence.trees))]
             tree_weights[history] = arrays["trees"]
+            if any(one.ndim != 1 or one.dtype != np.float32 for one in weights[history]):
+                raise ValueError("its weights are not numbers")
             if folder.is_verified:
                 n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
-                if any(one.shape != (n_weights,) or one.dtype != np.float32 for one in weights[history]):
+                if any(len(one) != n_weights for one in weights[history]):
                     raise ValueError("its weights do not fit its inputs")
             of_trees = tree_weights[history]
             if of_trees.shape != (len(evidence.trees),) or of_trees.dtype != np.float64:
