@@ -41,6 +41,39 @@ def context_hashes(
     return hashes
 
 
+def count_levels(
+    events: Sequence[naive.Event],
+    streams: Sequence[int],
+    *,
+    single_levels: int = 8,
+    min_count: int = 2,
+    has_longer: bool = True,
+    threads: int = 1,
+) -> list[tuple[int, tuple[Any, ...]]]:
+    """Count the levels of a chain: for each how long tails are, and what the kernel returns.
+
+    From level `single_levels` + 1 on, contexts of fewer than `min_count` events are left out.
+    """
+    single_levels = min(single_levels, len(streams))
+    words = ids([event.word for event in events])
+    checks = np.zeros((len(events), max(single_levels - 1, 0)), np.uint16)
+    for number in range(1, single_levels):
+        hashes = context_hashes(events, streams[: number + 1], threads)
+        checks[:, number - 1] = _core.tail_checks(hashes, threads)
+    found = []
+    hashes = np.full(len(events), _core.EMPTY_CONTEXT, np.uint64)
+    for level in range(1, len(streams) + 1):
+        _core.extend_context_hashes(hashes, stream_of(events, streams[level - 1]), threads)
+        after = stream_of(events, streams[level]) if has_longer and level < len(streams) else None
+        n_tail = max(0, single_levels - level)
+        counted = _core.count_chain_level(
+            hashes, words, after, checks.reshape(-1), level - 1 if n_tail else 0, n_tail,
+            1 if level <= single_levels else min_count, threads,
+        )  # fmt: skip
+        found.append((n_tail, counted))
+    return found
+
+
 def words_before(words: Sequence[int], is_rare: Sequence[int] = ()) -> list[naive.Event]:
     """Events of a text of sentences with five values: the last three words, a class, the last rare word.
 
@@ -109,22 +142,31 @@ class Problem:
 
     def levels(self, threads: int = 1) -> Levels:
         found: Levels = []
-        words = ids([event.word for event in self.events])
         for chain in self.chains:
-            for level in range(1, len(chain.streams) + 1):
-                hashes = context_hashes(self.events, chain.streams[:level], threads)
-                is_last = level == len(chain.streams)
-                after = None if is_last else stream_of(self.events, chain.streams[level])
-                directory, entries, begins, long_words, counts, contexts, _, _, (once, twice) = (
-                    _core.count_chain_level(hashes, words, after, self.min_count if level > 1 else 1, threads)
+            counted = count_levels(
+                self.events,
+                chain.streams,
+                single_levels=8 if self.min_count == 1 else 1,
+                min_count=self.min_count,
+                has_longer=chain.uses_continuation,
+                threads=threads,
+            )
+            in_tails = np.zeros(len(counted) + 1, int)
+            for level, (n_tail, level_counts) in enumerate(counted, 1):
+                directory, entries, begins, long_words, counts, contexts, _, _, seen_in, of_tails = (
+                    level_counts
                 )
+                in_tails[level + 1 : level + 1 + n_tail] += np.array(of_tails, int)
+                once, twice = seen_in[0] + int(in_tails[level]), seen_in[1]
+                has_longer = chain.uses_continuation and level < len(counted)
                 divided = [
                     _core.divide_long_lists(
-                        begins, long_words, counts, contexts, *tree_of(paths), is_last, threads
+                        begins, long_words, counts, contexts, *tree_of(paths), has_longer, threads
                     )
                     for paths in self.trees
                 ]
-                found.append((directory, entries, divided, once / max(once + 2 * twice, 1), []))
+                discount = once / max(once + 2 * twice, 1)
+                found.append((directory, entries, divided, n_tail, discount, []))
         return found
 
     def arguments(self, threads: int = 1) -> dict[str, Any]:

@@ -50,7 +50,7 @@ def good_kernel() -> _core.TreeModelKernel:
 
 
 def with_level(place: int, value: object, number: int = 0) -> Callable[[Arguments], None]:
-    """Change one of: directory, entries, long lists of the trees, discount, discounts at nodes."""
+    """Change one of: directory, entries, long lists of the trees, tails, discount, discounts at nodes."""
 
     def change(of: Arguments) -> None:
         level = list(of["levels"][number])
@@ -61,7 +61,7 @@ def with_level(place: int, value: object, number: int = 0) -> Callable[[Argument
 
 
 def with_lists(place: int, value: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[Arguments], None]:
-    """Change the beginnings, records or bytes of the long lists of the last tree."""
+    """Change the beginnings or the bytes of the long lists of the last tree."""
 
     def change(lists: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
         last = list(lists[-1])
@@ -95,13 +95,14 @@ TREE = "codes of the words are not those of a"
         (with_level(0, lambda of: of[:-1].copy()), SIZE),
         (with_level(2, []), "each tree needs its long lists"),
         (with_level(2, lambda of: of[:1]), "each tree needs its long lists"),
-        (with_level(4, [[0.5, 0.5]]), "each tree needs its discounts"),
-        (with_level(4, [[0.5, 0.5]] * 2), "three discounts"),
+        (with_level(3, 2), "longer than its chain"),
+        (with_level(5, [[0.5, 0.5]]), "each tree needs its discounts"),
+        (with_level(5, [[0.5, 0.5]] * 2), "three discounts"),
         (with_lists(0, lambda of: of[:-1].copy()), "different long lists"),
         (with_lists(0, lambda of: changed(of, 0, 1)), FOLLOW),
         (with_lists(0, lambda of: changed(of, 1, 2**62)), FOLLOW),
         (with_lists(0, lambda of: changed(of, -1, 3)), FOLLOW),
-        (with_lists(1, lambda of: of[:-1].copy()), "different long lists"),
+        (with_lists(1, lambda of: of[:23].copy()), "different long lists"),
         (with_lists(1, lambda of: of[:-5].copy()), FOLLOW),
         (with_argument("trees", []), "each word needs its counts"),
         (with_argument("contexts", ids([1])), "each word needs its counts"),
@@ -135,9 +136,9 @@ def test_what_does_not_fit_together(change: Callable[[Arguments], None], message
         (with_level(1, lambda of: of | 128), "reaches beyond|is cut off|too large|too long|is missing"),
         (with_level(1, lambda of: changed(of, 3, 254)), "reaches beyond|is cut off|not a word|too long"),
         (with_level(1, lambda of: of[:-8].copy(), 1), "reaches beyond"),
-        (with_lists(2, lambda of: of[:1].copy()), "part of a long list is missing"),
-        (with_lists(2, lambda of: of | 128), "cut off|too large"),
-        (with_lists(2, lambda of: np.full_like(of, 126)), "not a word"),
+        (with_lists(1, lambda of: of | 1), "no sums"),
+        (with_lists(1, lambda of: np.full_like(of, 255)), "no sums"),
+        (with_lists(1, lambda of: np.full_like(of, 126)), "part of a long list is missing|cut off"),
     ],
 )
 def test_damaged_lists_are_found(change: Callable[[Arguments], None], message: str) -> None:
@@ -149,25 +150,41 @@ def test_damaged_lists_are_found(change: Callable[[Arguments], None], message: s
             _core.TreeModelKernel(**of).check(threads)
 
 
-def test_a_long_list_without_words() -> None:
+def lists_of(*records: int) -> Callable[[Arguments], None]:
+    """Let the last tree have one long list: its sums, and then these bytes."""
+
+    def change(lists: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        data = [0, 0, 0, 9, 9, 9, *records]
+        n_lists = len(lists[-1][0]) - 1
+        begins = np.arange(n_lists + 1) * len(data)
+        return [*lists[:-1], (begins, np.array(data * n_lists + [0] * 24, np.uint8))]
+
+    return with_level(2, change)
+
+
+NODE = (0, 5, 4, 3, 3, 3)  # node 5, whose left side has 4 bytes
+
+
+@pytest.mark.parametrize(
+    ("records", "message"),
+    [
+        ((1,), "has no words"),
+        ((*NODE, 7, 2, 2, 2, 5, 2, 2), None),
+        ((*NODE, 7, 2, 0, 2, 5, 2, 2), "not in order"),
+        ((*NODE, 5, 2, 2, 2, 5, 2, 2), "not in order"),
+        ((0, 5, 0, 3, 3, 3, 7, 2, 2, 2, 5, 2, 2), "not in order"),
+        ((*NODE, 7, 2, 2, 2, 0, 200, 2, 3, 3, 3, 3, 2, 3, 2), "missing"),
+    ],
+)
+def test_long_lists_that_are_not_in_order(records: tuple[int, ...], message: str | None) -> None:
     of = arguments()
-    with_lists(1, lambda records: np.where(records == LARGEST, np.uint32(5), records))(of)
-    with pytest.raises(ValueError, match="a long list has no words"):
-        _core.TreeModelKernel(**of).node_discounts(1 << 20, 1)
-
-
-def test_a_list_that_is_not_in_the_order_of_the_tree() -> None:
-    def turned(records: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        """Exchange the first and the last short list of a long one."""
-        table = records.reshape(-1, 5).copy()
-        first, *_, last = np.flatnonzero(table[:, 0] == LARGEST)[:4]
-        table[[first, last]] = table[[last, first]]
-        return table.reshape(-1)
-
-    of = arguments()
-    with_lists(1, turned)(of)
-    with pytest.raises(ValueError, match="not in order"):
-        _core.TreeModelKernel(**of).node_discounts(1 << 20, 1)
+    lists_of(*records)(of)
+    kernel = _core.TreeModelKernel(**of)
+    if message is None:
+        kernel.node_discounts(1 << 20, 1)
+        return
+    with pytest.raises(ValueError, match=message):
+        kernel.node_discounts(1 << 20, 1)
 
 
 @pytest.mark.parametrize("decay", [0.0, 1.0, -0.5, float("nan")])
@@ -314,7 +331,7 @@ def test_no_integers_lead_out_of_bounds(data: st.DataObject) -> None:
             array[place % len(array)] = np.int64(data.draw(nasty)).astype(array.dtype)
         arrays[name] = array
     level[0], level[1] = arrays["directory"], arrays["entries"]
-    level[2] = [*level[2][:-1], tuple(arrays[f"lists {i}"] for i in range(3))]
+    level[2] = [*level[2][:-1], tuple(arrays[f"lists {i}"] for i in range(2))]
     of["levels"][number] = tuple(level)
     with contextlib.suppress(ValueError):
         kernel = _core.TreeModelKernel(**of)
@@ -337,7 +354,7 @@ LISTS: Arguments = {
     "contexts": ids([1, 1, 2, 1, 1]),
     "codes": tree_of(["000", "", "1", "001", "01"])[0],
     "lengths": tree_of(["000", "", "1", "001", "01"])[1],
-    "is_last": False,
+    "has_longer": True,
     "threads": 2,
 }
 REPEATED = "not the only one of its word"
@@ -378,10 +395,16 @@ def test_codes_that_fill_the_space_but_are_no_tree() -> None:
 
 def test_bad_events_are_not_counted() -> None:
     hashes, words = np.ones(3, np.uint64), ids([0, 1, 2])
-    _core.count_chain_level(hashes, words, words, 1, 1)
+    checks = np.ones(6, np.uint16)
+    _core.count_chain_level(hashes, words, words, checks, 0, 2, 1, 1)
     with pytest.raises(ValueError, match="each event needs"):
-        _core.count_chain_level(hashes[:2].copy(), words, None, 1, 1)
+        _core.count_chain_level(hashes[:2].copy(), words, None, checks, 0, 0, 1, 1)
     with pytest.raises(ValueError, match="each event needs"):
-        _core.count_chain_level(hashes, words, words[:2].copy(), 1, 1)
+        _core.count_chain_level(hashes, words, words[:2].copy(), checks, 0, 2, 1, 1)
+    for checks_of, first, n_tail in ((checks[:5].copy(), 0, 1), (checks, 1, 2), (checks, 3, 0)):
+        with pytest.raises(ValueError, match="what tails have"):
+            _core.count_chain_level(hashes, words, words, checks_of, first, n_tail, 1, 1)
+    with pytest.raises(ValueError, match="too large a number"):
+        _core.count_chain_level(hashes, words + np.uint32(2**27), None, checks, 0, 0, 1, 1)
     with pytest.raises(ValueError, match="each context needs a value"):
         _core.extend_context_hashes(hashes, words[:2].copy(), 1)

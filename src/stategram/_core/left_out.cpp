@@ -13,32 +13,40 @@ LeftOut::LeftOut(const TreeEvidence& evidence, const std::uint32_t* words,
       groups_(evidence.n_slots(), std::vector<std::uint32_t>(end - begin)),
       list_begins_(evidence.n_slots()),
       followers_(evidence.n_slots()) {
-    EventContexts contexts{std::vector<std::uint64_t>(evidence.n_slots()), {}};
+    EventContexts contexts(evidence.n_slots());
+    std::vector<std::vector<FoundList>> lists(evidence.n_slots(), std::vector<FoundList>(size_));
     for (std::size_t i = 0; i < size_; ++i) {
         evidence.hash(streams, begin + i, evidence.chains().size(), contexts);
-        for (std::size_t slot = 0; slot < hashes_.size(); ++slot) hashes_[slot][i] = contexts.hashes[slot];
+        evidence.find(contexts);
+        for (std::size_t slot = 0; slot < hashes_.size(); ++slot) {
+            hashes_[slot][i] = contexts.hashes[slot];
+            lists[slot][i] = contexts.lists[slot];
+        }
     }
     for (const ChainView& chain : evidence.chains()) {
         std::vector<std::uint8_t> is_gone(size_);
         for (std::size_t j = chain.depth(); j-- > 0;) {
-            const bool is_last = j + 1 == chain.depth();
-            count_level(evidence, chain.first_slot + j, is_last, words,
-                        is_last ? nullptr : streams[chain.streams[j + 1]], is_gone);
+            const bool has_longer = j + 1 < chain.depth() && chain.uses_continuation;
+            const std::size_t slot = chain.first_slot + j;
+            count_level(evidence, slot, lists[slot], words,
+                        has_longer ? streams[chain.streams[j + 1]] : nullptr, is_gone);
         }
     }
 }
 
-// `is_gone`: for each event, whether its word no longer follows its context on the level below; on return,
-// the same for this level.
-void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool is_last,
+// `lists`: the context of each event. `next`: null if longer contexts are not counted. `is_gone`: for each
+// event, whether its word no longer follows its context on the level below; on return, the same for this
+// level.
+void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, const std::vector<FoundList>& lists,
                           const std::uint32_t* words, const std::uint32_t* next,
                           std::vector<std::uint8_t>& is_gone) {
+    const bool has_longer = next != nullptr;
     const std::vector<std::uint64_t>& hashes = hashes_[slot];
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < size_; ++i)
         if (hashes[i] != 0) order.push_back(i);
     const auto key = [&](std::uint32_t i) {
-        return std::tuple(hashes[i], words[begin_ + i], is_last ? 0U : next[begin_ + i], i);
+        return std::tuple(hashes[i], words[begin_ + i], has_longer ? next[begin_ + i] : 0U, i);
     };
     std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     std::vector<LeftFollower>& followers = followers_[slot];
@@ -47,7 +55,7 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
     std::fill(groups_[slot].begin(), groups_[slot].end(), no_value);
     for (std::size_t at = 0; at < order.size();) {
         const std::uint64_t hash = hashes[order[at]];
-        const FoundList list = evidence.level(slot).view.find(hash);
+        const FoundList& list = lists[order[at]];
         const auto group = static_cast<std::uint32_t>(list_begins.size());
         list_begins.push_back(static_cast<std::uint32_t>(followers.size()));
         // Another context may be found in place of one that was too rare to be kept.
@@ -60,7 +68,7 @@ void LeftOut::count_level(const TreeEvidence& evidence, std::size_t slot, bool i
                 const std::uint32_t i = order[at];
                 groups_[slot][i] = group;
                 ++one.count;
-                if (is_last || next[begin_ + i] == no_value)
+                if (!has_longer || next[begin_ + i] == no_value)
                     ++one.contexts;
                 else if (at == first || next[begin_ + i] != next[begin_ + order[at - 1]])
                     one.contexts += is_gone[i];

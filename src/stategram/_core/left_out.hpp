@@ -20,8 +20,9 @@ class LeftOut {
     void lists(std::size_t event, std::vector<LeftList>& lists) const;
 
  private:
-    void count_level(const TreeEvidence& evidence, std::size_t slot, bool is_last, const std::uint32_t* words,
-                     const std::uint32_t* next, std::vector<std::uint8_t>& is_gone);
+    void count_level(const TreeEvidence& evidence, std::size_t slot, const std::vector<FoundList>& lists,
+                     const std::uint32_t* words, const std::uint32_t* next,
+                     std::vector<std::uint8_t>& is_gone);
 
     std::size_t begin_, size_;
     std::vector<std::vector<std::uint64_t>> hashes_;       // by slot and event of the block

@@ -9,7 +9,6 @@ namespace stategram {
 
 std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t tree_number,
                                                   std::size_t max_ngrams) const {
-    const LevelView& view = levels_[slot].view;
     const WordTree& tree = trees_[tree_number];
     std::array<double, 5> sides{};  // how many sides of nodes have each small count
     std::vector<std::pair<std::uint32_t, std::uint32_t>> ranked;  // rank, sum of counts up to it
@@ -27,20 +26,16 @@ std::array<float, 3> TreeEvidence::node_discounts(std::size_t slot, std::size_t 
         self(self, begin, middle, parting);
         self(self, middle, end, parting);
     };
-    std::size_t ngrams = 0;
-    const std::size_t n_buckets = std::size_t{1} << view.bucket_bits;
-    for (std::size_t bucket = 0; bucket < n_buckets && ngrams < max_ngrams; ++bucket)
-        view.for_each_list(bucket, [&](const FoundList& list) {
-            ranked.clear();
-            read_ranked(slot, tree_number, list, [&](std::uint32_t rank, const Follower& one) {
-                require(ranked.empty() || ranked.back().first < rank, "a list of followers is not in order");
-                ranked.emplace_back(rank, one.count + (ranked.empty() ? 0 : ranked.back().second));
-            });
-            require(!ranked.empty(), "a long list has no words");
-            count_sides(count_sides, 0, ranked.size(), 0);
-            ngrams += ranked.size();
-            return true;
+    for_each_context(slot, max_ngrams, [&](const FoundList& list) {
+        ranked.clear();
+        read_ranked(slot, tree_number, list, [&](std::uint32_t rank, const Follower& one) {
+            require(ranked.empty() || ranked.back().first < rank, "a list of followers is not in order");
+            ranked.emplace_back(rank, one.count + (ranked.empty() ? 0 : ranked.back().second));
         });
+        require(!ranked.empty(), "a long list has no words");
+        count_sides(count_sides, 0, ranked.size(), 0);
+        return ranked.size();
+    });
     const double ratio = sides[1] / (sides[1] + 2 * sides[2] + 1e-9);
     const std::array<float, 3> most{0.95F, 1.5F, 2.0F};
     std::array<float, 3> discounts{};

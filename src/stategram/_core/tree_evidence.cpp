@@ -76,58 +76,28 @@ void count_step(const SideSums& sums, const std::array<float, 3>& discounts, int
     }
 }
 
-// Sums along the way to a word, by the depth at which the ways of followers part from it; those of the word
-// itself are at the end. Four numbers are one vector.
-struct PathSums {
-    struct alignas(16) Sum {
-        std::uint32_t counts, contexts, types, unused;
-        void add(std::uint32_t of_counts, std::uint32_t of_contexts, std::uint32_t of_types) {
-            counts += of_counts;
-            contexts += of_contexts;
-            types += of_types;
-        }
-    };
-    Sum at[max_depth + 1] = {};
-};
-
+// `code_of(follower)`: its way in the tree.
+template <typename CodeOf>
 void sum_short_list(const WordTree& tree, std::uint32_t word, const Follower* followers, std::size_t n,
-                    PathSums& sums) {
+                    const CodeOf& code_of, PathSums& sums) {
     const std::uint32_t code = tree.code(word);
     const int length = tree.length(word);
     for (std::size_t i = 0; i < n; ++i) {
         const Follower& one = followers[i];
-        const int depth = std::min(tree.parting(code, tree.code(one.word)), length);
+        const int depth = std::min(tree.parting(code, code_of(one)), length);
         sums.at[depth].add(one.count, one.contexts, 1);
     }
 }
 
-void sum_long_list(const WordTree& tree, std::uint32_t word, LongWalk walk, bool is_last, PathSums& sums) {
-    const std::uint32_t code = tree.code(word), *path = tree.path(word);
-    const int length = tree.length(word);
-    for (int depth = 0; depth < length; ++depth) {
-        const bool right = WordTree::bit(code, depth);
-        const LongRecord &at = walk.record(), &all = walk.sums();
-        if (at.node == no_value) {
-            Follower followers[max_short_list];
-            const std::size_t n = walk.read_leaf(is_last, tree.n_words(), followers);
-            sum_short_list(tree, word, followers, n, sums);
-            return;
-        }
-        if (at.node == path[depth]) {
-            if (right) {
-                sums.at[depth].add(at.counts, at.contexts, at.types);
-                walk.go_right();
-            } else {
-                sums.at[depth].add(all.counts - at.counts, all.contexts - at.contexts, all.types - at.types);
-                walk.go_left();
-            }
-        } else if (right != (at.node > path[depth])) {
-            sums.at[depth].add(all.counts, all.contexts, all.types);
-            return;
-        }
-    }
-    // The word itself.
-    sums.at[length].add(walk.sums().counts, walk.sums().contexts, walk.sums().types);
+// Adds the sums of a long list; the walk down it is at its end.
+void sum_long_list(const ListWalk& walk, PathSums& sums) {
+    walk.add_to(sums);
+    Follower followers[max_short_list];
+    const WordTree& tree = walk.tree();
+    const std::size_t n = walk.read_leaf(followers);
+    sum_short_list(
+        tree, walk.word(), followers, n,
+        [&](const Follower& one) { return tree.code_at(walk.low() + one.word); }, sums);
 }
 
 void take_out(const WordTree& tree, std::uint32_t word, const LeftList& left, PathSums& sums) {
@@ -246,6 +216,8 @@ TreeEvidence::TreeEvidence(std::vector<WordTree> trees, std::vector<ChainView> c
         for (const std::uint32_t stream : chain.streams)
             require(stream < n_streams_, "a chain has a value that is not there");
         chain.first_slot = slot;
+        for (std::size_t j = 0; j < chain.depth() && slot + j < levels_.size(); ++j)
+            require(levels_[slot + j].view.n_tail < chain.depth() - j, "a tail is longer than its chain");
         chain.first_input = n_inputs_;
         slot += chain.depth();
         n_inputs_ += chain.depth() * chain.inputs_per_level();
@@ -278,39 +250,60 @@ void TreeEvidence::hash(const std::uint32_t* const* streams, std::size_t event, 
 
 void TreeEvidence::find(EventContexts& contexts) const {
     for (const ChainView& chain : chains_) {
-        bool is_known = true;  // no context is more frequent than one of its first values
-        for (std::size_t slot = chain.first_slot; slot < chain.first_slot + chain.depth(); ++slot) {
-            is_known = is_known && contexts.hashes[slot] != 0;
-            contexts.lists[slot] = is_known ? levels_[slot].view.find(contexts.hashes[slot]) : FoundList{};
-            is_known = is_known && contexts.lists[slot];
+        FoundList* lists = &contexts.lists[chain.first_slot];
+        const std::uint64_t* hashes = &contexts.hashes[chain.first_slot];
+        std::fill_n(lists, chain.depth(), FoundList{});
+        // No context is more frequent than one of its first values.
+        for (std::size_t j = 0; j < chain.depth() && hashes[j] != 0; ++j) {
+            const LevelView& view = levels_[chain.first_slot + j].view;
+            lists[j] = view.find(hashes[j]);
+            if (!lists[j]) break;
+            if (lists[j].tail == nullptr) continue;
+            for (std::size_t i = 0; i < view.n_tail; ++i) {
+                const std::uint16_t check = lists[j].in_tail(i);
+                if (check == 0 || check != tail_check(hashes[j + 1 + i])) break;
+                lists[j + 1 + i] = lists[j];
+            }
+            break;
         }
     }
+}
+
+void TreeEvidence::for_each_context(std::size_t slot, std::size_t max_ngrams,
+                                    const std::function<std::size_t(const FoundList&)>& use) const {
+    constexpr std::size_t n_steps = 64;
+    const auto chain = std::find_if(chains_.begin(), chains_.end(), [&](const ChainView& one) {
+        return slot < one.first_slot + one.depth();
+    });
+    std::size_t ngrams = 0;
+    for (std::size_t step = 0; step < n_steps && ngrams < max_ngrams; ++step)
+        for (std::size_t from = chain->first_slot; from <= slot; ++from) {
+            const LevelView& view = levels_[from].view;
+            const std::size_t place = slot - from, n_buckets = std::size_t{1} << view.bucket_bits;
+            if (place > view.n_tail) continue;
+            for (std::size_t bucket = n_buckets * step / n_steps; bucket < n_buckets * (step + 1) / n_steps;
+                 ++bucket)
+                view.for_each_list(bucket, [&](const FoundList& list) {
+                    if (place == 0 || (list.tail && list.in_tail(place - 1) != 0)) ngrams += use(list);
+                    return true;
+                });
+        }
 }
 
 void TreeEvidence::read_ranked(std::size_t slot, std::size_t tree_number, const FoundList& list,
                                const std::function<void(std::uint32_t, const Follower&)>& use) const {
     const LevelView& view = levels_[slot].view;
     const WordTree& tree = trees_[tree_number];
-    Follower followers[max_short_list];
-    const auto use_short = [&](std::size_t n) {
+    if (!list.is_long()) {
+        Follower followers[max_short_list];
+        const std::size_t n = read_list(list.begin, list.size, view.has_longer, tree.n_words(), followers);
         std::sort(followers, followers + n, [&](const Follower& a, const Follower& b) {
             return tree.rank(a.word) < tree.rank(b.word);
         });
         for (std::size_t i = 0; i < n; ++i) use(tree.rank(followers[i].word), followers[i]);
-    };
-    if (!list.is_long()) {
-        use_short(read_list(list.begin, list.size, view.is_last, tree.n_words(), followers));
         return;
     }
-    const LongLists& lists = view.long_lists[tree_number];
-    // In preorder the short lists come in the order of the tree.
-    for (std::int64_t at = lists.begins[list.long_list] + 1; at < lists.begins[list.long_list + 1]; ++at) {
-        const LongRecord& record = lists.records[at];
-        if (record.node != no_value) continue;
-        require(std::size_t{record.types} + record.skip <= lists.n_bytes, "a part of a long list is missing");
-        use_short(
-            read_list(lists.bytes + record.types, record.skip, view.is_last, tree.n_words(), followers));
-    }
+    LongWalk(view.long_lists[tree_number], list.long_list, view.has_longer).for_each(tree.n_leaves(), use);
 }
 
 void TreeEvidence::begin_nodes(std::size_t tree, const std::uint32_t* nodes, int n,
@@ -387,7 +380,7 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
             if (!list) break;
             const LevelView& view = levels_[slot].view;
             const std::size_t n = list.is_long() ? 0
-                                                 : read_list(list.begin, list.size, view.is_last,
+                                                 : read_list(list.begin, list.size, view.has_longer,
                                                              trees_[0].n_words(), followers);
             bool is_seen = false;
             for (std::size_t t = 0; t < trees_.size(); ++t) {
@@ -395,10 +388,11 @@ void TreeEvidence::collect(std::uint32_t word, const EventContexts& contexts, st
                 const int length = tree.length(word);
                 if (j == 0) begin_chain(t, tree.path(word), length, estimates[t]);
                 if (list.is_long())
-                    sum_long_list(tree, word, LongWalk(view.long_lists[t], list.long_list), view.is_last,
-                                  sums);
+                    sum_long_list(contexts.walks[contexts.first_walks[slot] + t], sums);
                 else
-                    sum_short_list(tree, word, followers, n, sums);
+                    sum_short_list(
+                        tree, word, followers, n, [&](const Follower& one) { return tree.code(one.word); },
+                        sums);
                 if (left) take_out(tree, word, left[slot], sums);
                 const int seen = sides_of(sums, tree.code(word), length, sides);
                 if (seen > 0) add_level(t, c, j, sides, seen, estimates[t], rows[t]);
@@ -413,11 +407,14 @@ std::uint32_t TreeEvidence::count(std::size_t slot, const FoundList& list, std::
     const LevelView& view = levels_[slot].view;
     if (list.is_long()) {
         PathSums sums;
-        sum_long_list(trees_[0], word, LongWalk(view.long_lists[0], list.long_list), view.is_last, sums);
+        ListWalk walk(LongWalk(view.long_lists[0], list.long_list, view.has_longer), trees_[0], word);
+        while (walk.advance()) {
+        }
+        sum_long_list(walk, sums);
         return sums.at[trees_[0].length(word)].counts;
     }
     Follower followers[max_short_list];
-    const std::size_t n = read_list(list.begin, list.size, view.is_last, trees_[0].n_words(), followers);
+    const std::size_t n = read_list(list.begin, list.size, view.has_longer, trees_[0].n_words(), followers);
     for (std::size_t i = 0; i < n; ++i)
         if (followers[i].word == word) return followers[i].count;
     return 0;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "chain_level.hpp"
+#include "list_walk.hpp"
 #include "word_tree.hpp"
 
 namespace stategram {
@@ -75,8 +76,13 @@ struct LeftList {
 
 // The hashes and the lists of all contexts of one event.
 struct EventContexts {
+    explicit EventContexts(std::size_t n_slots) : hashes(n_slots), lists(n_slots) {}
+
     std::vector<std::uint64_t> hashes;  // by slot; 0: there is no context
     std::vector<FoundList> lists;
+    std::vector<ListWalk> walks;            // down the long lists, for each a walk in each tree
+    std::vector<std::size_t> first_walks;   // by slot
+    std::vector<std::uint32_t> open_walks;  // those under way
 };
 
 // The counts of the two sides of some nodes by one level: of all events, of distinct longer contexts, and of
@@ -122,12 +128,16 @@ class TreeEvidence {
     void prefetch_directories(const EventContexts& contexts) const;
     void prefetch_buckets(const EventContexts& contexts) const;
     void find(EventContexts& contexts) const;
+    // Calls use(list) for the contexts of a level, those in tails too, until `max_ngrams` were seen: these
+    // are in the order of hashes, as good as a random sample.
+    void for_each_context(std::size_t slot, std::size_t max_ngrams,
+                          const std::function<std::size_t(const FoundList&)>& use) const;
     void prefetch_long_begins(const EventContexts& contexts) const;
-    // Fetches what the walks down all long lists to a word will read: one step of each at a time, so that
-    // they wait for memory together.
-    void prefetch_walks(std::uint32_t word, const EventContexts& contexts) const;
+    // Walks down all long lists to a word: one step of each at a time, so that they wait for memory together.
+    void walk(std::uint32_t word, EventContexts& contexts) const;
 
-    // Fills the rows of an event for each tree; `left` has for each slot what to take out, or is null.
+    // Fills the rows of an event for each tree, after the walks to its word; `left` has for each slot what to
+    // take out, or is null.
     void collect(std::uint32_t word, const EventContexts& contexts, std::size_t n_chains,
                  const LeftList* left, const EvidenceRows* rows) const;
 

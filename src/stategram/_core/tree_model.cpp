@@ -45,8 +45,7 @@ TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.
     x.resize(n_trees * max_depth * stride);
     buckets.resize(x.size());
     match.resize(n_trees * max_depth);
-    for (std::size_t i = 0; i < 2 * look_ahead; ++i)
-        contexts.push_back({std::vector<std::uint64_t>(n_slots), std::vector<FoundList>(n_slots)});
+    for (std::size_t i = 0; i < 2 * look_ahead; ++i) contexts.emplace_back(n_slots);
     left.resize(n_slots);
     for (std::size_t t = 0; t < n_trees; ++t)
         rows.push_back(

@@ -99,7 +99,7 @@ class TreeModel {
             }
             if (ahead < begin + look_ahead) continue;
             const std::size_t event = ahead - look_ahead;
-            evidence_->prefetch_walks(text.words[event], contexts(event));
+            evidence_->walk(text.words[event], contexts(event));
             if (sources.left) sources.left->lists(event, scratch.left);
             evidence_->collect(text.words[event], contexts(event), n_chains,
                                sources.left ? scratch.left.data() : nullptr, scratch.rows.data());

@@ -22,12 +22,12 @@ namespace {
 using Words = In<std::uint32_t>;
 using Weights = InOut<float>;
 
-// Long lists in the order of a tree: where they begin, their records, and the bytes of short lists.
-using LongArrays = std::tuple<In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>>;
-// The arrays of one level: directory, entries, and for each tree the long lists; the discount of Kneser-Ney;
-// the discounts of counts for each tree.
-using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, double,
-                               std::vector<std::vector<double>>>;
+// Long lists in the order of a tree: where they begin, and their bytes.
+using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
+// The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts are
+// in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
+using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
+                               double, std::vector<std::vector<double>>>;
 // Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
 // document.
 using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
@@ -76,7 +76,8 @@ class TreeModelKernel {
             slot += chain.depth();
             require(chain.depth() > 0, "a chain has no values");
             require(slot <= level_views.size(), "each value of a chain needs its counts");
-            level_views[slot - 1].view.is_last = true;
+            for (std::size_t j = 0; j < chain.depth(); ++j)
+                level_views[slot - 1 - j].view.has_longer = j > 0 && chain.uses_continuation;
         }
         auto evidence =
             std::make_shared<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
@@ -314,7 +315,7 @@ class TreeModelKernel {
     }
 
     ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
-        const auto& [directory, entries, of_trees, discount, discounts] = arrays;
+        const auto& [directory, entries, of_trees, n_tail, discount, discounts] = arrays;
         ChainLevel level;
         LevelView& view = level.view;
         view.bucket_bits = static_cast<int>(std::bit_width(directory.size() - 1)) - 1;
@@ -323,15 +324,14 @@ class TreeModelKernel {
         view.directory = directory.data();
         view.entries = entries.data();
         view.n_bytes = entries.size();
+        view.n_tail = n_tail;
         require(of_trees.size() == n_trees, "each tree needs its long lists");
-        constexpr std::size_t width = sizeof(LongRecord) / sizeof(std::uint32_t);
-        for (const auto& [begins, records, bytes] : of_trees) {
-            require(records.size() % width == 0 && begins.size() == std::get<0>(of_trees[0]).size(),
+        for (const auto& [begins, bytes] : of_trees) {
+            require(begins.size() == of_trees[0].first.size() && bytes.size() >= long_list_padding,
                     "the trees have different long lists");
-            check_offsets(begins, records.size() / width, "the long lists do not follow each other");
-            view.long_lists.push_back({begins.data(), reinterpret_cast<const LongRecord*>(records.data()),
-                                       bytes.data(), begins.size() - 1, records.size() / width,
-                                       bytes.size()});
+            const std::size_t n_bytes = bytes.size() - long_list_padding;
+            check_offsets(begins, n_bytes, "the long lists do not follow each other");
+            view.long_lists.push_back({begins.data(), bytes.data(), begins.size() - 1, n_bytes});
         }
         level.discount = static_cast<float>(discount);
         level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
@@ -347,8 +347,7 @@ class TreeModelKernel {
                                      const std::vector<In<float>>& weights, CacheHandle* cache,
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, cache);
-        EventContexts contexts{std::vector<std::uint64_t>(evidence_->n_slots()),
-                               std::vector<FoundList>(evidence_->n_slots())};
+        EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
         const std::vector<const std::uint32_t*> values = pointers(streams);
         evidence_->hash(values.data(), 0, n_chains, contexts);

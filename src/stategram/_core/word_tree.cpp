@@ -22,6 +22,7 @@ WordTree::WordTree(const std::uint32_t* codes, const std::uint8_t* lengths, std:
     for (std::uint32_t rank = 0; rank < words_.size(); ++rank) {
         const std::uint32_t word = words_[rank];
         ranks_[word] = rank;
+        codes_by_rank_.push_back(codes_[word]);
         const std::uint64_t width = std::uint64_t{1} << (max_depth - lengths_[word]);
         require(codes_[word] == end && end % width == 0, "the codes of the words are not those of a tree");
         end += width;

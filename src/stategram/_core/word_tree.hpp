@@ -24,6 +24,7 @@ class WordTree {
     int length(std::uint32_t word) const { return lengths_[word]; }
     std::uint32_t rank(std::uint32_t word) const { return ranks_[word]; }
     std::uint32_t word_at(std::uint32_t rank) const { return words_[rank]; }
+    std::uint32_t code_at(std::uint32_t rank) const { return codes_by_rank_[rank]; }
 
     // The nodes on the way to a word, the root first.
     const std::uint32_t* path(std::uint32_t word) const { return &nodes_[path_begins_[word]]; }
@@ -41,7 +42,7 @@ class WordTree {
  private:
     std::vector<std::uint32_t> codes_, ranks_;  // by word
     std::vector<std::uint8_t> lengths_;
-    std::vector<std::uint32_t> words_;  // by rank
+    std::vector<std::uint32_t> words_, codes_by_rank_;
     std::vector<std::uint32_t> nodes_;
     std::vector<std::uint32_t> path_begins_;
 };

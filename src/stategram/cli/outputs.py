@@ -23,7 +23,7 @@ from stategram.storage import check_place, holds_only_our_files, input_files
 from stategram.wording import plural
 
 _ARPA_NAME = re.compile(r".+\.arpa(\.(gz|xz|bz2|zst))?")
-# What a manifest has of a command and its inputs, besides their names; at most.
+# Of a command, and of each of its inputs besides its name.
 _BYTES_OF_COMMAND, _BYTES_PER_INPUT = 2048, 256
 
 output_option = click.option(
@@ -89,8 +89,13 @@ def size_in(output: str, inputs: Sequence[str], *, arpa: bool) -> Callable[[Mode
     """Return what measures the bytes that a model has as an output of a command with these inputs."""
     if arpa:
         return lambda model: _arpa_size(model, Path(output).name)
-    entries = _BYTES_OF_COMMAND + sum(_BYTES_PER_INPUT + len(json.dumps(name)) for name in inputs)
+    entries = bytes_of_command(inputs)
     return lambda model: model_size(model) + entries
+
+
+def bytes_of_command(inputs: Sequence[str]) -> int:
+    """Return what a manifest has of a command and its inputs, at most."""
+    return _BYTES_OF_COMMAND + sum(_BYTES_PER_INPUT + len(json.dumps(name)) for name in inputs)
 
 
 def _arpa_size(model: Model, name: str) -> int:

@@ -25,7 +25,7 @@ from stategram.cli.options import (
     memory_options,
     text_options,
 )
-from stategram.cli.outputs import size_in
+from stategram.cli.outputs import bytes_of_command, size_in
 from stategram.cli.reading import read_count_files, read_heldout, read_text
 from stategram.cli.train_checks import (
     budget_of,
@@ -57,8 +57,6 @@ _GROUPS = {
         "min_count",
         "prune",
         "max_ngrams",
-        "max_size",
-        "compact",
     ),
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
@@ -82,6 +80,7 @@ Examples:
   stategram train counts.gz --counts -o model
   stategram train text.txt --classes classes.tsv -o model
   stategram train text.txt --heldout heldout.txt -o model --recipe best
+  stategram train text.txt --heldout heldout.txt -o model --recipe best --max-size 100M
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
 )
@@ -126,7 +125,8 @@ Examples:
 @click.option(
     "--max-size",
     metavar="SIZE",
-    help="Instead: the largest model folder that fits, such as 50M, within a thousandth.",
+    help="The largest model folder that fits, such as 50M: what pays least per byte is left out, n-grams and "
+    "contexts seen once first.",
 )
 @compact_option
 @click.option(
@@ -228,6 +228,8 @@ def train(
     inputs += [("held-out", heldout)] if heldout else []
     inputs += found.files() if found is not None else []
     check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
+    if compact and found is not None and not any(part.has_ngrams for part in found.part):
+        raise click.UsageError(f"the recipe {found.name} has no n-grams to round; leave out --compact")
     _note_stale(Path(output).absolute(), console)
     model: Model
     manifest: dict[str, Any]
@@ -254,6 +256,7 @@ def train(
             checkpoint,
             resume,
             seed,
+            max(1, budget["max_size"] - bytes_of_command([name for _, name in inputs])) if max_size else None,
             console.finish_on_interrupt if on_interrupt == "save" else never_stop,
             console,
         )
@@ -352,6 +355,7 @@ def _train_by_recipe(
     checkpoint: str | None,
     resume: bool,
     seed: int,
+    max_size: int | None,
     interruptible: Interruptible,
     console: Console,
 ) -> tuple[Model, dict[str, Any]]:
@@ -372,6 +376,7 @@ def _train_by_recipe(
             checkpoint=checkpoint,
             resume=resume,
             seed=seed,
+            max_size=max_size,
             interruptible=interruptible,
             progress=progress,
         )

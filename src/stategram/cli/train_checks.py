@@ -25,7 +25,7 @@ _MAX_DIGITS = 9
 _ORDER_OF_CLASSES = 5
 _LONGEST_SHOWN = 40
 # What one kind of training has and the other lacks.
-_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "max_ngrams", "max_size", "no_guess")
+_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "max_ngrams", "no_guess")
 _WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
 
 
@@ -164,6 +164,8 @@ def _check_together(recipe: str | None, context: str | None, heldout: str | None
         raise click.UsageError(
             f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
         )
+    if mixes == "--context" and was_given("max_ngrams"):
+        raise click.UsageError("--max-ngrams has no place beside --context; give --max-size")
     for name in filter(was_given, _WITHOUT_RECIPE if recipe is not None else ()):
         raise click.UsageError(
             f"{option_name(name)} has no place beside --recipe, which sets that for each part; write it into "

@@ -22,7 +22,15 @@ from stategram.experiments.recipe_part import (
     number_of_classes,
 )
 from stategram.experiments.training import ClassSource, Training
-from stategram.models import SMOOTHINGS, CategoryNgramModel, NgramModel, check_min_counts, default_min_counts
+from stategram.models import (
+    SMOOTHINGS,
+    CategoryNgramModel,
+    Model,
+    NgramModel,
+    check_min_counts,
+    default_min_counts,
+    prune_model,
+)
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus
 
@@ -57,6 +65,11 @@ class NgramPart(Part, frozen=True, tag="ngram"):
     ] = 0.0
 
     @property
+    def has_ngrams(self) -> bool:
+        """Whether its model has n-grams."""
+        return True
+
+    @property
     def title(self) -> str:
         """What it is, in a few words."""
         return f"{self.order}-gram model ({self.smoothing})"
@@ -85,6 +98,12 @@ class NgramPart(Part, frozen=True, tag="ngram"):
         )
         return Trained(replace(model, metadata=self.metadata()))
 
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Drop the n-grams that it can best do without."""
+        return prune_model(model, max_size=max_size, progress=progress)
+
 
 class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
     """An n-gram model of word classes, which are learned with an effort or read from a file."""
@@ -97,6 +116,11 @@ class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
     ] = "normal"
     order: _Order = 5
     smoothing: _Smoothing = "kneser-ney"
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether its model has n-grams."""
+        return True
 
     @property
     def title(self) -> str:
@@ -130,3 +154,9 @@ class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
             progress=subprogress(progress, 0.7, 1.0),
         )
         return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
+
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Drop the n-grams that it can best do without."""
+        return prune_model(model, max_size=max_size, progress=progress)

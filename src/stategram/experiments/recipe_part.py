@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, Self, TypeAlias, get_args
 
@@ -21,7 +21,7 @@ from stategram.clustering import Clustering, by_size, is_size
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.training import Training
 from stategram.formats import read_classes
-from stategram.models import Model
+from stategram.models import Model, model_size
 from stategram.progress import Progress
 from stategram.text import Corpus
 
@@ -76,6 +76,11 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         """Whether it learns something from the held-out text."""
         return False
 
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether its model has n-grams, of words or of classes."""
+        return False
+
     @classmethod
     def keys(cls) -> dict[str, RecipeKey]:
         """Return its keys in a recipe file."""
@@ -114,6 +119,22 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model, of a part that is resolved."""
         raise NotImplementedError
+
+    def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
+        """Train the model so that its folder has at most `max_size` bytes; UsageError if impossible."""
+        trained = self.train(training, progress)
+        if model_size(trained.model) <= max_size:
+            return trained
+        return replace(trained, model=self.shrink(trained.model, training, max_size, progress))
+
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Return the model of this part in at most `max_size` bytes, as good as can be had."""
+        raise UsageError(
+            f"{max_size:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; "
+            "allow more, or change the recipe"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return its keys and values, as in a recipe file."""

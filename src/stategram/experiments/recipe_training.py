@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +13,19 @@ from pathlib import Path
 import numpy as np
 
 from stategram.errors import BadDataError, UsageError
+from stategram.experiments.parts_within import TrainedPart, parts_within
 from stategram.experiments.recipe_part import Part, Trained
 from stategram.experiments.recipes import Recipe, read_recipe
 from stategram.experiments.training import Interruptible, Training, never_stop, titled
-from stategram.models import Gate, Mixture, load_model
+from stategram.models import Gate, Mixture, Model, load_model, model_size
 from stategram.progress import Progress, subprogress
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
 _log = logging.getLogger(__name__)
+
+# What a mixture has besides its parts and the vocabulary, about.
+_BYTES_OF_MIXTURE = 8192
 
 
 def train_recipe(
@@ -33,6 +37,7 @@ def train_recipe(
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     seed: int = 0,
+    max_size: int | None = None,
     interruptible: Interruptible = never_stop,
     progress: Progress | None = None,
 ) -> Mixture:
@@ -59,6 +64,9 @@ def train_recipe(
         Whether to continue from what is in it; the result is that of an uninterrupted run.
     seed
         Of all annealing.
+    max_size
+        The bytes that the folder of the model may have; None for any number. What pays least per byte is left
+        out: contexts and long n-grams seen once, chains, whole parts. UsageError if it is too small.
     interruptible
         Opened around each clustering; the function it gives may end that clustering with the best so far.
     progress
@@ -95,26 +103,55 @@ def train_recipe(
         run = training.key(parts, *(Path(name) for _, name in recipe.files()))
         opened = Store.open(checkpoint, run, kind="training", resume=resume)
     with opened as training.store:
-        return train_resolved(recipe, training, progress)
+        if max_size is None:
+            return train_resolved(recipe, training, progress)
+        return train_within(recipe, training, max_size, progress)
 
 
 def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Mixture:
     """Train the parts of a recipe that is resolved for the text, and mix them."""
-    models, total = [], len(recipe.part)
+    end = len(recipe.part) / (len(recipe.part) + 1)
+    models = _train_parts(recipe, training, None, subprogress(progress, 0.0, end))
+    return _mix(recipe, models, training, subprogress(progress, end, 1.0))
+
+
+def train_within(
+    recipe: Recipe, training: Training, max_size: int, progress: Progress | None = None
+) -> Mixture:
+    """Do the same so that the folder of the mixture has at most `max_size` bytes; UsageError if it cannot."""
+    limit = max(1, max_size - _BYTES_OF_MIXTURE)
+    models = _train_parts(recipe, training, limit, subprogress(progress, 0.0, 0.8))
+    parts = [TrainedPart(*one, training) for one in zip(recipe.part, models, strict=True)]
+    while True:
+        mixture = _mix(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))
+        if (size := model_size(mixture)) <= max_size:
+            return mixture
+        rest = size - sum(one.size for one in parts)
+        parts = parts_within(parts, max_size, rest, subprogress(progress, 0.8, 0.9))
+
+
+def _train_parts(
+    recipe: Recipe, training: Training, max_size: int | None, progress: Progress | None
+) -> list[Model]:
+    models: list[Model] = []
+    total = len(recipe.part)
     for number, part in enumerate(recipe.part, 1):
         title, started = f"part {number} of {total}: {part.title}", time.monotonic()
         _log.info("%s", title)
-        step = subprogress(progress, (number - 1) / (total + 1), number / (total + 1))
-        models.append(train_part(part, training, titled(step, title)).model)
+        step = subprogress(progress, (number - 1) / total, number / total)
+        # Of several parts others may have to go instead.
+        limit = max_size if total == 1 else None
+        models.append(train_part(part, training, titled(step, title), max_size=limit).model)
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_contexts()
+    return models
+
+
+def _mix(recipe: Recipe, models: Sequence[Model], training: Training, progress: Progress | None) -> Mixture:
     started = time.monotonic()
     if training.heldout.n_events:
         mixture = Mixture.fit(
-            models,
-            training.heldout,
-            buckets=recipe.mixture.buckets,
-            progress=titled(subprogress(progress, total / (total + 1), 1.0), "mixing"),
+            models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
         )
         _log.info("mixing, %.1f s", time.monotonic() - started)
     else:
@@ -124,17 +161,28 @@ def train_resolved(recipe: Recipe, training: Training, progress: Progress | None
 
 
 def train_part(
-    part: Part, training: Training, progress: Progress | None = None, *, keep: bool = True
+    part: Part,
+    training: Training,
+    progress: Progress | None = None,
+    *,
+    keep: bool = True,
+    max_size: int | None = None,
 ) -> Trained:
     """Train a part and keep it in the store, or take it from there."""
     store = training.store
+
+    def train() -> Trained:
+        if max_size is None:
+            return part.train(training, progress)
+        return part.train_within(training, max_size, progress)
+
     if store is None or not keep:
-        return part.train(training, progress)
-    key = part.key(training)
+        return train()
+    key = part.key(training) if max_size is None else training.key(part.key(training), max_size)
     if (kept := store.get("model", key, load_model)) is not None:
         _log.info("kept")
         return Trained(kept)
-    trained = part.train(training, progress)
+    trained = train()
     # What was ended early is not kept: a resumed training gives the result of an uninterrupted one.
     if not trained.ended_early:
         trained.model.save(store.place("model", key))

@@ -29,7 +29,16 @@ from stategram.experiments.recipe_part import (
     number_of_classes,
 )
 from stategram.experiments.training import ClassSource, TagSource, Training
-from stategram.models import Cache, Chain, Value, ValueSources, WordTree, WordTreeModel, build_word_tree
+from stategram.models import (
+    Cache,
+    Chain,
+    Model,
+    Value,
+    ValueSources,
+    WordTree,
+    WordTreeModel,
+    build_word_tree,
+)
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.progress import Progress, subprogress
 from stategram.text import SPECIAL_WORDS, Corpus
@@ -38,19 +47,20 @@ from stategram.wording import plural
 _log = logging.getLogger(__name__)
 _Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
 
-# What pays was found on held-out text.
+# What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
+# least for each of their bytes.
 _CHAINS = [
     "w-1 w-2 w-3 w-4",
     "counts: g2-1 w-1 g2-2 w-2 g2-3",
-    "g2-1 g2-2 g2-3 g2-4 g2-5 g2-6",
-    "w-2 w-3",
-    "counts: w-3",
-    "w-1 g2-3 g2-4",
-    "counts: g1-1 g1-2 g1-3 g1-4 g1-5 g1-6",
     "s1-1 s1-2",
     "s2-1 w-1 w-2",
+    "w-2 w-3",
+    "counts: w-3",
     "counts: r-1 g1-1",
+    "counts: g1-1 g1-2 g1-3 g1-4 g1-5 g1-6",
+    "w-1 g2-3 g2-4",
     "counts: r-2",
+    "g2-1 g2-2 g2-3 g2-4 g2-5 g2-6",
     "counts: r-3",
 ]
 _CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
@@ -86,8 +96,9 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     chains: Annotated[
         _Texts,
         Meta(
-            description="contexts that give evidence: values w, g1, t, s1, r from near to far",
-            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2"]'},
+            description="contexts that give evidence: values w, g1, t, s1, r from near to far; once-2 leaves "
+            "out contexts of more than two values that were seen once",
+            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2", "w-1 w-2 w-3 once-2"]'},
         ),
     ] = msgspec.field(default_factory=lambda: list(_CHAINS))
     caches: Annotated[
@@ -190,6 +201,19 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
+        return self._train(training, None, progress)
+
+    def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
+        """Train the largest model whose folder has at most `max_size` bytes."""
+        return self._train(training, max_size, progress)
+
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Train it again, without what it can best do without."""
+        return self._train(training, max_size, progress).model
+
+    def _train(self, training: Training, max_size: int | None, progress: Progress | None) -> Trained:
         training.forget_contexts()
         labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
         states = self._states(training, subprogress(progress, 0.2, 0.3))
@@ -210,6 +234,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
             n_events=self.events or 1,
             min_count=self.min_count,
             frequent_nodes=self.frequent_nodes,
+            max_size=max_size,
             seed=training.seed,
             progress=subprogress(progress, 0.4, 1.0),
         )

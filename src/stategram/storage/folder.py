@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,14 @@ class OtherVersionError(BadDataError):
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder that was opened and verified, or the part of it whose file names begin with `prefix`."""
+    """A folder that was opened, or the part of it whose file names begin with `prefix`."""
 
     path: Path
     manifest: Mapping[str, Any]
     files: Collection[str]
     prefix: str = ""
+    is_verified: bool = True
+    """Whether all files were read and compared with the manifest."""
 
     def text(self, name: str) -> bytes:
         """Return the bytes of a file of the folder."""
@@ -66,7 +68,7 @@ class Folder:
         if not isinstance(listed, list) or not all(isinstance(part, dict) for part in listed):
             raise BadDataError(f"{self.path}: the parts in its manifest are no list; write the folder again")
         return [
-            Folder(self.path, part, self.files, f"{self.prefix}{number}-")
+            replace(self, manifest=part, prefix=f"{self.prefix}{number}-")
             for number, part in enumerate(listed)
         ]
 
@@ -262,7 +264,7 @@ def open_folder(
                 raise BadDataError(
                     f"{file}: damaged, its SHA-256 is not the one in the manifest; write it again"
                 )
-    return Folder(path, manifest, files)
+    return Folder(path, manifest, files, is_verified=verify)
 
 
 def _manifest_bytes(manifest: Mapping[str, Any]) -> bytes:

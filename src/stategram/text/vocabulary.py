@@ -7,7 +7,7 @@ import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Literal, get_args
 
 import numpy as np
@@ -20,6 +20,9 @@ from stategram.text.reading import check_utf8, read_all
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
 # Their ids in every vocabulary.
 UNKNOWN, BEGIN, END = range(3)
+# White space of ASCII, by the byte.
+_IS_BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
+_MAX_DIGITS = 19
 
 Split = Literal["unicode", "ascii"]
 """At which white space lines are split: all that `str.split` knows, no-break spaces too, or that of ASCII."""
@@ -161,17 +164,41 @@ class Vocabulary:
     @classmethod
     def from_bytes(cls, data: bytes) -> Vocabulary:
         """Return the vocabulary that `to_bytes` wrote; ValueError for anything else."""
-        columns = data.split()
-        words, counts = columns[0::2], columns[1::2]
-        if [word.decode() for word in islice(words, 3)] != list(SPECIAL_WORDS):
+        if [line.split(b"\t")[0] for line in data.split(b"\n", 3)[:3]] != [w.encode() for w in SPECIAL_WORDS]:
             raise ValueError(f"its first words are not {' '.join(SPECIAL_WORDS)}")
-        if len(words) != len(counts) or data.count(b"\n") != len(words) or len(set(words)) != len(words):
-            raise ValueError("its lines are not all different words with a count each")
         if "\0" in data.decode():  # bad UTF-8 is a ValueError
             raise ValueError("it contains NUL")
-        if not all(map(bytes.isdigit, counts)):
-            raise ValueError("its counts are not all numbers")
-        return cls.from_encoded(words, np.array(list(map(int, counts)), np.uint64))
+        letters = np.frombuffer(data, np.uint8)
+        ends, tabs = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("\t"))
+        begins = np.concatenate(([0], ends[:-1] + 1))
+        n_blanks = int(np.count_nonzero(_IS_BLANK[letters]))
+        if (
+            len(tabs) != len(ends)
+            or n_blanks != 2 * len(ends)
+            or letters[-1] != ord("\n")
+            or not ((begins < tabs) & (tabs + 1 < ends)).all()
+        ):
+            raise ValueError("its lines are not all different words with a count each")
+        counts = _decimal_numbers(letters, tabs + 1, ends)
+        # Neither tabs nor newlines, nor what is between them.
+        is_letter = np.cumsum(
+            np.bincount(begins, minlength=len(data)) - np.bincount(tabs, minlength=len(data))
+        )
+        offsets = np.concatenate(([0], np.cumsum(tabs - begins)))
+        found = cls(letters[is_letter.astype(bool)], offsets, counts)
+        if not found._are_different():
+            raise ValueError("its lines are not all different words with a count each")
+        return found
+
+    def _are_different(self) -> bool:
+        """Whether no word is there twice."""
+        # Different sums are of different words; random factors make equal sums of others most unlikely.
+        lengths = np.diff(self.offsets)
+        places = np.arange(len(self.letters)) - np.repeat(self.offsets[:-1], lengths)
+        factors = np.random.default_rng(0).integers(1, 2**63, int(lengths.max(initial=0)), np.uint64)
+        terms = (self.letters + np.uint64(1)) * factors[places]
+        sums = np.add.reduceat(terms, self.offsets[:-1]) if len(lengths) else terms
+        return len(np.unique(sums)) == len(self) or len(set(self.words)) == len(self)
 
     @classmethod
     def from_encoded(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
@@ -233,6 +260,23 @@ class Vocabulary:
     @cached_property
     def _ids(self) -> dict[str, int]:
         return {word: id for id, word in enumerate(self.words)}
+
+
+def _decimal_numbers(
+    letters: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """Return the numbers that are written at some places of a text; ValueError if they are none."""
+    longest = int((ends - begins).max(initial=0))
+    if longest > _MAX_DIGITS:
+        raise ValueError("its counts are not all numbers")
+    numbers = np.zeros(len(begins), np.uint64)
+    for place in range(longest, 0, -1):  # from the end
+        is_there = ends - place >= begins
+        digits = letters[np.maximum(ends - place, 0)] - np.uint8(ord("0"))  # others wrap around
+        if (digits[is_there] > 9).any():
+            raise ValueError("its counts are not all numbers")
+        numbers = numbers * np.uint64(10) + np.where(is_there, digits, 0).astype(np.uint64)
+    return numbers
 
 
 def dense_ids(names: Iterable[Hashable]) -> dict[Hashable, int]:

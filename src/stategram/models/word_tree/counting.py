@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,13 @@ from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.word_tree.chains import Chain
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import Stream, ValueSources
+from stategram.models.word_tree.values import ValueSources
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import Corpus
+
+LongLists = tuple[tuple[NDArray[np.int64], NDArray[np.uint8]], ...]
+"""For each tree the contexts that many words follow: where they begin, and their bytes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +31,9 @@ class LevelCounts:
     directory, entries
         Buckets of contexts by their hashes; the format is that of the kernel.
     long_lists
-        For each tree the contexts that many words follow: where they begin, records, bytes.
+        The contexts that many words follow.
+    n_tail
+        How many levels of longer contexts are kept with a context seen once.
     contexts, ngrams
         The number of contexts, and of pairs of a context and a word.
     discount
@@ -40,7 +45,8 @@ class LevelCounts:
 
     directory: NDArray[np.uint32]
     entries: NDArray[np.uint8]
-    long_lists: tuple[tuple[NDArray[Any], NDArray[Any], NDArray[Any]], ...]
+    long_lists: LongLists
+    n_tail: int
     contexts: int
     ngrams: int
     discount: float
@@ -52,12 +58,19 @@ class LevelCounts:
         lists = sum(array.nbytes for of_tree in self.long_lists for array in of_tree)
         return self.directory.nbytes + self.entries.nbytes + lists
 
+    def with_trees(self, n_trees: int) -> LevelCounts:
+        """Return the level for the first trees only."""
+        return replace(
+            self, long_lists=self.long_lists[:n_trees], node_discounts=self.node_discounts[:n_trees]
+        )
+
     def for_kernel(self) -> tuple[Any, ...]:
         """Return what the kernel needs of it."""
         return (
             self.directory,
             self.entries,
             list(self.long_lists),
+            self.n_tail,
             self.discount,
             self.node_discounts.tolist(),
         )
@@ -69,38 +82,72 @@ def count_chain(
     sources: ValueSources,
     trees: Sequence[WordTree],
     *,
-    min_count: int = 1,
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
-    """Count the contexts of all levels of a chain; from level 2 on, those of `min_count` events or more."""
+    """Count the contexts of all levels of a chain."""
     if corpus.n_events >= 2**31:
         raise UsageError("a word tree needs a text of fewer than 2,147,483,648 events; give a part of it")
-    threads = Resources.current().threads
+    threads, depth = Resources.current().threads, len(chain.values)
+    checks = _tail_checks(chain, corpus, sources)
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
-    levels = []
-    after: Stream | None = sources.stream_of_text(chain.values[0], corpus)
-    for number in range(1, len(chain.values) + 1):
+    levels: list[LevelCounts] = []
+    # By level, how many contexts are kept with shorter ones.
+    in_tails = np.zeros(depth + 1, np.int64)
+    for number in range(1, depth + 1):
         if progress:
-            progress((number - 1) / len(chain.values), f"counting {chain}, level {number}")
-        assert after is not None
-        _core.extend_context_hashes(hashes, after, threads)
-        is_last = number == len(chain.values)
-        after = None if is_last else sources.stream_of_text(chain.values[number], corpus)
-        counted = _core.count_chain_level(hashes, corpus.ids, after, min_count if number > 1 else 1, threads)
-        directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, (once, twice) = counted
+            progress((number - 1) / depth, f"counting {chain}, level {number}")
+        _core.extend_context_hashes(hashes, sources.stream_of_text(chain.values[number - 1], corpus), threads)
+        # Only Kneser-Ney needs to know how many longer contexts there are.
+        has_longer = chain.uses_continuation and number < depth
+        after = sources.stream_of_text(chain.values[number], corpus) if has_longer else None
+        n_tail = max(0, chain.single_levels - number)
+        counted = _core.count_chain_level(
+            hashes, corpus.ids, after, checks, number - 1 if n_tail else 0, n_tail,
+            1 if number <= chain.single_levels else 2, threads,
+        )  # fmt: skip
+        directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, seen_in, of_tails = counted
+        in_tails[number + 1 : number + 1 + n_tail] += np.array(of_tails, np.int64)
+        once, twice = seen_in[0] + int(in_tails[number]), seen_in[1]
         levels.append(
             LevelCounts(
                 directory,
                 entries,
-                tuple(
-                    _core.divide_long_lists(
-                        begins, words, counts, contexts, tree.codes, tree.lengths, is_last, threads
-                    )
-                    for tree in trees
-                ),
-                n_contexts,
-                n_ngrams,
+                divide_long_lists(begins, words, counts, contexts, trees, has_longer=has_longer),
+                n_tail,
+                n_contexts + int(in_tails[number]),
+                n_ngrams + int(in_tails[number]),
                 once / max(once + 2 * twice, 1),
             )
         )
     return levels
+
+
+def divide_long_lists(
+    begins: NDArray[np.int64],
+    words: NDArray[np.uint32],
+    counts: NDArray[np.uint32],
+    contexts: NDArray[np.uint32],
+    trees: Sequence[WordTree],
+    *,
+    has_longer: bool,
+) -> LongLists:
+    """Return long lists in the order of each tree; `has_longer`: whether longer contexts are counted."""
+    threads = Resources.current().threads
+    return tuple(
+        _core.divide_long_lists(
+            begins, words, counts, contexts, tree.codes, tree.lengths, has_longer, threads
+        )
+        for tree in trees
+    )
+
+
+def _tail_checks(chain: Chain, corpus: Corpus, sources: ValueSources) -> NDArray[np.uint16]:
+    """Return for each event what is kept of its contexts of two and more values with shorter ones."""
+    threads = Resources.current().threads
+    checks = np.empty((corpus.n_events, chain.single_levels - 1), np.uint16)
+    hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
+    for number, value in enumerate(chain.values[: chain.single_levels]):
+        _core.extend_context_hashes(hashes, sources.stream_of_text(value, corpus), threads)
+        if number > 0:
+            checks[:, number - 1] = _core.tail_checks(hashes, threads)
+    return checks.reshape(-1)

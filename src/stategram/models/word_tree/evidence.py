@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.errors import BadDataError
 from stategram.models.model import HISTORIES
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, count_chain
@@ -66,7 +67,6 @@ class Evidence:
         caches: Sequence[Cache],
         word_contexts: NDArray[np.uint32],
         *,
-        min_count: int = 1,
         frequent_nodes: int = 400,
         progress: Progress | None = None,
     ) -> Evidence:
@@ -75,9 +75,7 @@ class Evidence:
         counts = []
         for number, chain in enumerate(ordered):
             step = subprogress(progress, number / len(ordered), (number + 1) / len(ordered))
-            counts.append(
-                tuple(count_chain(chain, corpus, sources, trees, min_count=min_count, progress=step))
-            )
+            counts.append(tuple(count_chain(chain, corpus, sources, trees, progress=step)))
         found = cls(
             tuple(trees),
             sources,
@@ -129,6 +127,13 @@ class Evidence:
     @cached_property
     def kernel(self) -> _core.TreeModelKernel:
         """The kernel over all counts."""
+        try:
+            return self.make_kernel()
+        except (TypeError, ValueError) as error:
+            raise BadDataError(f"a damaged word tree model ({error}); write it again") from error
+
+    def make_kernel(self) -> _core.TreeModelKernel:
+        """Return a kernel over all counts; ValueError if they do not fit together."""
         places = {value: number for number, value in enumerate(self.values)}
         return _core.TreeModelKernel(
             [(tree.codes, tree.lengths) for tree in self.trees],

@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram import _core
 from stategram.contexts import ContextDefinition
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
-from stategram.models.word_tree.counting import LevelCounts
+from stategram.models.word_tree.counting import LevelCounts, divide_long_lists
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
@@ -19,8 +20,9 @@ from stategram.storage import Folder
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
+# How levels are stored: 1 as in the first version of word tree models, 2 as of today.
+_LAYOUT = 2
 _Discounts = TypeVar("_Discounts", float, NDArray[Any])
-_LONG_LISTS = ("begins", "records", "bytes")
 
 
 def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
@@ -46,11 +48,17 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
     for number, (chain, levels) in enumerate(zip(evidence.chains, evidence.counts, strict=True)):
         arrays[f"chain-{number}"] = _write_levels(levels)
         of_levels = [
-            {"contexts": level.contexts, "ngrams": level.ngrams, "discount": level.discount}
+            {
+                "contexts": level.contexts,
+                "ngrams": level.ngrams,
+                "discount": level.discount,
+                "tail": level.n_tail,
+            }
             for level in levels
         ]
         chains.append({"chain": str(chain), "levels": of_levels})
     manifest = {
+        "layout": _LAYOUT,
         "trees": len(evidence.trees),
         "labels": list(sources.labels),
         "states": [
@@ -66,6 +74,10 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
 def read_evidence(folder: Folder, n_words: int) -> Evidence:
     """Inverse of `write_evidence`; KeyError, TypeError or ValueError for anything else."""
     manifest, words, trees = folder.manifest, folder.arrays("words"), folder.arrays("trees")
+    layout = manifest.get("layout", 1)
+    if layout not in (1, _LAYOUT):
+        raise ValueError(f"layout {layout}, this stategram reads 1 and {_LAYOUT}; use a newer version")
+    read_levels = _read_levels if layout == _LAYOUT else _read_first_layout
     n_trees = int(manifest["trees"])
     states = tuple(
         _read_states(entry, folder.arrays(f"states-{number}"), n_words)
@@ -81,12 +93,15 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
     chains = tuple(Chain.parse(str(entry["chain"])) for entry in manifest["chains"])
     caches = tuple(map(Cache.parse, map(str, manifest["caches"])))
     sources.check(values_of(chains, caches))
+    word_trees = tuple(
+        WordTree(trees[f"codes-{number}"], trees[f"lengths-{number}"]) for number in range(n_trees)
+    )
     counts = tuple(
-        _read_levels(entry["levels"], folder.arrays(f"chain-{number}"), n_trees)
-        for number, entry in enumerate(manifest["chains"])
+        read_levels(chain, entry["levels"], folder.arrays(f"chain-{number}"), word_trees)
+        for number, (chain, entry) in enumerate(zip(chains, manifest["chains"], strict=True))
     )
     evidence = Evidence(
-        tuple(WordTree(trees[f"codes-{number}"], trees[f"lengths-{number}"]) for number in range(n_trees)),
+        word_trees,
         sources,
         chains,
         counts,
@@ -95,7 +110,8 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         words["contexts"],
         int(manifest["frequent_nodes"]),
     )
-    evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
+    if folder.is_verified:  # else it is made when it is needed: the folder is open at once
+        evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
     return evidence
 
 
@@ -106,33 +122,67 @@ def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:
         arrays[f"entries-{number}"] = level.entries
         arrays[f"discounts-{number}"] = level.node_discounts
         for tree, lists in enumerate(level.long_lists):
-            for name, array in zip(_LONG_LISTS, lists, strict=True):
-                arrays[f"{name}-{number}-{tree}"] = array
+            arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"] = lists
     return arrays
 
 
 def _read_levels(
-    entries: list[Mapping[str, Any]], arrays: Mapping[str, NDArray[Any]], n_trees: int
+    chain: Chain,
+    entries: list[Mapping[str, Any]],
+    arrays: Mapping[str, NDArray[Any]],
+    trees: tuple[WordTree, ...],
 ) -> tuple[LevelCounts, ...]:
     return tuple(
         LevelCounts(
             arrays[f"directory-{number}"],
             arrays[f"entries-{number}"],
             tuple(
-                (
-                    arrays[f"begins-{number}-{tree}"],
-                    arrays[f"records-{number}-{tree}"],
-                    arrays[f"bytes-{number}-{tree}"],
-                )
-                for tree in range(n_trees)
+                (arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"])
+                for tree in range(len(trees))
             ),
+            int(entry["tail"]),
             int(entry["contexts"]),
             int(entry["ngrams"]),
             _checked(float(entry["discount"])),
             _checked(arrays[f"discounts-{number}"]),
         )
-        for number, entry in enumerate(entries)
+        for number, (entry, _) in enumerate(zip(entries, chain.values, strict=True))
     )
+
+
+def _read_first_layout(
+    chain: Chain,
+    entries: list[Mapping[str, Any]],
+    arrays: Mapping[str, NDArray[Any]],
+    trees: tuple[WordTree, ...],
+) -> tuple[LevelCounts, ...]:
+    """Convert the levels of a chain to the layout of today; they are then in memory."""
+    levels = []
+    for number, (entry, _) in enumerate(zip(entries, chain.values, strict=True)):
+        is_last = number == len(chain.values) - 1
+        has_longer = chain.uses_continuation and not is_last
+        directory, entries_of_level, begins, words, counts, contexts = _core.convert_first_layout(
+            arrays[f"directory-{number}"],
+            arrays[f"entries-{number}"],
+            arrays[f"begins-{number}-0"],
+            arrays[f"records-{number}-0"],
+            arrays[f"bytes-{number}-0"],
+            is_last,
+            has_longer,
+        )
+        levels.append(
+            LevelCounts(
+                directory,
+                entries_of_level,
+                divide_long_lists(begins, words, counts, contexts, trees, has_longer=has_longer),
+                0,
+                int(entry["contexts"]),
+                int(entry["ngrams"]),
+                _checked(float(entry["discount"])),
+                _checked(arrays[f"discounts-{number}"]),
+            )
+        )
+    return tuple(levels)
 
 
 def _checked(discounts: _Discounts) -> _Discounts:

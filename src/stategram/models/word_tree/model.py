@@ -24,12 +24,14 @@ from stategram.models.model import (
     draw_from,
     scoring_threads,
 )
-from stategram.models.model_files import ModelFiles
+from stategram.models.model_files import ModelFiles, model_size
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.models.word_tree.chains import Cache, Chain
+from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.files import read_evidence, write_evidence
 from stategram.models.word_tree.learning import learn_weights
+from stategram.models.word_tree.size_budget import Extent, extents, largest_extent
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.progress import Progress, subprogress
@@ -40,6 +42,8 @@ from stategram.wording import plural
 
 # The values of so many events are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 17
+# What a manifest has of the training of a model, besides the numbers of its contexts; at most.
+_REPORT_BYTES = 8192
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +91,7 @@ class WordTreeModel(Model):
         n_events: int = 300_000,
         min_count: int = 1,
         frequent_nodes: int = 400,
+        max_size: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
     ) -> WordTreeModel:
@@ -108,6 +113,10 @@ class WordTreeModel(Model):
             Leave out rarer contexts of two or more values.
         frequent_nodes
             How many nodes of a tree have weights of their own.
+        max_size
+            The bytes that the folder of the model may have; None for any number. What is left out is in
+            `size_budget`: contexts seen once, then trees and chains from the last on. UsageError if it is too
+            small.
         seed
             The seed of the choice of events.
         progress
@@ -118,9 +127,23 @@ class WordTreeModel(Model):
             raise UsageError("a word tree model needs at least one tree and one chain")
         if min_count not in (1, 2):
             raise UsageError(f"min_count is {min_count}; 1 and 2 are possible")
+        if min_count == 2:
+            chains = [replace(chain, single_levels=1) for chain in chains]
         sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
         contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
+        if max_size is not None:
+            chains, trees = _largest_within(
+                max_size,
+                corpus,
+                trees,
+                sources,
+                chains,
+                caches,
+                frequent_nodes,
+                subprogress(progress, 0.0, 0.2),
+            )
+            sources, progress = sources.only(values_of(chains, caches)), subprogress(progress, 0.2, 1.0)
         evidence = Evidence.count(
             corpus,
             trees,
@@ -128,7 +151,6 @@ class WordTreeModel(Model):
             chains,
             caches,
             contexts,
-            min_count=min_count,
             frequent_nodes=frequent_nodes,
             progress=subprogress(progress, 0.0, 0.4),
         )
@@ -400,18 +422,54 @@ class WordTreeModel(Model):
         evidence = read_evidence(folder, len(vocabulary))
         weights, tree_weights = {}, {}
         for history in evidence.histories:
-            arrays = folder.arrays(f"weights-{history}", mmap=False)
-            n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
+            arrays = folder.arrays(f"weights-{history}")
             weights[history] = [arrays[f"tree-{number}"] for number in range(len(evidence.trees))]
             tree_weights[history] = arrays["trees"]
-            if any(one.shape != (n_weights,) or one.dtype != np.float32 for one in weights[history]):
-                raise ValueError("its weights do not fit its inputs")
+            if any(one.ndim != 1 or one.dtype != np.float32 for one in weights[history]):
+                raise ValueError("its weights are not numbers")
+            if folder.is_verified:
+                n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
+                if any(len(one) != n_weights for one in weights[history]):
+                    raise ValueError("its weights do not fit its inputs")
             of_trees = tree_weights[history]
             if of_trees.shape != (len(evidence.trees),) or of_trees.dtype != np.float64:
                 raise ValueError("its trees do not have a weight each")
             if not (of_trees >= 0).all() or not np.isclose(of_trees.sum(), 1, atol=1e-9):
                 raise ValueError("the weights of its trees do not sum to one")
         return cls(vocabulary, evidence, weights, tree_weights, **common)
+
+
+def _largest_within(
+    max_size: int,
+    corpus: Corpus,
+    trees: Sequence[WordTree],
+    sources: ValueSources,
+    chains: Sequence[Chain],
+    caches: Sequence[Cache],
+    frequent_nodes: int,
+    progress: Progress | None,
+) -> tuple[Sequence[Chain], Sequence[WordTree]]:
+    """Return the chains and trees of the largest model that has at most `max_size` bytes."""
+    nothing, none = corpus.sentences(0, 0), np.zeros(len(corpus.vocabulary), np.uint32)
+
+    def size_without_counts(extent: Extent) -> int:
+        kept = sources.only(values_of(extent.chains, caches))
+        evidence = Evidence.count(
+            nothing, trees[: extent.n_trees], kept, extent.chains, caches, none, frequent_nodes=frequent_nodes
+        )
+        weights = {name: evidence.initial_weights(name) for name in evidence.histories}
+        of_trees = dict.fromkeys(weights, np.full(extent.n_trees, 1 / extent.n_trees))
+        info = {"chains": evidence.describe_counts()}
+        model = WordTreeModel(corpus.vocabulary, evidence, weights, of_trees, training_info=info)
+        return model_size(model) + _REPORT_BYTES
+
+    chosen = largest_extent(
+        list(extents(chains, len(trees))),
+        lambda chain: count_chain(chain, corpus, sources, trees, progress=progress),
+        size_without_counts,
+        max_size,
+    )
+    return chosen.chains, trees[: chosen.n_trees]
 
 
 class WalkStep(NamedTuple):

@@ -120,6 +120,13 @@ class ValueSources:
             if not known and not (value.source[0] == "s" and value.number < len(self.states)):
                 raise UsageError(f"the value {value}: there is no {value.source}; {_EXAMPLE}")
 
+    def only(self, values: Iterable[Value]) -> ValueSources:
+        """Return the sources without those that the values do not need; g1 is always needed."""
+        sources = {value.source for value in values} | {"g1"}
+        n_states = max((int(name[1:]) for name in sources if name[0] == "s"), default=0)
+        labels = {name: labels for name, labels in self.labels.items() if name in sources}
+        return ValueSources(labels, self.states[:n_states], self.is_rare)
+
     def reach(self, values: Iterable[Value]) -> int:
         """Return how many words of the sentence the values depend on."""
         farthest = 1

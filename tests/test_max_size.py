@@ -1,0 +1,174 @@
+"""Models of a given size: the folder is no larger, what pays least is left out, too little is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from planted import planted_text
+from stategram import (
+    CategoryNgramPart,
+    ClusteredPart,
+    Mixture,
+    NgramPart,
+    Recipe,
+    UsageError,
+    WordTreePart,
+    load_model,
+    train_recipe,
+)
+from stategram.experiments.recipe_part import Part
+from stategram.models import Chain, WordTreeModel, model_size
+from stategram.models.word_tree.size_budget import Extent, extents
+from test_word_tree_model import texts
+
+TREE = WordTreePart(
+    trees=[8, 5, 3],
+    classes=[4, 6],
+    states=["g1-1 4"],
+    chains=["w-1 w-2 w-3", "counts: g1-1 w-1", "s1-1 s1-2", "counts: r-1"],
+    caches=["0.98"],
+    events=600,
+    effort="fast",
+)
+
+
+def train(parts: Sequence[Part], max_size: int | None = None) -> Mixture:
+    corpus, heldout, _ = texts()
+    return train_recipe(corpus, heldout, Recipe(name="mine", part=list(parts)), max_size=max_size)
+
+
+def tree_of(mixture: Mixture) -> WordTreeModel:
+    (tree,) = mixture.parts
+    assert isinstance(tree, WordTreeModel)
+    return tree
+
+
+def folder_size(mixture: Mixture, place: Path) -> int:
+    mixture.save(place / "model")
+    return sum(file.stat().st_size for file in (place / "model").iterdir())
+
+
+def smallest(error: pytest.ExceptionInfo[UsageError]) -> int:
+    """Return the size that an error says is possible."""
+    return int(re.findall(r"[\d,]*\d{3}", str(error.value))[1].replace(",", ""))
+
+
+# ---- what is left out
+
+
+def test_each_extent_is_smaller_than_the_one_before() -> None:
+    chains = tuple(map(Chain.parse, ("w-1 w-2 w-3", "g1-1 g1-2 once-1", "w-2", "counts: r-1")))
+    found = list(extents(chains, 3))
+    assert found[0] == Extent(chains, 3)
+    assert found[-1] == Extent((Chain.parse("w-1"),), 1)
+    assert len(set(found)) == len(found)
+
+    def amount(extent: Extent) -> tuple[int, ...]:
+        return (
+            extent.n_trees,
+            len(extent.chains),
+            sum(len(chain.values) for chain in extent.chains),
+            sum(chain.single_levels for chain in extent.chains),
+        )
+
+    for larger, smaller in pairwise(found):
+        assert all(a >= b for a, b in zip(amount(larger), amount(smaller), strict=True))
+
+
+def test_word_trees_of_a_size(tmp_path: Path) -> None:
+    _, _, test = texts()
+    whole = train([TREE])
+    size = model_size(whole)
+    found = []
+    for number, fraction in enumerate((1.2, 0.6)):
+        mixture = train([TREE], int(size * fraction))
+        (tmp_path / str(number)).mkdir()
+        assert folder_size(mixture, tmp_path / str(number)) <= size * fraction
+        found.append((len(tree_of(mixture).evidence.trees), len(tree_of(mixture).evidence.chains)))
+        loaded = load_model(tmp_path / str(number) / "model", Mixture)
+        assert loaded.log_probs(test).tobytes() == mixture.log_probs(test).tobytes()
+    assert found[0] == (3, 4)
+    assert found[1] < found[0]
+
+
+def test_too_little_for_a_word_tree_is_refused_with_what_is_possible(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="too few: the smallest word tree model") as error:
+        train([TREE], 20_000)
+    least = smallest(error)
+    mixture = train([TREE], least + 40_000)
+    assert folder_size(mixture, tmp_path) <= least + 40_000
+    assert len(tree_of(mixture).evidence.trees) == 1
+
+
+# ---- several parts
+
+PARTS = (
+    NgramPart(order=4),
+    CategoryNgramPart(classes=6, effort="fast", order=4),
+    ClusteredPart(states=6, categories=6),
+)
+
+
+def test_parts_are_pruned_or_left_out(tmp_path: Path) -> None:
+    _, _, test = texts()
+    whole = train(PARTS)
+    size = model_size(whole)
+    perplexities = []
+    for number, fraction in enumerate((1.01, 0.7, 0.4)):
+        mixture = train(PARTS, int(size * fraction))
+        (tmp_path / str(number)).mkdir()
+        assert folder_size(mixture, tmp_path / str(number)) <= size * fraction
+        perplexities.append(mixture.perplexity(test))
+    assert perplexities[0] == whole.perplexity(test)
+    # What pays least was left out.
+    assert perplexities[-1] < 1.1 * whole.perplexity(test)
+
+
+def test_one_part_is_pruned(tmp_path: Path) -> None:
+    size = model_size(train(PARTS[:1]))
+    mixture = train(PARTS[:1], int(0.7 * size))
+    assert 0.7 * size - 10_000 < folder_size(mixture, tmp_path) <= 0.7 * size
+
+
+@pytest.mark.parametrize("parts", [PARTS[:1], PARTS[2:], PARTS])
+def test_too_little_for_parts_is_refused(parts: Sequence[Part]) -> None:
+    with pytest.raises(UsageError, match="bytes are too few"):
+        train(parts, 5_000)
+
+
+# ---- the command
+
+
+def test_train_max_size(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = planted_text()
+    (tmp_path / "text.txt").write_text("\n".join(lines[:500]) + "\n")
+    (tmp_path / "heldout.txt").write_text("\n".join(lines[500:600]) + "\n")
+    recipe = "".join(f'[[part]]\nmodel = "ngram"\norder = {order}\n' for order in (2, 4))
+    (tmp_path / "recipe.toml").write_text(recipe)
+    arguments = [
+        "train",
+        "text.txt",
+        "--heldout",
+        "heldout.txt",
+        "--recipe",
+        "recipe.toml",
+        "--force",
+        "-o",
+        "m",
+    ]
+    assert run(*arguments, capfd=capfd)[0] == 0
+    size = sum(file.stat().st_size for file in (tmp_path / "m").iterdir())
+    assert run(*arguments, "--max-size", size // 2, capfd=capfd)[0] == 0
+    assert sum(file.stat().st_size for file in (tmp_path / "m").iterdir()) <= size // 2
+    code, _, err = run(*arguments, "--max-size", "5k", capfd=capfd)
+    assert code == 2
+    assert "too few" in err
