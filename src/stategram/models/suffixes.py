@@ -23,9 +23,10 @@ def close_suffixes(model: NgramModel) -> NgramModel:
     Examples
     --------
     >>> from stategram import NgramModel
-    >>> model = NgramModel.train(["a b c a b d", "b c a", "a b c"], order=3, prune=0.05)
+    >>> text = ["in the house", "in the house", "the cat", "the dog", "a house"]
+    >>> model = NgramModel.train(text, order=3, prune=0.02)
     >>> model.trie.sizes, close_suffixes(model).trie.sizes
-    ((7, 3, 1), (7, 4, 1))
+    ((9, 9, 1), (9, 10, 1))
 
     """
     try:
