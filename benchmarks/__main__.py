@@ -15,6 +15,7 @@ from pathlib import Path
 
 from benchmarks.classes import measure_classes
 from benchmarks.clustering import measure_clustering
+from benchmarks.decoding import measure_decoding
 from benchmarks.growth import measure_growth
 from benchmarks.measure import BenchmarkError
 from benchmarks.ngrams import measure_ngrams
@@ -29,6 +30,7 @@ _PARTS: dict[str, Callable[[Texts, Settings], list[Table]]] = {
     "reading": measure_reading,
     "classes": measure_classes,
     "ngrams": measure_ngrams,
+    "decoding": measure_decoding,
     "clustering": measure_clustering,
     "trees": measure_trees,
     "growth": measure_growth,
@@ -121,9 +123,9 @@ def _options() -> argparse.Namespace:
     for part in options.parts:
         if part not in _PARTS:
             parser.error(f"there is no part {part!r}; choose from {', '.join(_PARTS)}")
-    with_test = {"classes", "clustering", "trees"}
+    with_test = {"classes", "decoding", "clustering", "trees"}
     if options.train and not options.test and with_test & {*(options.parts or _PARTS)}:
-        parser.error("clusters and trees are measured on a test text; give one with --test")
+        parser.error("clusters, trees and decoders are measured on a test text; give one with --test")
     return options
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 
 class _Timer:
@@ -141,6 +142,111 @@ def score_ngrams(train: str, test: str, order: str, repeats: str) -> None:
                 clock = "wall" if "threads" in name else "cpu"
                 seconds[name].append(timer.parts[name][clock])
     _answer({name: corpus.n_events / max(median(found), 1e-9) for name, found in seconds.items()})
+
+
+def decode_ngrams(train: str, test: str, order: str, repeats: str) -> None:
+    """Train a model, then call it as decoders do, and PyPI's kenlm in turn; CPU seconds of each round."""
+    import tempfile
+
+    import kenlm as pypi
+
+    from stategram import NgramModel, kenlm, read_corpus, write_arpa
+
+    model = NgramModel.train(read_corpus(train), int(order))
+    sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
+    with tempfile.TemporaryDirectory() as folder:
+        model.save(f"{folder}/model")
+        write_arpa(f"{folder}/model.arpa", model)
+        config = pypi.Config()
+        config.show_progress = False
+        sides: list[tuple[str, Any, Any]] = [
+            ("kenlm", pypi, pypi.Model(f"{folder}/model.arpa", config)),
+            ("stategram", kenlm, kenlm.Model(f"{folder}/model")),
+        ]
+        seconds: dict[str, dict[str, list[float]]] = {}
+        for _ in range(int(repeats)):
+            for call, way in _DECODER_CALLS.items():
+                of_call = seconds.setdefault(call, {})
+                for name, module, one in sides:
+                    of_call.setdefault(name, []).append(_seconds(way, module, one, sentences))
+    _answer({"events": sum(len(line.split()) + 1 for line in sentences), "seconds": seconds})
+
+
+def decode_mixture(train: str, test: str, repeats: str) -> None:
+    """Train eight models and mix them, then score a text in bulk and word by word; CPU seconds."""
+    import tempfile
+
+    from stategram import (
+        CategoryNgramPart,
+        ClusteredPart,
+        Mixture,
+        NgramPart,
+        Recipe,
+        kenlm,
+        read_corpus,
+        train_recipe,
+        use_resources,
+    )
+
+    parts = [
+        NgramPart(order=5),
+        NgramPart(order=3),
+        *(CategoryNgramPart(classes=k, effort="fast") for k in (200, 500, 1000, 2000)),
+        ClusteredPart(preset="fast"),
+        ClusteredPart(preset="fast", context="w-1"),
+    ]
+    corpus = read_corpus(train)
+    text = read_corpus(test, vocabulary=corpus.vocabulary)
+    models = train_recipe(corpus, text, Recipe(part=parts)).parts
+    sentences = [line for line in Path(test).read_text(encoding="utf-8").split("\n") if line.split()]
+    seconds: dict[str, dict[str, list[float]]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for gate in ("none", "all"):
+            mixture = Mixture.fit(models, text, buckets=gate)
+            mixture.save(f"{folder}/{gate}")
+            decoder = kenlm.Model(f"{folder}/{gate}")
+            of_gate: dict[str, list[float]] = {"bulk": [], "BaseScore": []}
+            for _ in range(int(repeats)):
+                with use_resources(threads=1):
+                    of_gate["bulk"].append(_seconds(mixture.score, text))
+                of_gate["BaseScore"].append(_seconds(_base_score, kenlm, decoder, sentences))
+            seconds[gate] = of_gate
+    _answer({"events": text.n_events, "parts": len(models), "seconds": seconds})
+
+
+def _seconds(call: Callable[..., object], *arguments: object) -> float:
+    begin = _cpu()
+    call(*arguments)
+    return _cpu() - begin
+
+
+def _base_score(module: Any, model: Any, sentences: list[str]) -> None:
+    for sentence in sentences:
+        state = module.State()
+        model.BeginSentenceWrite(state)
+        for word in sentence.split():
+            after = module.State()
+            model.BaseScore(state, word, after)
+            state = after
+        model.BaseScore(state, "</s>", module.State())
+
+
+def _score(module: Any, model: Any, sentences: list[str]) -> None:
+    for sentence in sentences:
+        model.score(sentence)
+
+
+def _full_scores(module: Any, model: Any, sentences: list[str]) -> None:
+    for sentence in sentences:
+        for _ in model.full_scores(sentence):
+            pass
+
+
+_DECODER_CALLS: dict[str, Callable[[Any, Any, list[str]], None]] = {
+    "score": _score,
+    "full_scores": _full_scores,
+    "BaseScore": _base_score,
+}
 
 
 def train_trees(train: str, test: str, vocabulary_size: str, trees: str, threads: str) -> None:
@@ -275,6 +381,8 @@ _STEPS: list[Callable[..., None]] = [
     count,
     evaluate,
     score_ngrams,
+    decode_ngrams,
+    decode_mixture,
     cluster_contexts,
     train_trees,
     describe,

@@ -66,9 +66,3 @@ def test_score_predict_and_verify(made: Path, name: str, capfd: pytest.CaptureFi
     assert status == 0
     status, out, _ = run("verify", made / name, capfd=capfd)
     assert (status, "OK  sums" in out) == (0, True)
-
-
-def test_what_cannot_be_done(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    status, _, err = run("export", made / "mixture", "--arpa", "-", capfd=capfd)
-    assert status == 3
-    assert "only a model of n-grams can be written as an ARPA file" in err

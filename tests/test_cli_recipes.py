@@ -327,11 +327,12 @@ def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     for arguments, expected, message in (
         (["--classes", "-", "--part", "1"], 2, "these parts"),
         (["--classes", "-", "--arpa", "-"], 2, "give one of --arpa OUT, --class-lm PREFIX"),
-        (["--arpa", "-", "--part", "2"], 2, "these parts of"),
+        (["--arpa", "-", "--part", "2"], 2, "give the training text (--text)"),
+        (["--arpa", "-", "--part", "9"], 2, "these parts of"),
         (["--fst", "G", "--closed"], 2, "--closed goes with --arpa"),
         (["--states", "-", "--format", "tsv"], 2, "--format goes with --classes"),
         (["--states", "-", "--part", "2"], 2, "these parts"),
-        (["--arpa", "-"], 3, "as an ARPA file, or one part of it: --part 1"),
+        (["--fst", "G"], 3, "as an acceptor, or one part of it: --part 1"),
         (["--classes", "-", "--format", "brown"], 2, "'brown' is not one of"),
     ):
         status, out_, err = run("export", place / "model", *arguments, capfd=capfd)

@@ -285,7 +285,14 @@ def test_the_help_has_its_options_in_groups(capfd: pytest.CaptureFixture[str]) -
     status, out, _ = run("train", "--help", capfd=capfd)
     assert status == 0
     titles = re.findall(r"^(\S.*):\n  -", out, re.MULTILINE)
-    assert [title.split()[0] for title in titles] == ["Options", "N-grams", "Several", "Clustered", "The"]
+    assert [title.split()[0] for title in titles] == [
+        "Options",
+        "N-grams",
+        "Other",
+        "Several",
+        "Clustered",
+        "The",
+    ]
     assert isinstance(train, GroupedCommand)
     names = {name for group in train.groups.values() for name in group}
     assert names <= {parameter.name for parameter in train.params}

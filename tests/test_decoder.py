@@ -204,7 +204,7 @@ def test_words_that_are_none_are_unknown(
     assert one.BaseFullScore(null, word, after) == one.BaseFullScore(null, "<unk>", expected)
     assert after == expected
     space = b" " if isinstance(word, bytes) else " "
-    found = list(one.full_scores(word, bos=False, eos=False))  # type: ignore[arg-type]
+    found = list(one.full_scores(word, bos=False, eos=False))
     assert len(found) == len([part for part in word.split(space) if part])  # type: ignore[arg-type]
     for wrong in (3, None, ["w3"]):
         with pytest.raises(TypeError, match="Cannot convert"):

@@ -38,8 +38,8 @@ PIECES = [
 def few_bytes_at_a_time() -> Iterator[None]:
     whole = feeding.__dict__["read_blocks"]
 
-    def read_blocks(name: str) -> Iterator[tuple[bytes, int]]:
-        for data, _ in whole(name):
+    def read_blocks(name: str, *, live: bool) -> Iterator[tuple[bytes, int]]:
+        for data, _ in whole(name, live=live):
             yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
 
     with mock.patch.object(feeding, "read_blocks", read_blocks):

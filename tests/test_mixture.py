@@ -22,6 +22,7 @@ from stategram import (
     Recipe,
     Vocabulary,
     corpus_from_sentences,
+    kenlm,
     load_model,
     read_arpa,
     train_recipe,
@@ -210,6 +211,14 @@ def test_parts_with_other_vocabularies() -> None:
     assert aligned.distribution("dog").tolist() == aligned.distribution("<unk>").tolist()
     scored = aligned.log_probs(["the cow dog"])
     assert scored[2] == pytest.approx(np.log(aligned.distribution("the cow")[aligned.vocabulary.id("dog")]))
+
+
+def test_a_decoder_of_parts_with_other_vocabularies(tmp_path: Path) -> None:
+    parts = NgramModel.train(["the cat sat", "a dog ran"], 3), NgramModel.train(["the cow sat"], 2)
+    mixture = Mixture(parts, Gate.constant([0.6, 0.4]))
+    mixture.save(tmp_path / "model")
+    found = kenlm.Model(str(tmp_path / "model")).score("the cow dog zebra")
+    assert found == pytest.approx(mixture.log_probs("the cow dog zebra").sum() / np.log(10), rel=1e-9)
 
 
 def test_a_part_without_unknown_words() -> None:

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from naive.entropy_pruning import entropy_prune
+from naive.entropy_pruning import entropy_prune, word_frequencies
 from naive.model_changes import naive_of
 from stategram import (
     CacheModel,
     CategoryNgramModel,
     Mixture,
     NgramModel,
+    _core,
     prune_model,
     read_arpa,
     write_arpa,
@@ -24,6 +25,7 @@ from stategram import (
 from stategram.errors import UsageError
 from stategram.evaluation import history_sums
 from stategram.models import SMOOTHINGS, model_size
+from stategram.text import BEGIN, END
 from texts import Text, long_text, make_corpus, texts
 
 TEXT = make_corpus(*long_text(3000))
@@ -57,6 +59,40 @@ def test_pruning_is_its_twin(text: Text, threshold: float, before: float) -> Non
         naive_of(prune_model(model, threshold=threshold)),
     )
     assert found.probs == pytest.approx(expected.probs, rel=1e-12)
+
+
+@settings(max_examples=30)
+@given(texts(), st.sampled_from(SMOOTHINGS), st.integers(0, 1))
+def test_word_frequencies_are_their_twin(text: Text, smoothing: str, unmarked: int) -> None:
+    model = NgramModel.train(make_corpus(*text), 2, smoothing=smoothing)
+    trie = model.trie.plain()
+    first, second, last = trie.begins[1:].tolist()
+    keep = np.ones((1 - unmarked) * (last - second), np.uint8)
+    found = np.empty(len(trie.numbers))
+    _core.word_frequencies(
+        trie.first_child[first : second + 1] - np.uint32(second),
+        trie.words[second:],
+        trie.log_probs[second:],
+        keep,
+        trie.log_probs[first:second],
+        trie.backoffs[first:second],
+        int(trie.numbers[BEGIN]),
+        int(trie.numbers[END]),
+        found,
+    )
+    assert found[trie.numbers].tolist() == pytest.approx(word_frequencies(naive_of(model)), abs=1e-6)
+
+
+def test_word_frequencies_are_those_of_the_text() -> None:
+    """Those of the unigrams of Kneser-Ney are not: "francisco" stands after one word only."""
+    text = ["san francisco", "the san francisco", "a cat", "the cat", "cat cat"] * 10
+    model = NgramModel.train(text, 2)
+    frequencies = word_frequencies(naive_of(model))
+    san, francisco, cat = (frequencies[model.vocabulary.id(word)] for word in ("san", "francisco", "cat"))
+    assert francisco == pytest.approx(san, rel=0.1)
+    assert francisco == pytest.approx(cat / 2, rel=0.1)
+    unigrams = model.distribution("", sentence_start=False)
+    assert unigrams[model.vocabulary.id("francisco")] < 0.4 * unigrams[model.vocabulary.id("cat")]
 
 
 def test_budgets_of_n_grams(model: NgramModel, tmp_path: Path) -> None:

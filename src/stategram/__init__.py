@@ -12,9 +12,14 @@ array([ True])
 Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
 language models, `CacheModel.train` a cache to mix with them, `cluster` finds states and categories and
 `ClusteredModel.train` estimates a model from them, `Mixture.fit` interpolates several, `train_recipe` does
-all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model` a
-smaller one. `read_classes` and `write_classes` are for class files,
-`read_arpa` and `write_arpa` for ARPA files; `open_model` opens a model folder or an ARPA file.
+all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model`
+and `compact_model` a smaller one, `approximate` makes n-grams of any model. `generate` draws sentences from a
+model, `rescore` chooses among n-best hypotheses.
+
+`read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files,
+`read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;
+`open_model` opens a model folder or an ARPA file, `model_info` describes one. `word_vectors` makes vectors of
+word classes.
 `class_bigram_perplexity` evaluates classes, `evaluate` evaluates a model. `from stategram import kenlm`
 replaces the module of that name. `use_resources` limits threads and memory.
 

@@ -10,6 +10,7 @@ from .clustering import (
     WordClasses as WordClasses,
     build_hierarchy as build_hierarchy,
     cluster as cluster,
+    word_vectors as word_vectors,
 )
 from .contexts import (
     ContextDefinition as ContextDefinition,
@@ -37,12 +38,16 @@ from .errors import (
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
     HistoryFigures as HistoryFigures,
+    NBestLists as NBestLists,
     OrderFigures as OrderFigures,
     PartFigures as PartFigures,
     PerplexityFigures as PerplexityFigures,
+    Rescored as Rescored,
+    WordErrors as WordErrors,
     average_mutual_information as average_mutual_information,
     class_bigram_perplexity as class_bigram_perplexity,
     evaluate as evaluate,
+    rescore as rescore,
 )
 from .experiments import (
     RECIPES as RECIPES,
@@ -62,16 +67,28 @@ from .experiments.reproduction import (
     reproduce as reproduce,
 )
 from .formats import (
+    ModelInfo as ModelInfo,
+    model_info as model_info,
     open_model as open_model,
     read_arpa as read_arpa,
     read_classes as read_classes,
+    read_counts as read_counts,
+    read_nbest as read_nbest,
+    read_references as read_references,
     write_arpa as write_arpa,
+    write_class_lm as write_class_lm,
     write_classes as write_classes,
+    write_fst as write_fst,
+    write_vectors as write_vectors,
+    write_best as write_best,
+    write_counts as write_counts,
+    write_nbest as write_nbest,
 )
 from .models import (
     CacheModel as CacheModel,
     CategoryNgramModel as CategoryNgramModel,
     ClusteredModel as ClusteredModel,
+    GeneratedSentence as GeneratedSentence,
     Mixture as Mixture,
     Model as Model,
     NgramModel as NgramModel,
@@ -79,9 +96,13 @@ from .models import (
     State as State,
     WordTree as WordTree,
     WordTreeModel as WordTreeModel,
+    close_suffixes as close_suffixes,
+    approximate as approximate,
+    generate as generate,
     load_model as load_model,
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,
+    compact_model as compact_model,
 )
 from .resources import (
     Resources as Resources,

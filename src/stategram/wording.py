@@ -25,6 +25,17 @@ def printable(name: str) -> str:
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", name)
 
 
+def escaped(text: str) -> str:
+    r"""Return a text that a terminal shows as it is: control characters become escapes.
+
+    >>> escaped("a\x1b[2Jb\n"), escaped("Größe 日本")
+    ('a\\x1b[2Jb\\n', 'Größe 日本')
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def duration(seconds: float) -> str:
     """Return a time in a suitable unit.
 

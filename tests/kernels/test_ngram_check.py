@@ -15,7 +15,7 @@ from naive.trie import Ngrams
 from ngram_problems import models, random_model
 from stategram.models import NgramTrie, PlainTrie
 
-ARRAYS = [one.name for one in fields(NgramTrie)]
+ARRAYS = NgramTrie.ARRAYS
 INF = float("inf")
 
 

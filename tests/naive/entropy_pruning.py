@@ -12,15 +12,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log, prod
 
-from naive.ngram_models import BEGIN, NaiveNgramModel, Ngram, backoff, by_history, prob
+import numpy as np
+
+from naive.ngram_models import BEGIN, END, NaiveNgramModel, Ngram, backoff, by_history, prob
 
 
-def history_prob(model: NaiveNgramModel, history: Ngram) -> float:
-    """p(h) by the chain rule; <s> is always there."""
-    return prod(prob(model, history[:i], word) for i, word in enumerate(history) if word != BEGIN)
+def word_frequencies(model: NaiveNgramModel) -> list[float]:
+    """f(w) = sum of f(v) p(w | v), <s> being as frequent as </s>; fifty half steps from the unigrams."""
+    words = range(model.vocabulary_size)
+    follow = np.array([[prob(model, (v,), w) for w in words] for v in words])
+    f = np.array([prob(model, (), w) for w in words])
+    for _ in range(50):
+        before = f.copy()
+        before[BEGIN], before[END] = f[END], 0.0
+        f = (f + before @ follow) / 2
+        f /= f.sum()
+    f[BEGIN] = f[END]
+    return [float(one) for one in f]
 
 
-def relative_entropies(model: NaiveNgramModel, siblings: Sequence[Ngram]) -> dict[Ngram, float]:
+def history_prob(model: NaiveNgramModel, frequencies: Sequence[float], history: Ngram) -> float:
+    """How often a history is met: its first word, then the chain rule."""
+    first, *rest = history
+    return frequencies[first] * prod(
+        prob(model, history[:i], word) for i, word in enumerate(rest, 1) if word != BEGIN
+    )
+
+
+def relative_entropies(
+    model: NaiveNgramModel, siblings: Sequence[Ngram], frequencies: Sequence[float] | None = None
+) -> dict[Ngram, float]:
     """D of each of the n-grams that are kept after one history."""
     h = siblings[0][:-1]
     p = {g: model.probs[g] for g in siblings}
@@ -28,7 +49,7 @@ def relative_entropies(model: NaiveNgramModel, siblings: Sequence[Ngram]) -> dic
     everything = len(siblings) == model.vocabulary_size - 1
     left = 0.0 if everything else 1 - sum(p.values())
     left_lower = 0.0 if everything else 1 - sum(lower.values())
-    p_h = history_prob(model, h)
+    p_h = history_prob(model, frequencies or word_frequencies(model), h)
     entropies = {}
     for g in siblings:
         log_a = log((left + p[g]) / (left_lower + lower[g]))
@@ -48,9 +69,10 @@ def entropy_prune(model: NaiveNgramModel, threshold: float) -> NaiveNgramModel:
     unigrams: dict[Ngram, float] = {g: p for g, p in model.probs.items() if len(g) == 1}
     kept: list[Ngram] = []
     needed: set[Ngram] = set()
+    frequencies = word_frequencies(model)
     for length in range(model.order, 1, -1):
         for siblings in by_history(g for g in model.probs if len(g) == length).values():
-            rise = {g: exp(d) - 1 for g, d in relative_entropies(model, siblings).items()}
+            rise = {g: exp(d) - 1 for g, d in relative_entropies(model, siblings, frequencies).items()}
             stay = [g for g in siblings if g in needed or rise[g] >= threshold]
             kept += stay
             needed.update(g[:-1] for g in stay)

@@ -331,13 +331,18 @@ void register_decoder(nb::module_& m) {
              nb::arg("python").none(), nb::arg("damage_error"))
         .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true,
              nb::arg("eos") = true,
+             nb::sig("def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float"),
              "Return the log10 probability of a sentence, with its beginning and its end by default.")
         .def("full_scores", &DecoderModel::full_scores, nb::arg("sentence").none(), nb::arg("bos") = true,
              nb::arg("eos") = true,
+             nb::sig("def full_scores(self, sentence: str | bytes, bos: bool = True, eos: bool = True) "
+                     "-> collections.abc.Iterator[tuple[float, int, bool]]"),
              "Return for each word: its log10 probability, the length of its n-gram, whether it is unknown.")
         .def("perplexity", &DecoderModel::perplexity, nb::arg("sentence").none(),
+             nb::sig("def perplexity(self, sentence: str | bytes) -> float"),
              "Return the perplexity of a sentence and its end.")
-        .def("__contains__", &DecoderModel::contains, nb::arg("word").none())
+        .def("__contains__", &DecoderModel::contains, nb::arg("word").none(),
+             nb::sig("def __contains__(self, word: str | bytes) -> bool"))
         .def(
             "BeginSentenceWrite",
             [](const DecoderModel& model, DecoderState& state) { model.start(state, true); },
@@ -352,9 +357,13 @@ void register_decoder(nb::module_& m) {
                 return model.full_score(state, word, after).log_prob;
             },
             nb::arg("in_state"), nb::arg("word").none(), nb::arg("out_state"),
+            nb::sig("def BaseScore(self, in_state: DecoderState, word: str | bytes, out_state: DecoderState) "
+                    "-> float"),
             "Return the log10 probability of a word after a state and write the state after it.")
         .def("BaseFullScore", &DecoderModel::full_score, nb::arg("in_state"), nb::arg("word").none(),
              nb::arg("out_state"),
+             nb::sig("def BaseFullScore(self, in_state: DecoderState, word: str | bytes, "
+                     "out_state: DecoderState) -> FullScore"),
              "Return what `full_scores` has for a word after a state and write the state after it.");
 }
 

@@ -26,7 +26,7 @@ nb::bytes to_bytes(const NgramState& state) {
 class TrieReader {
  public:
     TrieReader(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
-               In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values)
+               In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values, bool closed)
         : numbers_(std::move(numbers)),
           begins_(std::move(begins)),
           widths_(std::move(widths)),
@@ -38,7 +38,7 @@ class TrieReader {
               packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
                              widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
                              bases_.data(), bases_.size(), values_.data(), values_.size()}),
-              word_bits(std::max<std::size_t>(numbers_.size(), 1))) {}
+              word_bits(std::max<std::size_t>(numbers_.size(), 1)), closed) {}
 
     const PackedTrie& trie() const { return trie_; }
     const std::uint32_t* numbers() const { return numbers_.data(); }
@@ -223,10 +223,10 @@ void register_ngrams(nb::module_& m) {
     nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
     nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
-                      In<std::uint32_t>, In<float>>(),
+                      In<std::uint32_t>, In<float>, bool>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
              nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
-             nb::arg("values").noconvert())
+             nb::arg("values").noconvert(), nb::arg("closed"))
         .def("check", &TrieReader::check, nb::arg("threads"),
              "Check every n-gram; ValueError says what is wrong.")
         .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "arrays.hpp"
 #include "checks.hpp"
@@ -10,6 +11,54 @@
 
 namespace stategram {
 namespace {
+
+// How often each word is in text of the model's own, from its bigrams: the fixed point of
+//
+//     f(w) = sum of f(v) p(w | v),      where <s> is as frequent as </s>, after which it stands
+//
+// Half a step at a time, so that it is reached whatever the bigrams are. The unigrams of a Kneser-Ney model
+// are no such frequencies: a word that follows few others has little of them, however often it is there.
+void word_frequencies(In<std::uint32_t> first_child, In<std::uint32_t> words, In<float> log_probs,
+                      In<std::uint8_t> keep, In<float> unigram_log_probs, In<float> backoffs,
+                      std::uint32_t begin, std::uint32_t end, InOut<double> frequencies) {
+    const std::size_t n_words = frequencies.size(), size = words.size();
+    require(first_child.size() == n_words + 1 && log_probs.size() == size &&
+                (keep.size() == 0 || keep.size() == size) && unigram_log_probs.size() == n_words &&
+                backoffs.size() == n_words && begin < n_words && end < n_words,
+            "the levels do not fit together");
+    nb::gil_scoped_release release;
+    check_children(first_child.data(), 0, n_words, size);
+    check_below(words, n_words, "the number of a word is too great");
+    const auto exp10 = [](float log) { return std::pow(10.0, double{log}); };
+    std::vector<double> unigrams(n_words), weights(n_words), bigrams(size), next(n_words);
+    for (std::size_t i = 0; i < n_words; ++i) {
+        unigrams[i] = i == begin ? 0.0 : exp10(unigram_log_probs.data()[i]);
+        weights[i] = exp10(backoffs.data()[i]);
+    }
+    for (std::size_t v = 0; v < n_words; ++v)  // what a bigram gives beyond backing off
+        for (std::size_t i = first_child.data()[v]; i < first_child.data()[v + 1]; ++i)
+            if (keep.size() == 0 || keep.data()[i] != 0)
+                bigrams[i] = exp10(log_probs.data()[i]) - weights[v] * unigrams[words.data()[i]];
+    double* f = frequencies.data();
+    std::copy(unigrams.begin(), unigrams.end(), f);
+    for (int iteration = 0; iteration < 50; ++iteration) {
+        f[begin] = f[end];
+        const double before = f[end];
+        f[end] = 0.0;  // of histories: the next one is that of <s>
+        double backed = 0.0, total = 0.0;
+        for (std::size_t v = 0; v < n_words; ++v) backed += f[v] * weights[v];
+        for (std::size_t w = 0; w < n_words; ++w) next[w] = backed * unigrams[w];
+        for (std::size_t v = 0; v < n_words; ++v)
+            for (std::size_t i = first_child.data()[v]; i < first_child.data()[v + 1]; ++i)
+                next[words.data()[i]] += f[v] * bigrams[i];
+        f[end] = before;
+        f[begin] = next[begin] = 0.0;
+        for (std::size_t w = 0; w < n_words; ++w) total += f[w] = 0.5 * (f[w] + std::max(next[w], 0.0));
+        if (total > 0.0)
+            for (std::size_t w = 0; w < n_words; ++w) f[w] /= total;
+    }
+    f[begin] = f[end];
+}
 
 // p(hw) = p(h) p(w | h), the probability of each n-gram as a history.
 void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> log_probs,
@@ -94,6 +143,11 @@ void raise_worths(In<std::uint32_t> first_child, In<double> of_children, InOut<d
 }  // namespace
 
 void register_ngram_pruning(nb::module_& m) {
+    m.def("word_frequencies", &word_frequencies, nb::arg("first_child").noconvert(),
+          nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(), nb::arg("keep").noconvert(),
+          nb::arg("unigram_log_probs").noconvert(), nb::arg("backoffs").noconvert(), nb::arg("begin"),
+          nb::arg("end"), nb::arg("frequencies").noconvert(),
+          "Write how often each word is in text of the model's own, from its bigrams.");
     m.def("history_probs", &history_probs, nb::arg("first_child").noconvert(), nb::arg("parents").noconvert(),
           nb::arg("log_probs").noconvert(), nb::arg("probs").noconvert(), nb::arg("threads"),
           "Write probabilities of n-grams as histories, from those one word shorter.");

@@ -1,6 +1,7 @@
-// A search in a large trie is a chain of reads that miss the cache. A thread therefore keeps many pieces of
-// text, its lanes, under way at once: each step of a lane ends by asking for the memory that its next step
-// reads, and by the time all other lanes have done theirs it is there.
+// A search in a large trie is a chain of reads that miss the cache, but the searches of different events do
+// not depend on each other: the n-gram of k words that ends with an event is a child of the one of k - 1
+// words that ends with the event before. So a chunk of text is scored length by length, and for each length
+// all of its events at once: memory is asked for long before it is read.
 #include "ngram_scoring.hpp"
 
 #include <algorithm>
@@ -11,140 +12,169 @@
 namespace stategram {
 namespace {
 
-constexpr std::size_t lanes = 24;
-constexpr std::size_t events_a_block = std::size_t{1} << 14;
-constexpr std::size_t events_a_piece = 256;
-
-struct Lane {
-    std::size_t at, end;  // the event to be scored, the end of the piece
-    std::size_t kept;     // events before this one only lead to the right state
-    std::uint32_t number;
-    int length;  // of the longest history
-    int longest;
-    std::array<NgramHistory, most_words> histories;  // of 1, 2, ... words; without children if there is none
-    std::array<std::uint32_t, most_words> found;     // the word after histories of 0, 1, 2, ... words
-};
+constexpr std::size_t events_a_block = std::size_t{1} << 14;  // of one thread
+constexpr std::size_t events_a_chunk = 64;
 
 class BlockScorer {
  public:
     BlockScorer(const PackedTrie& trie, const ScoredText& text, EventValues values)
-        : trie_(trie), text_(text), values_(values) {}
+        : trie_(trie), text_(text), values_(values), n_histories_(trie.order() - 1) {}
 
+    // The histories of an event depend on the order - 1 words before it and on nothing else: a block begins
+    // with those.
     void run(std::size_t from, std::size_t to) {
-        read_words(from, to);
-        next_ = from;
-        end_ = to;
         const std::int64_t* starts = text_.sentence_starts;
         sentence_ = static_cast<std::size_t>(
             std::upper_bound(starts, starts + text_.n_sentences + 1, static_cast<std::int64_t>(from)) -
             starts - 1);
-        std::size_t active = 0;
-        while (active < lanes && take_piece(lane_[active])) ++active;
-        while (active > 0) {
-            for (std::size_t i = 0; i < active; ++i) search(lane_[i]);
-            for (std::size_t i = 0; i < active;) {
-                if (finish_event(lane_[i]))
-                    ++i;
-                else
-                    lane_[i] = lane_[--active];  // whose event is to be finished, too
-            }
+        const auto start = static_cast<std::size_t>(starts[sentence_]);
+        std::size_t at = from - std::min(from - start, static_cast<std::size_t>(n_histories_));
+        if (at > start)
+            for (int k = 1; k <= n_histories_; ++k) after_chunk(k) = {};
+        kept_ = from;
+        for (; at < to; at += n_) {
+            n_ = std::min(events_a_chunk, to - at);
+            score_chunk(at);
         }
     }
 
  private:
-    // The state before an event depends on the order - 1 words before it and on nothing else, so that a long
-    // sentence can be cut anywhere: a piece begins with those words.
-    bool take_piece(Lane& lane) {
-        if (next_ >= end_) return false;
-        while (text_.sentence_starts[sentence_ + 1] <= static_cast<std::int64_t>(next_)) ++sentence_;
-        const auto start = static_cast<std::size_t>(text_.sentence_starts[sentence_]);
-        const auto stop = static_cast<std::size_t>(text_.sentence_starts[sentence_ + 1]);
-        lane.kept = next_;
-        next_ = lane.end = std::min({stop, end_, next_ + events_a_piece});
-        const auto words = static_cast<std::size_t>(trie_.order() - 1);
-        lane.at = lane.kept - start > words ? lane.kept - words : start;
-        lane.length = 0;
-        if (lane.at == start) {
-            const NgramState& state = sentence_ == 0 ? text_.first_state : text_.begin_state;
-            lane.length = state.length;
-            for (int k = 1; k <= lane.length; ++k) {
-                const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
-                lane.histories[static_cast<std::size_t>(k)] =
-                    node == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), node);
-            }
-        }
-        lane.number = numbers_[lane.at - first_];
-        start_event(lane);
-        return true;
+    using Slots = std::array<std::uint8_t, events_a_chunk>;
+
+    NgramHistory& history(int words, std::size_t event) {
+        return histories_[static_cast<std::size_t>(words)][event];
+    }
+    // The histories after the last event of a chunk are the first ones of the next.
+    NgramHistory& after_chunk(int words) {
+        return histories_[static_cast<std::size_t>(words)][events_a_chunk];
     }
 
-    // The trie's numbers of the words of a block, and of the words before it that lead to its first state.
-    void read_words(std::size_t from, std::size_t to) {
-        first_ = from - std::min(from, static_cast<std::size_t>(trie_.order() - 1));
-        numbers_.resize(to - first_);
-        for (std::size_t i = first_; i < to; ++i) {
-            const std::uint32_t id = text_.ids[i];
+    void score_chunk(std::size_t first) {
+        read_words(first);
+        for (std::size_t i = 0; i < n_; ++i) {
+            found_[i] = numbers_[i];
+            order_[i] = 1;
+            weights_[i] = 0;
+            PackedTrie::prefetch_record(trie_.level(1), numbers_[i]);
+        }
+        std::size_t n_found = n_;
+        for (std::size_t i = 0; i < n_; ++i) hits_[i] = static_cast<std::uint8_t>(i);
+        for (int k = 1;; ++k) {
+            read_found(k, n_found);
+            if (k > n_histories_) break;
+            n_found = search(k, n_found);
+        }
+        if (values_.lengths != nullptr) write_features(first);
+        if (values_.log10_probs == nullptr) return;
+        for (std::size_t i = first < kept_ ? kept_ - first : 0; i < n_; ++i) {
+            values_.log10_probs[first + i] = log_probs_[i] + weights_[i];
+            values_.orders[first + i] = order_[i];
+        }
+    }
+
+    // The numbers of the words of a chunk, and where sentences start in it.
+    void read_words(std::size_t first) {
+        for (std::size_t i = 0; i < n_; ++i) {
+            const std::uint32_t id = text_.ids[first + i];
             if (id >= text_.n_ids)
                 throw std::invalid_argument("an id is not below the size of the vocabulary");
-            numbers_[i - first_] = text_.numbers[id];
+            numbers_[i] = text_.numbers[id];
+        }
+        n_starts_ = 0;
+        const std::int64_t* starts = text_.sentence_starts;
+        const auto end = static_cast<std::int64_t>(first + n_);
+        while (sentence_ < text_.n_sentences && starts[sentence_] < end) {
+            if (starts[sentence_] >= static_cast<std::int64_t>(first) &&
+                starts[sentence_] < starts[sentence_ + 1]) {
+                starts_[n_starts_] =
+                    static_cast<std::uint8_t>(starts[sentence_] - static_cast<std::int64_t>(first));
+                at_first_[n_starts_++] = sentence_ == 0;
+            }
+            if (starts[sentence_ + 1] > end) break;
+            ++sentence_;
         }
     }
 
-    void start_event(Lane& lane) {
-        if (values_.lengths != nullptr && lane.at >= lane.kept) {
-            const auto length = static_cast<std::size_t>(lane.length);
-            values_.lengths[lane.at] = static_cast<float>(length);
-            values_.backoffs[lane.at] = length == 0 ? 0 : lane.histories[length].backoff;
+    // Reads the n-grams of k words that were found: their probabilities, and the histories that they are for
+    // the events after them.
+    void read_found(int k, std::size_t n_found) {
+        const PackedLevel& level = trie_.level(k);
+        for (std::size_t hit = 0; hit < n_found; ++hit)
+            log_probs_[hits_[hit]] = PackedTrie::log_prob(level, found_[hits_[hit]]);
+        if (k > n_histories_) return;
+        auto& histories = histories_[static_cast<std::size_t>(k)];
+        histories[0] = after_chunk(k);
+        std::fill(histories.begin() + 1, histories.begin() + n_ + 1, NgramHistory{});
+        for (std::size_t hit = 0; hit < n_found; ++hit)
+            histories[hits_[hit] + std::size_t{1}] = PackedTrie::history(level, found_[hits_[hit]]);
+        const NgramHistory last = histories[n_];
+        for (std::size_t i = 0; i < n_starts_; ++i) {
+            const NgramState& state = at_first_[i] ? text_.first_state : text_.begin_state;
+            const std::uint32_t node =
+                k <= state.length ? state.nodes[static_cast<std::size_t>(k - 1)] : no_node;
+            histories[starts_[i]] = node == no_node ? NgramHistory{} : PackedTrie::history(level, node);
         }
-        PackedTrie::prefetch_record(trie_.level(1), lane.number);
+        histories[events_a_chunk] = last;
     }
 
-    void search(Lane& lane) {
-        lane.found[0] = lane.number;
-        lane.longest = 0;
-        for (int k = 1; k <= lane.length; ++k) {
-            const auto at = static_cast<std::size_t>(k);
-            const PackedLevel& level = trie_.level(k + 1);
-            const std::uint32_t node = trie_.find(level, lane.histories[at].children, lane.number);
-            lane.found[at] = node;
+    // Looks for the n-grams of k + 1 words; returns how many there are.
+    std::size_t search(int k, std::size_t n_found) {
+        const PackedLevel& level = trie_.level(k + 1);
+        auto& histories = histories_[static_cast<std::size_t>(k)];
+        Slots tried;
+        std::size_t n_tried = 0;
+        const auto consider = [&](std::size_t i) {
+            const ChildRange children = histories[i].children;
+            tried[n_tried] = static_cast<std::uint8_t>(i);
+            n_tried += children.begin != children.end;
+            trie_.prefetch_children(level, children, numbers_[i]);
+        };
+        // Where the end of an n-gram is missing, so is the n-gram.
+        if (trie_.closed())
+            for (std::size_t hit = 0; hit < n_found; ++hit) consider(hits_[hit]);
+        else
+            for (std::size_t i = 0; i < n_; ++i) consider(i);
+        for (std::size_t i = 0; i < n_; ++i) weights_[i] += double{histories[i].backoff};
+        std::size_t n_next = 0;
+        for (std::size_t at = 0; at < n_tried; ++at) {
+            const std::size_t i = tried[at];
+            const std::uint32_t node = trie_.find(level, histories[i].children, numbers_[i]);
             if (node == no_node) continue;
-            lane.longest = k;
+            found_[i] = node;
+            order_[i] = static_cast<std::uint8_t>(k + 1);
+            weights_[i] = 0;
+            hits_[n_next++] = static_cast<std::uint8_t>(i);
             PackedTrie::prefetch_record(level, node);
         }
+        return n_next;
     }
 
-    // Whether the lane has more to do.
-    bool finish_event(Lane& lane) {
-        const auto longest = static_cast<std::size_t>(lane.longest);
-        if (values_.log10_probs != nullptr && lane.at >= lane.kept) {
-            double weights = 0;
-            for (int k = lane.length; k > lane.longest; --k)
-                weights += double{lane.histories[static_cast<std::size_t>(k)].backoff};
-            values_.log10_probs[lane.at] =
-                PackedTrie::log_prob(trie_.level(lane.longest + 1), lane.found[longest]) + weights;
-            values_.orders[lane.at] = static_cast<std::uint8_t>(lane.longest + 1);
+    void write_features(std::size_t first) {
+        for (std::size_t i = first < kept_ ? kept_ - first : 0; i < n_; ++i) {
+            int k = n_histories_;
+            while (k > 0 && !history(k, i).matters()) --k;
+            values_.lengths[first + i] = static_cast<float>(k);
+            values_.backoffs[first + i] = k == 0 ? 0 : history(k, i).backoff;
         }
-        if (++lane.at == lane.end) return take_piece(lane);
-        lane.number = numbers_[lane.at - first_];
-        lane.length = 0;
-        for (int k = std::min(lane.longest + 1, trie_.order() - 1); k > 0; --k) {
-            const std::uint32_t node = lane.found[static_cast<std::size_t>(k - 1)];
-            NgramHistory& history = lane.histories[static_cast<std::size_t>(k)];
-            history = node == no_node ? NgramHistory{} : PackedTrie::history(trie_.level(k), node);
-            trie_.prefetch_children(trie_.level(k + 1), history.children, lane.number);
-            if (lane.length == 0 && history.matters()) lane.length = k;
-        }
-        start_event(lane);
-        return true;
     }
 
     const PackedTrie& trie_;
     const ScoredText& text_;
     EventValues values_;
-    std::array<Lane, lanes> lane_;
-    std::size_t next_ = 0, end_ = 0, sentence_ = 0;
-    std::size_t first_ = 0;               // the event of the first number
-    std::vector<std::uint32_t> numbers_;  // of the block's words
+    int n_histories_;
+    std::size_t sentence_ = 0;
+    std::size_t kept_ = 0;  // events before this one only lead to the right histories
+    std::size_t n_ = 0;     // events of the chunk
+    std::array<std::uint32_t, events_a_chunk> numbers_;
+    // For each length, of each event the history before it; one more for what comes after the chunk.
+    std::array<std::array<NgramHistory, events_a_chunk + 1>, most_words> histories_{};
+    std::array<std::uint32_t, events_a_chunk> found_;  // the longest n-gram so far
+    std::array<double, events_a_chunk> log_probs_, weights_;
+    std::array<std::uint8_t, events_a_chunk> order_;
+    Slots hits_;
+    std::array<std::uint8_t, events_a_chunk> starts_;  // the events with which sentences start
+    std::array<bool, events_a_chunk> at_first_;        // whether it is the first sentence
+    std::size_t n_starts_ = 0;
 };
 
 }  // namespace
@@ -154,6 +184,10 @@ void score_text(const PackedTrie& trie, const ScoredText& text, EventValues valu
         BlockScorer scorer(trie, text, values);
         scorer.run(i * events_a_block, std::min(text.size, (i + 1) * events_a_block));
     });
+}
+
+void score_text(const PackedTrie& trie, const ScoredText& text, EventValues values) {
+    if (text.size > 0) BlockScorer(trie, text, values).run(0, text.size);
 }
 
 }  // namespace stategram

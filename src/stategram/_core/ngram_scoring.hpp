@@ -30,5 +30,7 @@ struct EventValues {
 };
 
 void score_text(const PackedTrie& trie, const ScoredText& text, EventValues values, ThreadPool& pool);
+// The same without other threads.
+void score_text(const PackedTrie& trie, const ScoredText& text, EventValues values);
 
 }  // namespace stategram

@@ -16,16 +16,10 @@ namespace {
 
 using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
-constexpr std::size_t words_a_piece = 10;
-
-struct Piece {
-    std::size_t begin, end;
-};
-
 class NgramStepper final : public Stepper {
  public:
     NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
-                 In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values)
+                 In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values, bool closed)
         : numbers_(std::move(numbers)),
           begins_(std::move(begins)),
           widths_(std::move(widths)),
@@ -37,7 +31,7 @@ class NgramStepper final : public Stepper {
               packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
                              widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
                              bases_.data(), bases_.size(), values_.data(), values_.size()}),
-              word_bits(std::max<std::size_t>(numbers_.size(), 1))) {
+              word_bits(std::max<std::size_t>(numbers_.size(), 1)), closed) {
         require(numbers_.size() > end_id, "the vocabulary has no special words");
         trie_.advance({}, number(begin_id), begin_state_);
     }
@@ -59,48 +53,24 @@ class NgramStepper final : public Stepper {
         return {step.log10_prob, step.order};
     }
 
-    // A sentence is cut into pieces, which are scored all at once: the state before a word depends on no more
-    // than the order - 1 words before it, with which each piece begins.
+    // All words at once, which is quicker than one after the other.
     void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
                      Step* steps) const override {
-        const auto lead = static_cast<std::size_t>(trie_.order() - 1);
-        if (n < 2 * words_a_piece || lead > words_a_piece)
-            return Stepper::score_words(sentence_start, ids, n, steps);
-        std::vector<std::uint32_t> text;
-        std::vector<std::int64_t> starts;
-        std::vector<Piece> pieces;
-        text.reserve(n + n / words_a_piece * lead);
-        std::size_t known_from = 0;  // no words before this one are known
-        for (std::size_t begin = 0; begin < n; begin = pieces.back().end) {
-            const std::uint32_t* last = ids + std::min(begin + words_a_piece, n);
-            const std::uint32_t* stop = std::find(ids + begin, last, end_id);
-            const auto end = static_cast<std::size_t>((stop == last ? last : stop + 1) - ids);
-            const std::size_t from = begin - std::min(begin - known_from, lead);
-            starts.push_back(static_cast<std::int64_t>(text.size()));
-            text.insert(text.end(), ids + from, ids + end);
-            pieces.push_back({begin, end});
-            if (stop != last) known_from = end;
-        }
-        starts.push_back(static_cast<std::int64_t>(text.size()));
-        std::vector<double> log10_probs(text.size());
-        std::vector<std::uint8_t> orders(text.size());
-        ThreadPool pool(1);
-        score_text(trie_,
-                   {text.data(),
-                    text.size(),
-                    starts.data(),
-                    pieces.size(),
-                    numbers_.data(),
-                    numbers_.size(),
-                    {},
-                    sentence_start ? begin_state_ : NgramState{}},
-                   {log10_probs.data(), orders.data(), nullptr, nullptr}, pool);
-        for (std::size_t piece = 0; piece < pieces.size(); ++piece) {
-            const auto [begin, end] = pieces[piece];
-            const std::size_t from = static_cast<std::size_t>(starts[piece + 1]) - (end - begin);
-            for (std::size_t i = begin; i < end; ++i)
-                steps[i] = {log10_probs[from + i - begin], orders[from + i - begin]};
-        }
+        std::vector<std::int64_t> starts{0};
+        for (std::size_t i = 0; i < n; ++i)
+            if (ids[i] == end_id || i + 1 == n) starts.push_back(static_cast<std::int64_t>(i + 1));
+        std::vector<double> log10_probs(n);
+        std::vector<std::uint8_t> orders(n);
+        const ScoredText text{ids,
+                              n,
+                              starts.data(),
+                              starts.size() - 1,
+                              numbers_.data(),
+                              numbers_.size(),
+                              {},
+                              sentence_start ? begin_state_ : NgramState{}};
+        score_text(trie_, text, {log10_probs.data(), orders.data(), nullptr, nullptr});
+        for (std::size_t i = 0; i < n; ++i) steps[i] = {log10_probs[i], orders[i]};
     }
 
     Feature feature(const std::string& name) const override {
@@ -152,10 +122,10 @@ void register_ngram_stepper(nb::module_& m) {
     nb::class_<NgramStepper, Stepper>(m, "NgramStepper",
                                       "A back-off model; the arrays are those of its trie.")
         .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
-                      In<std::uint32_t>, In<float>>(),
+                      In<std::uint32_t>, In<float>, bool>(),
              nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
              nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
-             nb::arg("values").noconvert());
+             nb::arg("values").noconvert(), nb::arg("closed"));
 }
 
 }  // namespace stategram

@@ -97,13 +97,16 @@ struct NgramStep {
 class PackedTrie {
  public:
     // Shapes have to have been checked (packed_shape.hpp).
-    PackedTrie(std::vector<PackedLevel> levels, unsigned word_bits)
+    // `closed`: whether the end of each n-gram, all words but the first, is an n-gram too.
+    PackedTrie(std::vector<PackedLevel> levels, unsigned word_bits, bool closed)
         : levels_(std::move(levels)),
+          closed_(closed),
           word_mask_(low_bits(word_bits)),
           inverse_(~std::uint64_t{0} / std::max<std::size_t>(levels_[0].size, 1)) {}
 
     int order() const { return static_cast<int>(levels_.size()); }
     std::uint32_t vocabulary() const { return levels_[0].size; }
+    bool closed() const { return closed_; }
     // Of n-grams of `words` words, from 1 on.
     const PackedLevel& level(int words) const { return levels_[static_cast<std::size_t>(words - 1)]; }
 
@@ -163,29 +166,37 @@ class PackedTrie {
     // p(w | h) = p(h w) if the model has that n-gram, else backoff(h) p(w | h without its first word).
     // Returns it, and the state after the word.
     NgramStep advance(const NgramState& state, std::uint32_t number, NgramState& next) const {
-        std::array<std::uint32_t, most_words> found;
         std::array<float, most_words> backoffs;
-        found[0] = number;
+        next.nodes[0] = number;
         int longest = 0;  // words of the history before the n-gram found
-        for (int k = 1; k <= state.length; ++k) {
+        std::uint32_t found = number;
+        int k = 1;
+        for (; k <= state.length; ++k) {
             const auto at = static_cast<std::size_t>(k);
             const std::uint32_t node = state.nodes[at - 1];
-            found[at] = no_node;
-            backoffs[at] = 0;
-            if (node == no_node) continue;
-            const NgramHistory of = history(level(k), node);
+            const NgramHistory of = node == no_node ? NgramHistory{} : history(level(k), node);
             backoffs[at] = of.backoff;
-            found[at] = find(level(k + 1), of.children, number);
-            if (found[at] != no_node) longest = k;
+            const std::uint32_t child = find(level(k + 1), of.children, number);
+            if (k < order() - 1) next.nodes[at] = child;
+            if (child != no_node) {
+                longest = k;
+                found = child;
+            } else if (closed_) {
+                break;
+            }
         }
         double weights = 0;
-        for (int k = state.length; k > longest; --k) weights += double{backoffs[static_cast<std::size_t>(k)]};
-        const double log10_prob =
-            log_prob(level(longest + 1), found[static_cast<std::size_t>(longest)]) + weights;
+        for (int j = longest + 1; j <= state.length; ++j) {
+            const std::uint32_t node = state.nodes[static_cast<std::size_t>(j - 1)];
+            if (j <= k)
+                weights += double{backoffs[static_cast<std::size_t>(j)]};
+            else if (node != no_node)
+                weights += double{backoff(level(j), node)};
+        }
+        const double log10_prob = log_prob(level(longest + 1), found) + weights;
         int length = std::min(longest + 1, order() - 1);
-        std::copy_n(found.begin(), length, next.nodes.begin());
         while (length > 0) {
-            const std::uint32_t node = found[static_cast<std::size_t>(length - 1)];
+            const std::uint32_t node = next.nodes[static_cast<std::size_t>(length - 1)];
             if (node != no_node && history(level(length), node).matters()) break;
             --length;
         }
@@ -248,6 +259,7 @@ class PackedTrie {
     }
 
     std::vector<PackedLevel> levels_;
+    bool closed_;
     std::uint64_t word_mask_;
     std::uint64_t inverse_;
 };

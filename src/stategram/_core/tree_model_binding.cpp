@@ -226,6 +226,17 @@ class TreeModelKernel {
         return std::pair(to_numpy(std::move(words)), to_numpy(std::move(probabilities)));
     }
 
+    // Returns the word after one history in whose range of a tree a quantile lies.
+    std::uint32_t draw(std::vector<Words> streams, std::uint32_t of_class, int history,
+                       std::vector<In<float>> weights, CacheHandle* cache, std::size_t tree, double quantile,
+                       int /* threads */) const {
+        require(tree < evidence_->n_trees(), "there is no such tree");
+        require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache, tree, tree + 1);
+        nb::gil_scoped_release release;
+        return trees[0].word_at(quantile);
+    }
+
     // Reads every list; throws if one is damaged.
     void check(int threads) const {
         nb::gil_scoped_release release;
@@ -333,7 +344,8 @@ class TreeModelKernel {
     }
 
     std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
-                                     const std::vector<In<float>>& weights, CacheHandle* cache) const {
+                                     const std::vector<In<float>>& weights, CacheHandle* cache,
+                                     std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, cache);
         EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
@@ -342,7 +354,7 @@ class TreeModelKernel {
         evidence_->find(contexts);
         if (cache) cache->cache().find(values.data(), 0);
         std::vector<TreeSearch> found;
-        for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+        for (std::size_t t = first; t < std::min(last, evidence_->n_trees()); ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
@@ -431,6 +443,13 @@ void register_tree_model(nb::module_& m) {
              nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
              nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),
              "Return the likeliest words after the history of the first event, and their probabilities.")
+        .def(
+            "draw", &TreeModelKernel::draw, nb::arg("streams").noconvert(), nb::arg("of_class"),
+            nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree"),
+            nb::arg("quantile"), nb::arg("threads"),
+            "Return the word after the history of the first event in whose range of a tree a quantile lies.\n"
+            "\n"
+            "The ranges are as wide as the words are probable: a random quantile draws a word.")
         .def("check", &TreeModelKernel::check, nb::arg("threads"),
              "Read every list; ValueError if one is damaged.")
         .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(),

@@ -101,6 +101,17 @@ double TreeSearch::probability(std::uint32_t word) {
     return at.probability;
 }
 
+std::uint32_t TreeSearch::word_at(double quantile) {
+    Subtree at = root();
+    while (!at.is_word()) {
+        const auto [right, left] = divide(at);
+        const bool is_left = quantile < left.probability;
+        if (!is_left) quantile -= left.probability;
+        at = is_left ? left : right;
+    }
+    return tree_->word_at(at.begin);
+}
+
 std::vector<std::pair<double, std::uint32_t>> likeliest_words(std::vector<TreeSearch>& trees,
                                                               const double* weights, std::size_t top,
                                                               const TreeEvidence& evidence) {

@@ -45,6 +45,9 @@ class TreeSearch {
     // The probability of each word, by its id.
     void distribution(double* probabilities);
     double probability(std::uint32_t word);
+    // The word in whose range a quantile lies, 0 <= quantile < 1: words by rank, as wide as they are
+    // probable.
+    std::uint32_t word_at(double quantile);
 
  private:
     struct Ranked {

@@ -8,10 +8,16 @@ from typing import TypeVar
 
 import click
 
-from stategram.cli.checks import check_output_apart, option_name, was_given
+from stategram.cli.checks import check_inputs, check_output_apart, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import no_verify_option, work_options
-from stategram.cli.reading import read_model
+from stategram.cli.options import (
+    ApproximationOptions,
+    ReadingOptions,
+    approximation_options,
+    no_verify_option,
+    work_options,
+)
+from stategram.cli.reading import read_model, read_test
 from stategram.errors import BadDataError
 from stategram.formats import (
     EPSILON,
@@ -24,8 +30,18 @@ from stategram.formats import (
     write_model_classes,
     write_states,
 )
-from stategram.models import CategoryNgramModel, ClusteredModel, Model, NgramModel, close_suffixes
+from stategram.models import (
+    CategoryNgramModel,
+    ClusteredModel,
+    Model,
+    NgramModel,
+    approximate,
+    close_suffixes,
+)
+from stategram.progress import Progress, subprogress
+from stategram.resources import parse_size
 from stategram.storage import check_place
+from stategram.text import Corpus
 from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
@@ -33,7 +49,7 @@ _DEFAULT_MAX_ORDER_OF_KENLM = 6
 
 # What is written, and the options that go with it alone.
 _OUTPUTS = {
-    "arpa": ("closed",),
+    "arpa": ("closed", "order", "max_ngrams", "max_size", "prune", "text"),
     "class_lm": (),
     "fst": ("backoff_symbol",),
     "classes": ("format",),
@@ -83,6 +99,9 @@ Examples:
   stategram export model --arpa model.arpa.gz
   stategram export model --arpa - | build_binary /dev/stdin model.binary
   stategram export model --arpa model.arpa --closed
+  stategram export mixture --arpa mixture.arpa --order 3 --max-ngrams 2000000
+  stategram export mixture --arpa mixture.arpa.gz --max-size 100M
+  stategram export word-tree --arpa tree.arpa --order 3 --text train.txt
   stategram export mixture --arpa ngrams.arpa --part 1
   stategram export mixture --class-lm classes --part 2
   stategram export model --fst G --backoff-symbol "#0"
@@ -121,9 +140,10 @@ Examples:
     "--part",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Which part of a mixture, the first being 1.  [default: the only one that can be written so; "
-    "needed for --arpa]",
+    help="Which part of a mixture, the first being 1.  [default: the only one that can be written so; with "
+    "--arpa all of them]",
 )
+@approximation_options
 @click.option(
     "--closed",
     is_flag=True,
@@ -154,6 +174,7 @@ def export(
     classes: str | None,
     states: str | None,
     part: int | None,
+    approximation: ApproximationOptions,
     closed: bool,
     backoff_symbol: str,
     format: str,
@@ -161,6 +182,11 @@ def export(
     console: Console,
 ) -> None:
     """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
+
+    A model that is not one of n-grams is approximated by the back-off model of some size that comes closest
+    to it: its n-grams are those that are most worthwhile, seen in training or not. It takes histories from
+    the n-gram model that is a part of the model; if there is none, give the training text (--text). It needs
+    no text otherwise. Caches are left out, and no history goes beyond the sentence.
 
     Or write it in another form: a category n-gram for SRILM, an acceptor for OpenFst. Or write the classes of
     its words: the most frequent words first, class by class. Or the states of its contexts, with the events
@@ -175,16 +201,21 @@ def export(
     for file in files[output](place) if output in files else (place,):
         check_output_apart(file, model_name)
         check_place(file)
-    console.steps = 2
+    console.steps = 3 if approximation.text else 2
+    if approximation.text:
+        check_inputs([model_name, approximation.text])
     source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
-        ngram = _ngram_model(source, "as an ARPA file")
-        _note_order(ngram, console)
+        model = source.model if part is None else source.chosen(source.parts, "probabilities")
+        reading = ReadingOptions(no_verify=True, lowercase=None, digits=None)
+        text = read_test(model, [approximation.text], reading, console) if approximation.text else None
         with console.step(writing) as progress:
+            ngram = _approximation(model, approximation, text, subprogress(progress, 0.0, 0.9))
             if closed:
                 ngram = close_suffixes(ngram)
-            write_arpa(place, ngram, progress=progress)
+            write_arpa(place, ngram, progress=subprogress(progress, 0.9, 1.0))
+        _note_order(ngram, console)
         inserted = f", {ngram.training_info['inserted_suffixes']:,} of them inserted" if closed else ""
         console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}{inserted}")
     elif class_lm:
@@ -228,6 +259,23 @@ def _only_output(places: Mapping[str, str | None]) -> tuple[str, str]:
 
 def _metavar(output: str) -> str:
     return "PREFIX" if output in ("class_lm", "fst") else "OUT"
+
+
+def _approximation(
+    model: Model, options: ApproximationOptions, text: Corpus | None, progress: Progress | None
+) -> NgramModel:
+    """Return a model as n-grams; one of n-grams as it is, unless options ask for others."""
+    if isinstance(model, NgramModel) and not options.is_given:
+        return model
+    return approximate(
+        model,
+        order=options.order,
+        max_ngrams=options.max_ngrams,
+        max_bytes=None if options.max_size is None else parse_size(options.max_size),
+        prune=options.prune,
+        text=text,
+        progress=progress,
+    )
 
 
 def _ngram_model(source: _Source, form: str) -> NgramModel:

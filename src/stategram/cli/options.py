@@ -51,6 +51,28 @@ class ReadingOptions:
     split: Split | None = None
 
 
+@dataclass(frozen=True)
+class ApproximationOptions:
+    """Which back-off n-gram model approximates a model."""
+
+    order: int | None
+    max_ngrams: int | None
+    max_size: str | None
+    prune: float | None
+    text: str | None
+
+    def __post_init__(self) -> None:
+        if sum(limit is not None for limit in (self.max_ngrams, self.max_size, self.prune)) > 1:
+            raise click.UsageError(
+                "--max-ngrams, --max-size and --prune all limit the size; give one of them"
+            )
+
+    @property
+    def is_given(self) -> bool:
+        """Whether a model of n-grams is to be approximated too."""
+        return any(getattr(self, field.name) is not None for field in fields(self))
+
+
 class GroupedCommand(click.Command):
     """A command with many options: each group has a title; those without a group come first."""
 
@@ -119,6 +141,44 @@ def heldout_options(command: F) -> F:
     return _add(_as_record(command, "reading", ReadingOptions), no_verify_option, *_WORDS, _ENCODING_ERRORS)
 
 
+def approximation_options(command: F) -> F:
+    """Add which n-grams approximate a model: ``approximation: ApproximationOptions``."""
+    return _add(
+        _as_record(command, "approximation", ApproximationOptions),
+        click.option(
+            "--order",
+            type=click.IntRange(min=2, max=9),
+            metavar="N",
+            help="With --arpa: length of the longest n-grams.  [default: that of the n-gram model in MODEL]",
+        ),
+        click.option(
+            "--max-ngrams",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="With --arpa: at most N n-grams.  [default: as many as the n-gram model in MODEL has up to "
+            "this order]",
+        ),
+        click.option(
+            "--max-size",
+            metavar="SIZE",
+            help="With --arpa: at most SIZE bytes before compression, such as 100M.",
+        ),
+        click.option(
+            "--prune",
+            type=click.FloatRange(min=0, min_open=True),
+            metavar="T",
+            help="With --arpa: only n-grams without which the perplexity would rise by at least the fraction "
+            "T, such as 1e-8.",
+        ),
+        click.option(
+            "--text",
+            metavar="FILE",
+            help="With --arpa: the training text, to take histories from; needed if no part of MODEL is an "
+            "n-gram model of this order or more.",
+        ),
+    )
+
+
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
     return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)
@@ -162,6 +222,12 @@ def memory_options(command: F) -> F:
     )
 
 
+compact_option = click.option(
+    "--compact",
+    is_flag=True,
+    help="Round probabilities and weights of n-grams to 8 to 10 bits: less than 5 bytes an n-gram in place "
+    "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 1%.",
+)
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
 )

@@ -14,7 +14,7 @@ from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model
-from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, read_all
+from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, read_lines
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def predict(
 
     A HISTORY of - reads histories from stdin, one per line, and writes tab-separated columns: line, word,
     probability, sum of the probabilities so far, length of the n-gram that gave the probability (- if MODEL
-    is not one of n-grams).
+    is not one of n-grams). The answer to a line is printed before the next one is read.
     """
     if model_name == "-" and history == "-":
         raise click.UsageError("stdin (-) can be read only once; give a file for the model")
@@ -86,10 +86,11 @@ def predict(
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":
-            for one in found.words:
-                click.echo(
-                    f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order or '-'}"
-                )
+            lines = (
+                f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order or '-'}"
+                for one in found.words
+            )
+            click.echo("\n".join(lines))
         else:
             click.echo(_as_table(found))
         if found.unknown:
@@ -97,14 +98,15 @@ def predict(
 
 
 def _histories() -> Iterator[str]:
-    text = read_all("-")
-    if not text:
+    number = 0
+    for lines in read_lines("-", live=True):
+        for number, line in enumerate(lines.data.removesuffix(b"\n").split(b"\n"), lines.line):
+            try:
+                yield line.decode()
+            except UnicodeDecodeError as error:
+                raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
+    if number == 0:
         raise BadDataError("<stdin>: no histories in it; expected one per line, an empty line for none")
-    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1):
-        try:
-            yield line.decode()
-        except UnicodeDecodeError as error:
-            raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
 
 
 def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -> _Prediction:

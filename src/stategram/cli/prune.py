@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.options import no_verify_option, work_options
+from stategram.cli.options import compact_option, no_verify_option, work_options
 from stategram.cli.outputs import (
     check_output,
     force_option,
@@ -16,7 +18,7 @@ from stategram.cli.outputs import (
     write_output,
 )
 from stategram.cli.reading import read_model
-from stategram.models import prune_model
+from stategram.models import compact_model, compacted_size, prune_model
 from stategram.resources import parse_size
 
 
@@ -26,7 +28,8 @@ Examples:
   stategram prune model -o smaller --max-size 50M
   stategram prune model -o small.arpa.gz --max-ngrams 1000000
   stategram prune other.arpa -o small.arpa --threshold 3e-8
-  stategram prune mixture -o smaller --max-size 200M""",
+  stategram prune mixture -o smaller --max-size 200M
+  stategram prune model -o smaller --compact""",
 )
 @click.argument("model_name", metavar="MODEL")
 @output_option
@@ -35,8 +38,8 @@ Examples:
     "--threshold",
     type=click.FloatRange(min=0, min_open=True),
     metavar="FRACTION",
-    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; as "
-    "SRILM's -prune.",
+    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; "
+    "what SRILM's -prune is.",
 )
 @click.option(
     "--max-ngrams",
@@ -49,6 +52,7 @@ Examples:
     metavar="SIZE",
     help="Instead: the largest OUT that fits, such as 50M, within a thousandth.",
 )
+@compact_option
 @no_verify_option
 @work_options
 def prune(
@@ -58,6 +62,7 @@ def prune(
     threshold: float | None,
     max_ngrams: int | None,
     max_size: str | None,
+    compact: bool,
     no_verify: bool,
     console: Console,
 ) -> None:
@@ -66,26 +71,39 @@ def prune(
     MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
     the same threshold; its weights stay. Words are never dropped (stategram filter does that). The n-grams
     that are kept are as probable as before; back-off weights are computed again, so that all sums to one.
-    Training with --prune and the same threshold gives the same model.
+    Training with --prune and the same threshold gives the same model. How often histories are met is taken
+    from bigrams, not from the unigrams of Kneser-Ney models, which leads to better small models than SRILM's.
     """
-    if sum(value is not None for value in (threshold, max_ngrams, max_size)) != 1:
-        raise click.UsageError("give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE")
+    given = sum(value is not None for value in (threshold, max_ngrams, max_size))
+    if given != 1 and not (given == 0 and compact):
+        raise click.UsageError(
+            "give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE; or --compact alone, which "
+            "drops nothing"
+        )
     size = None if max_size is None else parse_size(max_size)
     arpa = is_arpa_name(output)
+    if arpa and compact:
+        raise click.UsageError("an ARPA file cannot be compact; give OUT as a model folder")
     check_output(output, [model_name], arpa=arpa, force=force)
-    console.steps = 3
+    console.steps = 2 + given + compact
     model = read_model(model_name, console, verify=not no_verify)
     if arpa:
         ngram_model(model, model_name)
-    with console.step("pruning") as progress:
-        pruned = prune_model(
-            model,
-            threshold=threshold,
-            max_ngrams=max_ngrams,
-            max_size=size,
-            size_of=size_in(output, [model_name], arpa=arpa),
-            progress=progress,
-        )
-    if pruned is model:
-        console.info("      nothing had to be dropped")
-    write_output(pruned, output, [("model", model_name)], console, arpa=arpa)
+    size_of = size_in(output, [model_name], arpa=arpa)
+    if given:
+        with console.step("pruning") as progress:
+            pruned = prune_model(
+                model,
+                threshold=threshold,
+                max_ngrams=max_ngrams,
+                max_size=size,
+                size_of=partial(compacted_size, size_of=size_of) if compact else size_of,
+                progress=progress,
+            )
+        if pruned is model:
+            console.info("      nothing had to be dropped")
+        model = pruned
+    if compact:
+        with console.step("rounding") as progress:
+            model = compact_model(model, progress=progress)
+    write_output(model, output, [("model", model_name)], console, arpa=arpa)

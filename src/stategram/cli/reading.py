@@ -8,7 +8,8 @@ from pathlib import Path
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, TextOptions
-from stategram.formats import open_model
+from stategram.counts import NgramCounts
+from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model
 from stategram.progress import Progress
 from stategram.text import (
@@ -32,6 +33,22 @@ def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corp
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     _show_size(corpus, f"a vocabulary of {known}, ", console)
     return corpus
+
+
+def read_count_files(
+    names: Sequence[str], order: int | None, text: TextOptions, console: Console
+) -> NgramCounts:
+    """Read count files, added up, as the next step of the console."""
+    # Count files are split at ASCII white space.
+    vocabulary = Vocabulary.from_file(text.vocab_file, split="ascii") if text.vocab_file else None
+    with console.step("reading the counts") as progress:
+        return read_counts(
+            list(names),
+            order=order,
+            vocabulary=vocabulary,
+            vocabulary_size=text.vocab,
+            progress=progress,
+        )
 
 
 def read_heldout(name: str, corpus: Corpus, text: TextOptions, console: Console) -> Corpus:

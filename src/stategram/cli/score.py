@@ -60,6 +60,9 @@ def score(
     words are left out, but counted.
 
     With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
+
+    From a pipe or a keyboard, lines are scored as they come: the answer to each is printed before the next
+    one is needed.
     """
     check_inputs([text, *([model_name] if model_name == "-" else [])])
     if is_same_file(output, text):
@@ -81,6 +84,7 @@ def score(
             encoding_errors=reading.encoding_errors,
             document_mark=document_mark,
             progress=progress,
+            live=True,
         )
         header = b"" if no_header else (_SENTENCE_COLUMNS if sentences else _WORD_COLUMNS).encode()
         state = model.start()

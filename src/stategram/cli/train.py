@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from stategram.cli.checks import once
+from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.mixture_table import ended_early, mixture_table
@@ -18,18 +19,34 @@ from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
     common_options,
+    compact_option,
     document_mark_option,
     guess_option,
     memory_options,
     text_options,
 )
 from stategram.cli.outputs import bytes_of_command, size_in
-from stategram.cli.reading import read_heldout, read_text
-from stategram.cli.train_checks import budget_of, check_train, chosen_recipe, min_counts_of
+from stategram.cli.reading import read_count_files, read_heldout, read_text
+from stategram.cli.train_checks import (
+    budget_of,
+    check_counts,
+    check_train,
+    chosen_recipe,
+    class_recipe,
+    min_counts_of,
+)
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
-from stategram.models import SMOOTHINGS, Mixture, Model, NgramModel, prune_model
+from stategram.models import (
+    SMOOTHINGS,
+    Model,
+    NgramModel,
+    compact_model,
+    compacted_size,
+    prune_model,
+)
 from stategram.progress import subprogress
 from stategram.storage import input_files, temporary_files
+from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
 
 # What is in none of these is of the run.
@@ -40,7 +57,9 @@ _GROUPS = {
         "min_count",
         "prune",
         "max_ngrams",
+        "compact",
     ),
+    "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
     "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
@@ -57,7 +76,10 @@ Examples:
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
+  stategram train tokens.txt -o model --order 6 --split ascii
   stategram train text.txt -o model --order 5 --max-size 50M
+  stategram train counts.gz --counts -o model
+  stategram train text.txt --classes classes.tsv -o model
   stategram train text.txt --heldout heldout.txt -o model --recipe best
   stategram train text.txt --heldout heldout.txt -o model --recipe best --max-size 100M
   stategram train text.txt --heldout heldout.txt -o model --context t-3,w-1 --tags brill --states 500
@@ -107,6 +129,19 @@ Examples:
     help="The largest model folder that fits, such as 50M: what pays least per byte is left out, n-grams and "
     "contexts seen once first.",
 )
+@compact_option
+@click.option(
+    "--counts",
+    is_flag=True,
+    help="TEXT are count files, as stategram counts and SRILM's ngram-count -write write them; the model is "
+    "that of their text.",
+)
+@click.option(
+    "--classes",
+    metavar="FILE",
+    help="Train an n-gram model of word classes instead, those of a class file in any format; --order is 5 "
+    "by default.",
+)
 @click.option(
     "--recipe",
     multiple=True,
@@ -154,6 +189,9 @@ def train(
     prune: float,
     max_ngrams: int | None,
     max_size: str | None,
+    compact: bool,
+    counts: bool,
+    classes: str | None,
     recipe: str | None,
     context: str | None,
     heldout: str | None,
@@ -170,17 +208,23 @@ def train(
     """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
     It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better. A recipe with one part gives that model alone.
+    takes longer and predicts better. A recipe with one part that learns no weights (an n-gram model, of words
+    or of classes) needs no --heldout, and gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
-    too), while ARPA files and KenLM know that of ASCII only. The model appears in its place when all of it is
+    too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such as NeMo's, whose
+    tokens may be no-break spaces. The model appears in its place when all of it is
     written; nothing is left of an interrupted run but its checkpoint.
     """
     min_counts = min_counts_of(min_count, order)
     budget = budget_of(prune, max_ngrams, max_size)
     ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
-    found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
-    inputs = [("training", name) for name in texts]
+    check_counts(counts, recipe, context, classes)
+    if classes is not None:
+        found: Recipe | None = class_recipe(classes, ngram, recipe, context, heldout)
+    else:
+        found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
+    inputs = [("counts" if counts else "training", name) for name in texts]
     inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
     inputs += [("held-out", heldout)] if heldout else []
     inputs += found.files() if found is not None else []
@@ -188,14 +232,21 @@ def train(
     _note_stale(Path(output).absolute(), console)
     model: Model
     manifest: dict[str, Any]
-    if found is None or heldout is None:
-        console.steps = 3
-        console.steps += bool(budget)
-        model, figures = _train_ngram(texts, ngram, budget, size_in(output, texts, arpa=False), text, console)
+    if found is None:
+        console.steps = 3 + bool(budget) + compact
+        if counts:
+            trained = _train_on_counts(texts, ngram, min_count, text, console)
+            text = replace(text, split=trained.vocabulary.split)
+        else:
+            trained = _train_ngram(texts, ngram, text, console)
+        size_of: Callable[[Model], int] = size_in(output, texts, arpa=False)
+        if compact:
+            size_of = partial(compacted_size, size_of=size_of)
+        model, figures = _finish_ngram(trained, prune, budget, size_of, console)
         manifest = {"figures": figures}
-        inputs = [(use, name) for use, name in inputs if use == "training"]
+        inputs = [(use, name) for use, name in inputs if use in ("training", "counts")]
     else:
-        console.steps = 4
+        console.steps = (4 if heldout else 3) + compact
         model, figures = _train_by_recipe(
             texts,
             heldout,
@@ -209,6 +260,9 @@ def train(
             console,
         )
         manifest = {"figures": figures, "seed": seed}
+    if compact:
+        with console.step("rounding") as progress:
+            model = compact_model(model, progress=progress)
     _write(model, output, inputs, manifest, text, console)
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
@@ -228,18 +282,11 @@ def _note_stale(output: Path, console: Console) -> None:
             console.info(f"note: {stale} is of a run that was killed; if no other writes it now, remove it")
 
 
-def _train_ngram(
-    texts: Sequence[str],
-    part: NgramPart,
-    budget: Mapping[str, int],
-    size_of: Callable[[Model], int],
-    text: TextOptions,
-    console: Console,
-) -> tuple[NgramModel, dict[str, Any]]:
-    """Read the text, train; return the model, and its figures for the manifest."""
+def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
+    """Read the text and train."""
     waiting = [read_text(texts, text, console)]
     with console.step(f"counting and estimating ({part.smoothing})") as progress:
-        model = NgramModel.train(
+        return NgramModel.train(
             waiting.pop(),  # no name holds the text here: its memory is needed
             part.order,
             smoothing=part.smoothing,
@@ -247,6 +294,33 @@ def _train_ngram(
             prune=part.prune,
             progress=progress,
         )
+
+
+def _train_on_counts(
+    names: Sequence[str], part: NgramPart, min_count: str | None, text: TextOptions, console: Console
+) -> NgramModel:
+    """Read count files and train."""
+    counts = read_count_files(names, part.order if was_given("order") else None, text, console)
+    words = plural(len(counts.vocabulary) - len(SPECIAL_WORDS), "word")
+    console.info(f"      counts of {plural(counts.report['events'], 'event')}, a vocabulary of {words}")
+    with console.step(f"estimating ({part.smoothing})") as progress:
+        return NgramModel.from_counts(
+            counts,
+            smoothing=part.smoothing,
+            min_counts=min_counts_of(min_count, counts.order),
+            prune=part.prune,
+            progress=progress,
+        )
+
+
+def _finish_ngram(
+    model: NgramModel,
+    prune: float,
+    budget: Mapping[str, int],
+    size_of: Callable[[Model], int],
+    console: Console,
+) -> tuple[NgramModel, dict[str, Any]]:
+    """Prune a model to its budget, show what it is; return it with its settings, and its figures."""
     if budget:
         with console.step("pruning") as progress:
             model = prune_model(model, **budget, size_of=size_of, progress=progress)
@@ -262,7 +336,7 @@ def _train_ngram(
         "order": model.order,
         "smoothing": model.smoothing,
         "min_counts": list(model.training_info["min_counts"]),
-        "prune": part.prune,
+        "prune": prune,
     }
     figures = {
         **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
@@ -274,7 +348,7 @@ def _train_ngram(
 
 def _train_by_recipe(
     texts: Sequence[str],
-    heldout_name: str,
+    heldout_name: str | None,
     recipe: Recipe,
     text: TextOptions,
     checkpoint: str | None,
@@ -283,10 +357,13 @@ def _train_by_recipe(
     max_size: int | None,
     interruptible: Interruptible,
     console: Console,
-) -> tuple[Mixture, dict[str, Any]]:
-    """Read the texts, train, show what the parts are worth; return the model, and its figures."""
+) -> tuple[Model, dict[str, Any]]:
+    """Read the texts, train, show what the parts are worth; return the model, and its figures.
+
+    Without a held-out text it is the only part of the recipe.
+    """
     corpus = read_text(texts, text, console)
-    heldout = read_heldout(heldout_name, corpus, text, console)
+    heldout = None if heldout_name is None else read_heldout(heldout_name, corpus, text, console)
     with (
         _saying_how_to_continue(checkpoint),
         console.step(f"training by the recipe {recipe.name}") as progress,
@@ -302,11 +379,16 @@ def _train_by_recipe(
             interruptible=interruptible,
             progress=progress,
         )
-    console.info(mixture_table(mixture))
     figures = {
         "events": corpus.n_events,
         "sentences": corpus.n_sentences,
         "unknown": corpus.n_unknown,
+    }
+    if heldout is None:
+        (model,) = mixture.parts
+        return model, {**figures, "parameters": model.parameters}
+    console.info(mixture_table(mixture))
+    figures |= {
         "heldout_perplexity": mixture.training_info["perplexity"],
         "parameters": mixture.parameters,
     }

@@ -12,14 +12,17 @@ import click
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_recipe
 from stategram.cli.outputs import check_model_folder
+from stategram.clustering import is_size
 from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
-from stategram.experiments import RECIPES, NgramPart, Recipe, read_recipe
+from stategram.experiments import RECIPES, CategoryNgramPart, NgramPart, Recipe, read_recipe
 from stategram.models import check_min_counts
 from stategram.resources import parse_size
 from stategram.storage import check_store, is_store
 
 _MAX_DIGITS = 9
+# N-grams of classes are dense: longer ones pay.
+_ORDER_OF_CLASSES = 5
 _LONGEST_SHOWN = 40
 # What one kind of training has and the other lacks.
 _WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "max_ngrams", "no_guess")
@@ -47,9 +50,43 @@ def chosen_recipe(
         found = read_recipe(recipe).with_tags(tags)
     except UsageError as error:
         raise UsageError(f"{error} (--tags)") from error
+    if not heldout and found.needs_heldout:
+        raise click.UsageError(_no_heldout("--recipe"))
     if tags and not any(getattr(part, "tags", None) for part in found.part):
         raise click.UsageError(f"no value of recipe {found.name} is a tag; leave --tags out")
     return found
+
+
+def class_recipe(
+    classes: str, ngram: NgramPart, recipe: str | None, context: str | None, heldout: str | None
+) -> Recipe:
+    """Return the recipe of --classes: one model of word classes."""
+    for name, given in (("recipe", recipe), ("context", context), ("heldout", heldout)):
+        if given is not None:
+            raise click.UsageError(
+                f"{option_name(name)} is for mixtures; for one with these classes, name their file in a "
+                "recipe, or leave --classes out"
+            )
+    for name in ("min_count", "prune", "max_ngrams", "max_size", *_WITH_RECIPE, *CONTEXT_OPTIONS):
+        if was_given(name):
+            raise click.UsageError(f"{option_name(name)} has no place beside --classes; leave it out")
+    # A file may have the name of a number of classes.
+    file = f"./{classes}" if is_size(classes) else classes
+    order = ngram.order if was_given("order") else _ORDER_OF_CLASSES
+    return Recipe(
+        name="classes", part=[CategoryNgramPart(classes=file, order=order, smoothing=ngram.smoothing)]
+    )
+
+
+def check_counts(counts: bool, *others: str | None) -> None:
+    """Refuse what needs a text, if there are only counts."""
+    if not counts:
+        return
+    if any(other is not None for other in others):
+        raise click.UsageError("--counts is for n-gram models of words; for other models give a text")
+    for name in ("lowercase", "digits", "split", "encoding_errors", "document_mark", "heldout", "memory"):
+        if was_given(name):
+            raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --counts")
 
 
 def check_train(
@@ -121,11 +158,8 @@ def _check_together(recipe: str | None, context: str | None, heldout: str | None
     if context is None:
         for name in filter(was_given, CONTEXT_OPTIONS):
             raise click.UsageError(f"{option_name(name)} is for clustered contexts; add --context")
-    if mixes and not heldout:
-        raise click.UsageError(
-            f"{mixes} mixes models, whose weights are learned on a text that none of them has seen: give "
-            "--heldout FILE, some thousand sentences that are not in TEXT"
-        )
+    if context is not None and not heldout:
+        raise click.UsageError(_no_heldout("--context"))
     if heldout and not mixes:
         raise click.UsageError(
             f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
@@ -141,6 +175,13 @@ def _check_together(recipe: str | None, context: str | None, heldout: str | None
         raise click.UsageError(
             f"{option_name(name)} is for mixtures; add --recipe or --context, and --heldout, or leave it out"
         )
+
+
+def _no_heldout(option: str) -> str:
+    return (
+        f"{option} mixes models, whose weights are learned on a text that none of them has seen: give "
+        "--heldout FILE, some thousand sentences that are not in TEXT"
+    )
 
 
 def _check_checkpoint(checkpoint: str, output: str, resume: bool) -> None:

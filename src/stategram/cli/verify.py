@@ -14,7 +14,6 @@ from stategram.evaluation import history_sums
 from stategram.progress import subprogress
 from stategram.storage import open_folder
 
-_TOLERANCE = 1e-6  # logarithms of 24 bits
 _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
 
@@ -39,7 +38,8 @@ def verify(model_name: str, samples: int, console: Console) -> None:
     """Verify MODEL, a model folder or an ARPA file: checksums, structure, and probabilities that sum to one.
 
     Histories are random, but always the same; half of them are n-grams of the model. Sums may be off by
-    0.000001, those of an ARPA file by 0.0001. The exit code is 3 if something is wrong.
+    0.000001, those of an ARPA file by 0.0001, those of a compact model by 0.01. The exit code is 3 if
+    something is wrong.
     """
     console.steps = 3
     is_folder = Path(model_name).is_dir()
@@ -68,7 +68,7 @@ def verify(model_name: str, samples: int, console: Console) -> None:
             )
             for number, name in enumerate(model.histories)
         }
-    tolerance = _TOLERANCE if is_folder else _TOLERANCE_OF_TEXT
+    tolerance = model.sum_tolerance if is_folder else _TOLERANCE_OF_TEXT
     for name, one in worst.items():
         where = "" if n_histories == 1 else f" (history {name})"
         words = " ".join(one.history) or "no words"

@@ -7,7 +7,14 @@ from stategram.counts.bigrams import (
     cluster_counts,
     count_bigrams,
 )
-from stategram.counts.ngrams import MAX_ORDER, NgramCounts, NgramLevel, count_ngrams, trie_numbers
+from stategram.counts.ngrams import (
+    MAX_ORDER,
+    NgramCounts,
+    NgramLevel,
+    count_ngrams,
+    given_ngrams,
+    trie_numbers,
+)
 from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
 from stategram.counts.workspace import Workspace, peak_memory
 
@@ -24,6 +31,7 @@ __all__ = [
     "cluster_counts",
     "count_bigrams",
     "count_ngrams",
+    "given_ngrams",
     "peak_memory",
     "ranges_of",
     "require_countable",

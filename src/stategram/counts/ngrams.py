@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,10 +15,12 @@ from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.text import BEGIN, Corpus, Vocabulary
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 
 MAX_ORDER = 9
 _Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
+
+_NONE = np.empty(0, np.uint32)
 
 # Measured on texts of 8 and 40 million words, n-grams of 3 and 5 words; upper ends.
 _BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
@@ -146,6 +149,26 @@ def count_ngrams(
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
 
 
+def given_ngrams(
+    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[_Counted]
+) -> NgramCounts:
+    """Return n-grams that were counted elsewhere; ValueError if one lacks its suffix.
+
+    `counted` are for each length last words, counts and first children, as in `NgramLevel`; `numbers` has the
+    trie's number of each id.
+    """
+    workspace = Workspace()
+    levels = [_root(len(numbers)), *(NgramLevel(*arrays, _NONE, _NONE) for arrays in counted)]
+    of_words = levels[1].counts[numbers]
+    report = {
+        "events": int(of_words.sum(dtype=np.int64)) - int(of_words[BEGIN]),
+        "sentences": int(of_words[END]),
+        "unknown": int(of_words[UNKNOWN]),
+    }
+    _link(levels, workspace, None)
+    return NgramCounts(vocabulary, numbers, levels, workspace, report)
+
+
 def _count_levels(
     corpus: Corpus,
     order: int,
@@ -181,14 +204,18 @@ def _count_levels(
                 array.append(part)
         if progress:
             progress(n_done / n_positions, f"{n_done:,} of {n_positions:,} positions")
-    empty = np.empty(0, np.uint32)
-    levels = [NgramLevel(np.zeros(1, np.uint32), empty, np.array([0, len(numbers)], np.uint32), empty, empty)]
+    levels = [_root(len(numbers))]
     for arrays, following in zip(growing, [*growing[1:], None], strict=True):
         if following is not None:
             arrays[2].append(np.array([following[0].size], np.uint32))
         words, counts, first_child = (array.finish() for array in arrays)
-        levels.append(NgramLevel(words, counts, first_child, empty, empty))
+        levels.append(NgramLevel(words, counts, first_child, _NONE, _NONE))
     return levels
+
+
+def _root(n_words: int) -> NgramLevel:
+    """Return the level of the empty n-gram."""
+    return NgramLevel(np.zeros(1, np.uint32), _NONE, np.array([0, n_words], np.uint32), _NONE, _NONE)
 
 
 def _count_range(

@@ -126,6 +126,11 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
     ] = None
 
     @property
+    def needs_heldout(self) -> bool:
+        """Whether it learns something from the held-out text: its weights."""
+        return True
+
+    @property
     def title(self) -> str:
         """What it is, in a few words."""
         return f"clustered model of {self.context} ({self.preset})"

@@ -71,6 +71,11 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         """Whether its context has tags, but it does not say which."""
         return False
 
+    @property
+    def needs_heldout(self) -> bool:
+        """Whether it learns something from the held-out text."""
+        return False
+
     @classmethod
     def keys(cls) -> dict[str, RecipeKey]:
         """Return its keys in a recipe file."""

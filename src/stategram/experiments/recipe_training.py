@@ -10,12 +10,14 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.parts_within import TrainedPart, parts_within
 from stategram.experiments.recipe_part import Part, Trained
 from stategram.experiments.recipes import Recipe, read_recipe
 from stategram.experiments.training import Interruptible, Training, never_stop, titled
-from stategram.models import Mixture, Model, load_model, model_size
+from stategram.models import Gate, Mixture, Model, load_model, model_size
 from stategram.progress import Progress, subprogress
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
@@ -28,7 +30,7 @@ _BYTES_OF_MIXTURE = 8192
 
 def train_recipe(
     corpus: Corpus | Iterable[str],
-    heldout: Corpus | Iterable[str],
+    heldout: Corpus | Iterable[str] | None,
     recipe: Recipe | str | os.PathLike[str],
     *,
     tags: str | None = None,
@@ -50,7 +52,8 @@ def train_recipe(
     corpus
         The text: a corpus, or sentences.
     heldout
-        Further text, of the same kind, of which nothing is in `corpus`.
+        Further text, of the same kind, of which nothing is in `corpus`. None is enough for a recipe with one
+        part that learns no weights, such as an n-gram model.
     recipe
         ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
     tags
@@ -89,7 +92,10 @@ def train_recipe(
         corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
-    training = Training(corpus, _heldout(heldout, corpus), seed=seed, interruptible=interruptible)
+    if heldout is None and recipe.needs_heldout:
+        raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
+    held = corpus.sentences(0, 0) if heldout is None else _heldout(heldout, corpus)
+    training = Training(corpus, held, seed=seed, interruptible=interruptible)
     recipe = recipe.with_tags(tags).resolve(corpus)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:
@@ -143,10 +149,13 @@ def _train_parts(
 
 def _mix(recipe: Recipe, models: Sequence[Model], training: Training, progress: Progress | None) -> Mixture:
     started = time.monotonic()
-    mixture = Mixture.fit(
-        models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
-    )
-    _log.info("mixing, %.1f s", time.monotonic() - started)
+    if training.heldout.n_events:
+        mixture = Mixture.fit(
+            models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
+        )
+        _log.info("mixing, %.1f s", time.monotonic() - started)
+    else:
+        mixture = Mixture(tuple(models), Gate.constant(np.ones(1)))
     parts = [dict(model.metadata) for model in models]
     return replace(mixture, metadata={**recipe.to_json(), "part": parts, "seed": training.seed})
 

@@ -58,6 +58,11 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     mixture: MixturePart = MixturePart()
     name: str = "recipe"
 
+    @property
+    def needs_heldout(self) -> bool:
+        """Whether weights are learned: those of several parts, or of a part itself."""
+        return len(self.part) > 1 or any(part.needs_heldout for part in self.part)
+
     def files(self) -> list[tuple[str, str]]:
         """Return the class files and tag files that it needs: their use, and their name."""
         return list(dict.fromkeys(file for part in self.part for file in part.files()))

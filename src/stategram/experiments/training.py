@@ -23,10 +23,11 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
+from stategram.errors import BadDataError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
 from stategram.storage import Store, content_key, open_folder, write_folder
-from stategram.text import Corpus, dense_ids
+from stategram.text import SPECIAL_WORDS, Corpus, dense_ids
 
 _log = logging.getLogger(__name__)
 # Where tags fit a text, the words that they lack are rare ones.
@@ -101,10 +102,36 @@ class Training:
             source = ClassSource(source.classes)  # a file needs no effort
         if source not in self._classes:
             if isinstance(source.classes, str):
-                self._classes[source] = LearnedClasses(_in_order(read_classes(source.classes), self.corpus))
+                self._classes[source] = LearnedClasses(self._read_classes(source.classes))
             else:
                 self._classes[source] = self._learned(source.classes, source.effort, progress)
         return self._classes[source]
+
+    def _read_classes(self, name: str) -> dict[str, int]:
+        """Read word classes from a file; refuse those of other words."""
+        found = _in_order(read_classes(name), self.corpus)
+        vocabulary = self.corpus.vocabulary
+        ids = np.fromiter(map(vocabulary.id, found), np.int64, len(found))
+        words = self.corpus.n_events - self.corpus.n_sentences
+        covered = int(self.corpus.word_counts[ids].sum()) / words
+        _log.info(
+            "%s: classes of %s of %s words, %s of the text",
+            name,
+            f"{len(found):,}",
+            f"{len(vocabulary) - len(SPECIAL_WORDS):,}",
+            f"{covered:.1%}",
+        )
+        if not found:
+            raise BadDataError(
+                f"{name}: no word of the text has a class there; check that both have the same language, "
+                "case and tokenization"
+            )
+        if covered < LOW_COVERAGE:
+            _log.warning(
+                "few words have classes, the others share that of <unk>; check that classes and text are of "
+                "the same language, case and tokenization"
+            )
+        return found
 
     def tags(self, source: TagSource) -> TagMap:
         """Find the tag of each word, once."""

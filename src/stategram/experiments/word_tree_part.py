@@ -139,6 +139,11 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     ] = None
 
     @property
+    def needs_heldout(self) -> bool:
+        """Whether it learns something from the held-out text: its weights."""
+        return True
+
+    @property
     def title(self) -> str:
         """What it is, in a few words."""
         trees, chains = plural(len(self.trees), "tree"), plural(len(self.chains), "chain")

@@ -75,8 +75,8 @@ def write_fst(
     if backoff_symbol.split() != [backoff_symbol]:
         raise UsageError(f"the back-off symbol is {backoff_symbol!r}; it must be one word, such as #0")
     symbols = [EPSILON, *words] + ([backoff_symbol] if backoff_symbol != EPSILON else [])
-    trie = model.trie.plain()
     try:
+        trie = model.trie.plain()
         writer = FstWriter(
             trie.numbers,
             trie.begins,

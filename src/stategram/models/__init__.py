@@ -1,8 +1,10 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
@@ -12,6 +14,7 @@ from stategram.models.model_files import load_model, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
+from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.suffixes import close_suffixes
@@ -38,6 +41,7 @@ __all__ = [
     "Description",
     "DescriptionTable",
     "Gate",
+    "GeneratedSentence",
     "Mixture",
     "Model",
     "NgramModel",
@@ -52,14 +56,18 @@ __all__ = [
     "WordScore",
     "WordTree",
     "WordTreeModel",
+    "approximate",
     "build_word_tree",
     "check_decays",
     "check_min_counts",
     "check_weights",
     "close_suffixes",
+    "compact_model",
+    "compacted_size",
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "generate",
     "interpolate",
     "load_model",
     "merge_ngrams",

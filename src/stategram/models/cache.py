@@ -117,6 +117,11 @@ class CacheModel(Model):
         """The number of probabilities of words, and of decays."""
         return int(np.count_nonzero(self.word_probs)) + self.order
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences: always."""
+        return True
+
     def describe(self) -> Description:
         """Return its order and its decays."""
         return Description((("Order", self.order), ("Decays", ", ".join(map(str, self.decays)))))

@@ -143,6 +143,11 @@ class CategoryNgramModel(Model):
         return self.ngram.parameters + int(np.count_nonzero(self.word_probs))
 
     @property
+    def sum_tolerance(self) -> float:
+        """That of the model of categories."""
+        return self.ngram.sum_tolerance
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """Those of the n-gram model, and ``category``: that of the last word."""
         return (*self.ngram.feature_names, "category")
@@ -228,6 +233,15 @@ class CategoryNgramModel(Model):
         probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
         return probabilities
 
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a category after a state, and then one of its words."""
+        category = self.ngram.draw(State(state.value[0]), random)
+        order, cumulative, begins = self._words_by_category
+        begin, end = begins[category : category + 2].tolist() if category >= 0 else (0, 0)
+        below = float(cumulative[begin - 1]) if begin else 0.0
+        place = begin + int(np.searchsorted(cumulative[begin:end], below + random.random(), "right"))
+        return int(order[place]) if place < end else -1
+
     def check(self) -> None:
         """Check every n-gram; BadDataError if the model is inconsistent."""
         self.ngram.check()
@@ -270,6 +284,13 @@ class CategoryNgramModel(Model):
     @cached_property
     def _numbers(self) -> NDArray[np.uint32]:
         return self.ngram.trie.numbers[self.categories]
+
+    @cached_property
+    def _words_by_category(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """The words, category by category, the sums of their probabilities, and where categories begin."""
+        order = np.argsort(self.categories, kind="stable")
+        begins = np.searchsorted(self.categories[order], np.arange(len(self.ngram.vocabulary) + 1))
+        return order, np.cumsum(self.word_probs[order]), begins
 
     @cached_property
     def _log_word_probs(self) -> NDArray[np.float64]:

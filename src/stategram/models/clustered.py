@@ -254,6 +254,14 @@ class ClusteredModel(Model):
         probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
         return probabilities
 
+    def category_distributions(self, corpus: Corpus, events: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the probability of each category at events of a text: a row for each event."""
+        rows = np.tile(self._frequencies.astype(np.float32), (len(events), 1))
+        for weights, table, (states, buckets) in self._weighted(self.tree.find(corpus)):
+            weight = weights[buckets[events]].astype(np.float32)[:, None]
+            rows += weight * (table.astype(np.float32)[states[events]] - rows)
+        return rows
+
     def check(self) -> None:
         """Check every part; BadDataError if the model is inconsistent."""
         if not self._is_consistent():

@@ -22,6 +22,7 @@ from stategram.models.model import (
     Model,
     Text,
     Words,
+    draw_from,
     scoring_threads,
     split_words,
 )
@@ -190,6 +191,11 @@ class Mixture(Model):
         return replace(self, parts=tuple(part.map_ngrams(function) for part in self.parts))
 
     @property
+    def looks_back(self) -> bool:
+        """Whether the probabilities of any part depend on earlier sentences."""
+        return any(part.looks_back for part in self.parts)
+
+    @property
     def notes(self) -> list[str]:
         """Those of the parts."""
         return [note for part in self.parts for note in part.notes]
@@ -253,15 +259,24 @@ class Mixture(Model):
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
+        total = np.zeros(len(self.vocabulary))
+        for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
+            total += weight * part.distribution_after(of_part)
+        return total
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a part by its weight, and the next word from that part alone."""
+        number = draw_from(self._weights_after(state), random)
+        return self._aligned[number].draw(state.value[number], random)
+
+    def _weights_after(self, state: State) -> NDArray[np.float64]:
+        """Return the weights of the parts after a state."""
         features = {}
         for number, names in self.gate.needs.items():
             known = self.parts[number].state_features(state.value[number], names)
             features[number] = {name: np.array([value], np.float32) for name, value in known.items()}
-        weights = self.gate.weights(features, 1)[0].tolist()
-        total = np.zeros(len(self.vocabulary))
-        for weight, part, of_part in zip(weights, self._aligned, state.value, strict=True):
-            total += weight * part.distribution_after(of_part)
-        return total
+        weights: NDArray[np.float64] = self.gate.weights(features, 1)[0]
+        return weights
 
     def predict(
         self, history: History, top: int = 10, *, sentence_start: bool = True
@@ -301,8 +316,8 @@ class Mixture(Model):
     @cached_property
     def stepper(self) -> _core.Stepper | None:
         """The model word by word for decoders, if all parts can be used so."""
-        steppers = [part.stepper for part in self.parts]
-        if any(stepper is None for stepper in steppers):
+        steppers = [part.stepper for part in self.parts if part.stepper is not None]
+        if len(steppers) < len(self.parts):
             return None
         return _core.MixtureStepper(
             steppers,
@@ -346,3 +361,9 @@ class _AlignedPart:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
         return probabilities if self.ids is None else probabilities[self.ids] * self.shares
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""
+        if self.ids is None:
+            return self.model.draw(state, random)
+        return draw_from(self.distribution_after(state), random)

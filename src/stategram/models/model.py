@@ -145,6 +145,11 @@ class Model(ABC):
         return None
 
     @property
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one, because values are rounded."""
+        return max((part.sum_tolerance for part in self.parts), default=1e-6)
+
+    @property
     def histories(self) -> tuple[str, ...]:
         """Which of `HISTORIES` make a difference: for most models ``sentence`` alone."""
         return HISTORIES[:1]
@@ -165,6 +170,11 @@ class Model(ABC):
             f"{self!r} cannot be filtered, only n-gram and category n-gram models can; filter the parts of a "
             "mixture and mix them again (stategram mix), or train with --vocab-file"
         )
+
+    @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences."""
+        return False
 
     @property
     def stepper(self) -> _core.Stepper | None:
@@ -219,6 +229,10 @@ class Model(ABC):
     @abstractmethod
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
+        return draw_from(self.distribution_after(state), random)
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after the word.
@@ -342,6 +356,12 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
     return words
+
+
+def draw_from(probabilities: NDArray[np.float64], random: np.random.Generator) -> int:
+    """Draw from probabilities; return -1 with that which their sum lacks to one."""
+    place = int(np.searchsorted(np.cumsum(probabilities), random.random(), "right"))
+    return place if place < len(probabilities) else -1
 
 
 def scoring_threads(n_events: int) -> int:

@@ -142,7 +142,11 @@ def load_model(
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )
-    model = _load(open_folder(folder, kind="model", verify=verify, progress=progress), None)
+    opened = open_folder(folder, kind="model", verify=verify, progress=progress)
+    try:
+        model = _load(opened, None)
+    except RecursionError as error:
+        raise BadDataError(f"{folder}: its parts are nested too deeply; write it again") from error
     if kind is not None and not isinstance(model, kind):
         raise BadDataError(
             f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "

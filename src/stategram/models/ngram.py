@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,7 +48,6 @@ from stategram.wording import plural
 
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
-_TRIE_ARRAYS = tuple(one.name for one in fields(NgramTrie))
 _NO_WORDS = State(b"")
 
 
@@ -192,6 +191,11 @@ class NgramModel(Model):
     def parameters(self) -> int:
         """The number of probabilities and back-off weights."""
         return sum(self.trie.sizes) + sum(self.trie.sizes[:-1])
+
+    @property
+    def sum_tolerance(self) -> float:
+        """How far sums of probabilities may be from one: more if the model is compact."""
+        return 0.01 if self.trie.is_compact else super().sum_tolerance
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -343,7 +347,7 @@ class NgramModel(Model):
         return probabilities
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
-        """Return a random n-gram shorter than the longest: first a length is drawn, then an n-gram of that length."""
+        """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""
         sizes = (1, *self.trie.sizes[:-1])
         lengths = [
             length for length, size in enumerate(sizes) if size > 0
@@ -365,8 +369,8 @@ class NgramModel(Model):
     def to_files(self) -> ModelFiles:
         """Return what a model folder has to hold."""
         return ModelFiles(
-            {"order": self.order, "smoothing": self.smoothing},
-            {"trie": {name: getattr(self.trie, name) for name in _TRIE_ARRAYS}},
+            {"order": self.order, "smoothing": self.smoothing, "closed": self.trie.closed},
+            {"trie": self.trie.arrays()},
         )
 
     @classmethod
@@ -375,11 +379,11 @@ class NgramModel(Model):
     ) -> NgramModel:
         """Inverse of `to_files`."""
         arrays = folder.arrays("trie")
-        trie = (
-            _linked_trie(arrays)
-            if "leaves" in arrays
-            else NgramTrie(*(arrays[name] for name in _TRIE_ARRAYS))
-        )
+        if "leaves" in arrays:
+            trie = _linked_trie(arrays)
+        else:
+            closed = folder.manifest["closed"] is True
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
         if len(vocabulary) != len(trie.numbers):
             raise ValueError("its vocabulary is not that of its n-grams")
         model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
@@ -394,7 +398,7 @@ class NgramModel(Model):
     def stepper(self) -> _core.Stepper:
         """The model word by word for decoders."""
         try:
-            return _core.NgramStepper(*(getattr(self.trie, name) for name in _TRIE_ARRAYS))
+            return self.trie.stepper()
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
 

@@ -4,6 +4,9 @@ An n-gram is worth the relative entropy between the model and the model without 
 is worth that begins with it and needs it. That depends on shorter n-grams alone: whichever are dropped, the
 others are worth the same. Those worth less than log(1 + threshold) are dropped: without any one of them the
 perplexity rises by less than the fraction `threshold`. Probabilities stay, back-off weights are recomputed.
+
+How often a history is met is computed from the bigrams of the model: Stolcke takes its unigrams, which in a
+Kneser-Ney model are no frequencies of words (Chelba, Brants, Neveitt and Xu 2010).
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +25,7 @@ from stategram.counts import Workspace
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.smoothing import EstimatedLevel, Estimates
 from stategram.resources import Resources
-from stategram.text import BEGIN
+from stategram.text import BEGIN, END
 
 _NONE = np.empty(0, np.uint32)
 _ALL = np.empty(0, np.uint8)
@@ -37,11 +41,12 @@ def prune(estimates: Estimates, threshold: float) -> None:
             np.take(levels[k - 1].log_probs, levels[k].suffixes[begin:end], out=found[begin:end])
         return found
 
-    worths = _level_worths(levels, lower_log_probs, int(estimates.numbers[BEGIN]), workspace)
+    worths = _level_worths(levels, lower_log_probs, estimates.numbers, workspace)
     for level, values in zip(levels[2:], worths, strict=True):
         if len(level.keep) == 0:
             level.keep = workspace.empty(len(level), np.uint8)
         np.greater_equal(values, math.log1p(threshold), out=level.keep.view(np.bool_))
+    estimates.pruned = True
     _normalize(estimates)
 
 
@@ -62,7 +67,7 @@ def ngram_worths(trie: PlainTrie) -> NDArray[np.float64]:
     worths = _level_worths(
         levels,
         lambda k: lower[trie.begins[k] : trie.begins[k + 1]],
-        int(trie.numbers[BEGIN]),
+        trie.numbers,
         Workspace(),
     )
     return np.concatenate([np.full(int(trie.begins[2]), np.inf), *worths])
@@ -109,12 +114,12 @@ def lower_log_probs(trie: PlainTrie) -> tuple[NDArray[np.float32], NDArray[np.ui
 def _level_worths(
     levels: Sequence[EstimatedLevel],
     lower_log_probs: Callable[[int], NDArray[np.float32]],
-    begin: int,
+    numbers: NDArray[np.uint32],
     workspace: Workspace,
 ) -> list[NDArray[np.float64]]:
     """Return what n-grams are worth, by their length from 2 on; `lower_log_probs` has log10 p(w | h')."""
     threads = Resources.current().threads
-    histories = _history_probs(levels, begin, workspace)
+    histories = _history_probs(levels, int(numbers[BEGIN]), int(numbers[END]), workspace)
     worths: list[NDArray[np.float64]] = []
     for k in range(len(levels) - 1, 1, -1):
         level, parents = levels[k], levels[k - 1]
@@ -136,20 +141,31 @@ def _level_worths(
 
 
 def _history_probs(
-    levels: Sequence[EstimatedLevel], begin: int, workspace: Workspace
+    levels: Sequence[EstimatedLevel], begin: int, end: int, workspace: Workspace
 ) -> list[NDArray[np.float64]]:
     """Return the probability of each n-gram that can be a history, by its length from 1 on."""
-    found: list[NDArray[Any]] = []
-    parents: NDArray[Any] = np.ones(1)
-    for k, level in enumerate(levels[1:-1], 1):
+    if len(levels) < 3:
+        return []
+    words, bigrams = levels[1:3]
+    frequencies = np.empty(len(words))
+    _core.word_frequencies(
+        words.first_child,
+        bigrams.words,
+        bigrams.log_probs,
+        bigrams.keep,
+        words.log_probs,
+        words.backoffs,
+        begin,
+        end,
+        frequencies,
+    )
+    found: list[NDArray[Any]] = [frequencies]
+    for parents, level in pairwise(levels[1:-1]):
         probs = workspace.empty(len(level), np.float64)
         _core.history_probs(
-            levels[k - 1].first_child, parents, level.log_probs, probs, Resources.current().threads
+            parents.first_child, found[-1], level.log_probs, probs, Resources.current().threads
         )
-        if k == 1:
-            probs[begin] = 1.0  # every sentence has it
         found.append(probs)
-        parents = probs
     return found
 
 

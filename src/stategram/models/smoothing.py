@@ -47,6 +47,7 @@ class Estimates:
     workspace: Workspace
     discounts: list[list[float]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    pruned: bool = False
 
 
 def default_min_counts(smoothing: str, order: int) -> tuple[int, ...]:

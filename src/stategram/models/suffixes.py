@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.ngram import NgramModel
+from stategram._core import DamagedModel
+from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 
 _MISSING = -1
@@ -27,7 +28,12 @@ def close_suffixes(model: NgramModel) -> NgramModel:
     ((7, 3, 1), (7, 4, 1))
 
     """
-    closed = _closed(model.trie.plain())
+    try:
+        trie = model.trie.plain()
+        trie.check()
+    except DamagedModel as error:
+        raise damage_error(model.folder, error) from error
+    closed = _closed(trie)
     info = {**model.training_info, "inserted_suffixes": sum(closed.sizes) - sum(model.trie.sizes)}
     return NgramModel.from_plain(
         model.vocabulary, closed, model.smoothing, training_info=info, metadata=model.metadata
@@ -121,7 +127,7 @@ def _with_rows(
     """Return a trie with more n-grams, the rows of words in `added`, which have all their suffixes."""
     keys = _Keys(len(trie.numbers))
     places = np.zeros(1, np.int64)  # of the old n-grams of a length among the new ones
-    all_words, all_log_probs = [trie.words[:1]], [trie.log_probs[:1]]
+    all_words, all_log_probs = [trie.words[:1]], [trie.log_probs[:1].astype(np.float64)]
     all_backoffs, n_children = [trie.backoffs[:1]], [np.array([len(trie.numbers)])]
     for length, rows in enumerate(added, 1):
         begin, end = trie.begins[length], trie.begins[length + 1]
@@ -135,8 +141,7 @@ def _with_rows(
         places = places[: len(old_keys)]
         keys.of_length.append(merged[order])
         all_words.append(np.concatenate([words[length - 1], rows[:, -1]])[order])
-        log_probs = np.minimum(of_start.astype(np.float64) + of_suffix, 0.0).astype(np.float32)
-        all_log_probs.append(np.concatenate([trie.log_probs[begin:end], log_probs])[order])
+        all_log_probs.append(np.concatenate([trie.log_probs[begin:end], of_start + of_suffix])[order])
         if length > 1:
             owners = (keys.of_length[-1] // keys.n_words).astype(np.int64)
             n_children.append(np.bincount(owners, minlength=len(keys.of_length[-2])))
@@ -149,7 +154,8 @@ def _with_rows(
         trie.numbers,
         begins.astype(np.int64),
         np.concatenate(all_words),
-        np.concatenate(all_log_probs),
+        # Above 0 only in models that are not normalized.
+        np.minimum(np.concatenate(all_log_probs), 0.0).astype(np.float32),
         np.concatenate(all_backoffs),
         first_child.astype(np.uint32),
     )

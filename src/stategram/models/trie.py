@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +33,13 @@ from stategram.models.smoothing import Estimates
 from stategram.resources import Resources
 
 _NONE = np.empty(0, np.uint32)
-_NO_VALUES = np.empty(0, np.float32)
+NO_VALUES = np.empty(0, np.float32)
+"""The table of values that are stored as they are."""
 _FLOAT_BITS = 32
 _MOST_VALUES = 2**16  # of a table
+
+Tables: TypeAlias = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""The probabilities and the weights that n-grams of one length may have, 2^bits of each or none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +63,21 @@ class NgramTrie:
     """For each length but the greatest, the first child of every 16th n-gram."""
     values: NDArray[np.float32]
     """The tables of each length, of probabilities and then of weights, with all values that bits can name."""
+    closed: bool = False
+    """Whether the end of each n-gram, all words but the first, is known to be an n-gram too: a search of
+    longer and longer n-grams may then stop at the first that is not there."""
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("numbers", "begins", "widths", "words", "records", "bases", "values")
 
     @property
     def order(self) -> int:
         """The number of words of the longest n-grams."""
         return len(self.begins) - 2
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether probabilities were rounded."""
+        return bool((self.widths[:, 0] < _FLOAT_BITS).any())
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -72,9 +86,15 @@ class NgramTrie:
 
     def reader(self) -> _core.TrieReader:
         """Return what searches the arrays; DamagedModel, a ValueError, if they do not fit together."""
-        return _core.TrieReader(
-            self.numbers, self.begins, self.widths, self.words, self.records, self.bases, self.values
-        )
+        return _core.TrieReader(**self.arrays(), closed=self.closed)
+
+    def stepper(self) -> _core.NgramStepper:
+        """Return what goes through the n-grams word by word; DamagedModel as `reader`."""
+        return _core.NgramStepper(**self.arrays(), closed=self.closed)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by their names."""
+        return {name: getattr(self, name) for name in self.ARRAYS}
 
     def plain(self) -> PlainTrie:
         """Return the same n-grams as plain arrays."""
@@ -94,8 +114,10 @@ class NgramTrie:
         )
 
     @classmethod
-    def from_plain(cls, plain: PlainTrie) -> NgramTrie:
-        """Inverse of `plain`."""
+    def from_plain(
+        cls, plain: PlainTrie, *, closed: bool = False, tables: Sequence[Tables] | None = None
+    ) -> NgramTrie:
+        """Inverse of `plain`; `tables` has for each length those to whose values others are rounded."""
         packer = _Packer(plain.numbers, plain.begins, Workspace())
         inner = len(plain.backoffs)
         for length in range(1, plain.order + 1):
@@ -105,8 +127,9 @@ class NgramTrie:
                 plain.log_probs[begin:end],
                 plain.backoffs[begin : min(end, inner)],
                 plain.first_child[begin : end + 1] if end <= inner else _NONE,
+                None if tables is None else tables[length - 1],
             )
-        return packer.finish()
+        return packer.finish(closed=closed)
 
 
 class _Packer:
@@ -125,12 +148,12 @@ class _Packer:
         log_probs: NDArray[np.float32],
         backoffs: NDArray[np.float32],
         first_child: NDArray[np.uint32],
+        tables: Tables | None = None,
     ) -> None:
         """Add the n-grams of the next length; children are numbered as in `PlainTrie`."""
         length = len(self.parts) + 1
         leaves = length == self.order
-        log_prob_table = _NO_VALUES
-        backoff_table = _NO_VALUES if leaves else _table(backoffs)
+        log_prob_table, backoff_table = tables or (NO_VALUES, NO_VALUES if leaves else _table(backoffs))
         child_bits = 0 if leaves else _core.child_bits(first_child)
         widths = np.array([_bits(log_prob_table), _bits(backoff_table), child_bits], np.uint8)
         sizes = _core.packed_sizes(length, self.order, len(words), self.word_bits, widths)
@@ -158,7 +181,7 @@ class _Packer:
         self.widths.append(widths)
         self.parts.append((words_out, records, bases, log_prob_table, backoff_table))
 
-    def finish(self) -> NgramTrie:
+    def finish(self, *, closed: bool) -> NgramTrie:
         """Return the trie."""
         words, records, bases, *tables = zip(*self.parts, strict=True)
         padding = np.zeros(_core.PACKED_PADDING, np.uint8)
@@ -171,6 +194,7 @@ class _Packer:
             self._joined([*records, padding]),
             self._joined(list(bases)),
             np.concatenate(values),
+            closed,
         )
 
     def _joined(self, arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -186,7 +210,7 @@ def _table(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the different values, filled up to a power of two; none if there are too many to be worth it."""
     found = _core.distinct_values(values, min(_MOST_VALUES, len(values) // 4))
     if len(found) == 0:
-        return _NO_VALUES
+        return NO_VALUES
     return np.pad(found, (0, 2 ** (len(found) - 1).bit_length() - len(found)), mode="edge")
 
 
@@ -234,9 +258,10 @@ def assemble(estimates: Estimates) -> NgramTrie:
                 Resources.current().threads,
             )
         level.first_child = level.words = level.suffixes = _NONE
-        level.log_probs = level.backoffs = _NO_VALUES
+        level.log_probs = level.backoffs = NO_VALUES
         packer.pack(words, log_probs, backoffs, first_child)
-    return packer.finish()
+    # An n-gram is in the text as often as a longer one that it ends; pruning may drop it nonetheless.
+    return packer.finish(closed=not estimates.pruned)
 
 
 def _ranks(keep: NDArray[np.uint8], workspace: Workspace) -> NDArray[np.uint32]:

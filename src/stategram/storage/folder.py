@@ -240,6 +240,7 @@ def open_folder(
                 "write the folder again or use another version of stategram"
             )
         files, found_kind = dict(manifest["files"]), manifest["kind"]
+        intact = _manifest_bytes(manifest) == data
     except FileNotFoundError as error:
         wanted = f"a {kind} folder" if kind else "a folder"
         raise BadDataError(f"{path}: no {MANIFEST} in it; expected {wanted} of stategram") from error
@@ -247,9 +248,9 @@ def open_folder(
         raise StategramError(f"cannot open {path}: {error.strerror or error}") from error
     except OtherVersionError:
         raise
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadDataError(f"{path / MANIFEST}: damaged; write the folder again") from error
-    if _manifest_bytes(manifest) != data:
+    if not intact:
         raise BadDataError(f"{path / MANIFEST}: damaged, its checksum does not fit; write the folder again")
     if kind is not None and found_kind != kind:
         raise BadDataError(f"{path}: a {found_kind} folder, expected a {kind} folder")

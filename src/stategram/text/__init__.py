@@ -10,8 +10,17 @@ from stategram.text.encoding import (
     require_known_words,
     words_of,
 )
+from stategram.text.feeding import read_lines
 from stategram.text.line_blocks import LineBlock, read_line_blocks
-from stategram.text.reading import check_utf8, display_name, read_all, read_blocks, total_size
+from stategram.text.reading import (
+    Source,
+    check_utf8,
+    display_name,
+    file_names,
+    read_all,
+    read_blocks,
+    total_size,
+)
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -35,6 +44,7 @@ __all__ = [
     "Normalization",
     "ReadStats",
     "Sentences",
+    "Source",
     "Split",
     "Vocabulary",
     "as_corpus",
@@ -43,10 +53,12 @@ __all__ = [
     "corpus_from_sentences",
     "dense_ids",
     "display_name",
+    "file_names",
     "read_all",
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
+    "read_lines",
     "require_known_words",
     "split_line",
     "total_size",

@@ -32,23 +32,25 @@ class Lines:
     """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
 
 
-def read_lines(name: str, block_size: int = BLOCK_SIZE) -> Iterator[Lines]:
-    """Yield the lines of a file, about `block_size` bytes at a time."""
+def read_lines(name: str, block_size: int = BLOCK_SIZE, *, live: bool = False) -> Iterator[Lines]:
+    """Yield the lines of a file, about `block_size` bytes at a time; if `live`, see `read_blocks`."""
     line, offset = 1, 0
-    for data, taken in _whole_lines(name, block_size):
+    for data, taken in _whole_lines(name, block_size, live):
         yield Lines(name, data, line, offset, taken)
         line += data.count(b"\n")
         offset += len(data)
 
 
-def _whole_lines(name: str, block_size: int) -> Iterator[tuple[bytes, int]]:
+def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes, int]]:
     """Yield blocks that end where lines do, and the bytes taken so far."""
     waiting: list[bytes] = []
     size = taken = 0
-    for block, taken in read_blocks(name):
+    for block, taken in read_blocks(name, live=live):
         waiting.append(block)
         size += len(block)
-        if size < block_size or (end := block.rfind(b"\n") + 1) == 0:
+        # A block that is not full is all that is there for now.
+        is_enough = size >= block_size or (live and len(block) < BLOCK_SIZE)
+        if not is_enough or (end := block.rfind(b"\n") + 1) == 0:
             continue
         waiting[-1] = block[:end]
         yield b"".join(waiting), taken

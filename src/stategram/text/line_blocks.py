@@ -45,11 +45,13 @@ def read_line_blocks(
     document_mark: str | None = None,
     progress: Progress | None = None,
     block_size: int = 1 << 22,
+    live: bool = False,
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
-    A block has about `block_size` bytes. A blank line at its end starts a document in the next block; at the
-    end of the text it starts none. `BadDataError` is raised after the last block if none has words.
+    A block has about `block_size` bytes; if `live`, it is what is there of a pipe or a terminal. A blank line
+    at its end starts a document in the next block; at the end of the text it starts none. `BadDataError` is
+    raised after the last block if none has words.
     """
     # Words are normalized once they are spelled as in the text.
     options = EncodingOptions(
@@ -60,7 +62,7 @@ def read_line_blocks(
     n_bytes = n_wide_spaces = 0
     wide_space = None
     has_words = after_mark = False
-    for lines in read_lines(name, block_size):
+    for lines in read_lines(name, block_size, live=live):
         block = _encode(lines, options, normalization, mark)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)

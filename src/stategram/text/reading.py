@@ -9,6 +9,8 @@ import io
 import lzma
 import os
 import re
+import select
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -63,12 +65,15 @@ def total_size(names: Sequence[str]) -> int | None:
     return sum(sizes) if len(sizes) == len(names) else None
 
 
-def read_blocks(name: str | IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield the text of a file or stream in blocks, each with the number of bytes taken so far."""
+def read_blocks(name: str | IO[bytes], *, live: bool = False) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of a file or stream in blocks, each with the number of bytes taken so far.
+
+    If `live`, a block of a pipe or a terminal is what is there: it does not wait until the block is full.
+    """
     try:
         with _open(name) as file:
-            head = file.read(_HEAD)
-            source = _Source(head, file)
+            source = _Source(_read_head(file), file, waits=not (live and _is_live(file)))
+            head = source.head
             for kind, start, decompressed in _KINDS:
                 if start.match(head):
                     yield from _read_compressed(name, kind, decompressed(cast(IO[bytes], source)), source)
@@ -134,8 +139,10 @@ def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
 class _Source(io.RawIOBase):
     """A file whose first bytes were read already, even if it is a pipe; counts the bytes taken."""
 
-    def __init__(self, head: bytes, file: IO[bytes]) -> None:
-        self._head, self._file = head, file
+    def __init__(self, head: bytes, file: IO[bytes], *, waits: bool) -> None:
+        self.head, self._file = head, file
+        self._waits = waits
+        self._ended = False
         self.taken = 0
 
     def readable(self) -> bool:
@@ -149,19 +156,49 @@ class _Source(io.RawIOBase):
 
     def take(self, size: int) -> bytes:
         """Return the next bytes, at most `size`; none at the end."""
-        if self._head:
-            data, self._head = self._head[:size], self._head[size:]
-        else:
-            data = self._read(size)
+        data, self.head = self.head[:size], self.head[size:]
+        if self._waits or not data:
+            data += self._read(size - len(data))
         self.taken += len(data)
         return data
 
     def _read(self, size: int) -> bytes:
         # Not by one read(): on a slow pipe it stays in C until all bytes are there, and a Ctrl-C in between
         # is not noticed.
-        read = getattr(self._file, "read1", self._file.read)
-        parts = []
-        while size > 0 and (part := read(size)):
+        parts: list[bytes] = []
+        while size > 0 and not self._ended and (not parts or self._waits or _has_more(self._file)):
+            part = _read_some(self._file, size)
+            self._ended = not part  # a terminal would wait for another end
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _read_some(file: IO[bytes], size: int) -> bytes:
+    """Return the next bytes, at most `size`, as soon as there are some; none at the end."""
+    data: bytes = getattr(file, "read1", file.read)(size)
+    return data
+
+
+def _read_head(file: IO[bytes]) -> bytes:
+    """Return the first bytes, from which compression is seen: no more than the first line of a text."""
+    head = b""
+    # No kind of compressed file has a line end before what it is recognized by.
+    while len(head) < _HEAD and b"\n" not in head and (more := _read_some(file, _HEAD - len(head))):
+        head += more
+    return head
+
+
+def _is_live(file: IO[bytes]) -> bool:
+    """Whether someone may be writing to a file while it is read: a pipe, a terminal, a socket."""
+    try:
+        return not stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, ValueError):  # a stream in memory
+        return False
+
+
+def _has_more(file: IO[bytes]) -> bool:
+    """Whether bytes of a pipe or a terminal are there to be read at once."""
+    if sys.platform == "win32":  # where only sockets can be asked
+        return False
+    return bool(select.select([file], [], [], 0)[0])

@@ -21,6 +21,7 @@ from stategram.models.model import (
     History,
     Model,
     Text,
+    draw_from,
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles, model_size
@@ -204,6 +205,11 @@ class WordTreeModel(Model):
         """The histories that it was trained for."""
         return self.evidence.histories
 
+    @property
+    def looks_back(self) -> bool:
+        """Whether its probabilities depend on earlier sentences: unless its history is ``sentence``."""
+        return self.history != HISTORIES[0]
+
     def with_history(self, history: str) -> WordTreeModel:
         """Return the model with another history; a model that is saved opens with ``sentence``."""
         if history not in HISTORIES:
@@ -301,6 +307,12 @@ class WordTreeModel(Model):
         ):
             probabilities += weight * of_tree
         return probabilities
+
+    def draw(self, state: State, random: np.random.Generator) -> int:
+        """Draw a tree by its weight, and the next word on a walk from its root."""
+        tree = max(draw_from(self.tree_weights[self.history], random), 0)
+        word: int = self._kernel_after(state, _core.TreeModelKernel.draw, tree, random.random())
+        return word
 
     def predict(
         self, history: History, top: int = 10, *, sentence_start: bool = True

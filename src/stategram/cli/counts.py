@@ -1,0 +1,69 @@
+"""`stategram counts`: n-gram counts of a text, or of count files, as SRILM has them."""
+
+from __future__ import annotations
+
+import click
+
+from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
+from stategram.cli.console import Console
+from stategram.cli.options import TextOptions, memory_options, text_options, work_options
+from stategram.cli.reading import read_count_files, read_text
+from stategram.counts import MAX_ORDER, Workspace, count_ngrams
+from stategram.formats import write_counts
+from stategram.storage import check_place
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram counts text.txt --order 3 -o counts.gz
+  stategram counts part1.gz part2.gz --merge -o counts.gz
+  stategram counts counts.gz --merge --order 2 --vocab 50000 > smaller.txt
+  stategram train counts.gz --counts -o model""",
+)
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@click.option(
+    "--order",
+    type=click.IntRange(1, MAX_ORDER),
+    metavar="N",
+    help="Number of words of the longest n-grams.  [default: 3; with --merge, that of the files]",
+)
+@click.option("--merge", is_flag=True, help="TEXT are count files: add them up.")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="FILE",
+    help="Output file; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
+)
+@memory_options
+@text_options
+@work_options
+def counts(
+    texts: tuple[str, ...], order: int | None, merge: bool, output: str, text: TextOptions, console: Console
+) -> None:
+    """Count the n-grams of TEXT, of all lengths up to --order, with <s> and </s> around each line.
+
+    Each line of the output is an n-gram, a tab and its count, as SRILM's ngram-count -sort -write has it:
+    sorted by the bytes of words, an n-gram before those that begin with it. With --merge, TEXT are such
+    files, which may be in any order.
+    """
+    check_inputs([*texts, *([text.vocab_file] if text.vocab_file else [])])
+    if any(is_same_file(output, name) for name in texts):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    check_place(output)
+    for name in ("lowercase", "digits", "split", "encoding_errors"):
+        if merge and was_given(name):
+            raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
+    if merge:
+        console.steps = 2
+        found = read_count_files(texts, order, text, console)
+    else:
+        Workspace()  # refuses too little memory, and a folder that cannot be written
+        console.steps = 3
+        waiting = [read_text(texts, text, console)]
+        with console.step("counting") as progress:
+            found = count_ngrams(waiting.pop(), order or 3, progress=progress)  # the text's memory is needed
+    console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")
+    with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
+        write_counts(output, found, progress=progress)

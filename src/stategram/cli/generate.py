@@ -1,0 +1,95 @@
+"""`stategram generate`: random sentences of a model."""
+
+from __future__ import annotations
+
+import click
+
+from stategram.cli.console import Console
+from stategram.cli.options import ReadingOptions, history_options, quiet_option
+from stategram.cli.reading import normalization_of, read_model, takes_time
+from stategram.models import HISTORIES
+from stategram.models import generate as generate_sentences
+from stategram.wording import plural
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram generate model
+  stategram generate model -n 1000 --seed 7 > sentences.txt
+  stategram generate model --prefix "the president" --temperature 0.7
+  stategram generate model --history adaptive -n 30""",
+)
+@click.argument("model_name", metavar="MODEL")
+@click.option(
+    "-n",
+    "--sentences",
+    "n_sentences",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Number of sentences.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed."
+)
+@click.option(
+    "--max-words",
+    type=click.IntRange(min=1),
+    default=200,
+    show_default=True,
+    metavar="N",
+    help="Cut sentences after so many words.",
+)
+@click.option(
+    "--temperature",
+    type=click.FloatRange(min=0, min_open=True),
+    default=1.0,
+    show_default=True,
+    metavar="T",
+    help="Raise probabilities to 1/T: below 1, likely words get likelier.",
+)
+@click.option("--prefix", default="", metavar="WORDS", help="The words with which each sentence starts.")
+@click.option("--unknown", is_flag=True, help="Draw <unk> as any other word; by default it is left out.")
+@history_options
+@quiet_option
+def generate(
+    model_name: str,
+    n_sentences: int,
+    seed: int,
+    max_words: int,
+    temperature: float,
+    prefix: str,
+    unknown: bool,
+    reading: ReadingOptions,
+    console: Console,
+) -> None:
+    """Print random sentences, drawn from MODEL, a model folder or an ARPA file, one per line.
+
+    The same seed gives the same sentences, and more of them begin with the same ones. With --history document
+    or adaptive the sentences are a running text: each depends on those before it.
+    """
+    shown = console if takes_time(model_name) else Console(quiet=True)
+    model = read_model(
+        model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
+    )
+    normalization = normalization_of(model, reading, shown)
+    # Bytes that are not UTF-8 come as surrogates, which cannot be written.
+    given = prefix.encode(errors="surrogateescape").decode(errors="replace")
+    found = generate_sentences(
+        model,
+        n_sentences,
+        seed=seed,
+        max_words=max_words,
+        temperature=temperature,
+        prefix=normalization.words(given),
+        unknown=unknown,
+        running=reading.history_name != HISTORIES[0],
+    )
+    cut = 0
+    for sentence in found:
+        click.echo(" ".join(sentence.words))
+        cut += not sentence.is_complete
+    if cut:
+        console.info(f"note: {plural(cut, 'sentence was', 'sentences were')} cut after {max_words} words")

@@ -1,0 +1,172 @@
+"""What a model on disk is, how large its files are and how it was made; nothing of it is verified."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stategram.errors import BadDataError, StategramError
+from stategram.formats.class_files import read_classes
+from stategram.models import Model, load_model
+from stategram.storage import Folder, open_folder
+from stategram.text import display_name, read_blocks
+
+_MANIFEST = "manifest.json"
+# Headers of ARPA files are short; this much text may come before one.
+_LONGEST_HEADER = 1 << 20
+_HEADER = re.compile(rb"^\\data\\[ \t\r]*$(.*?)^\\1-grams:", re.MULTILINE | re.DOTALL)
+_COUNT = re.compile(rb"^ngram[ \t]+(\d+)[ \t]*=[ \t]*(\d{1,18})[ \t\r]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class InfoFile:
+    """A file of a model."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a model, a part of one, or a class file is.
+
+    Parameters
+    ----------
+    kind
+        The kind of model, such as ``ngram`` or ``mixture``; ``arpa`` and ``classes`` for files.
+    title
+        The same in a few words.
+    facts
+        What is in it, by label.
+    ngrams
+        How many n-grams of 1, 2, ... words it has; empty if it has none by length.
+    files
+        Its files and their sizes; those of a part are also among the files of the whole.
+    made
+        How it was made, as far as it is known: ``inputs``, ``options``, ``figures``, ``seed``,
+        ``stategram_version``.
+    parts
+        The models that it is made of.
+
+    """
+
+    kind: str
+    title: str
+    facts: Mapping[str, str | int | float]
+    ngrams: tuple[int, ...] = ()
+    files: tuple[InfoFile, ...] = ()
+    made: Mapping[str, Any] | None = None
+    parts: tuple[ModelInfo, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """The size of all files."""
+        return sum(file.bytes for file in self.files)
+
+    @property
+    def n_ngrams(self) -> int:
+        """The number of n-grams of all lengths, or of contexts with a follower."""
+        known = self.facts.get("N-grams", 0)
+        return sum(self.ngrams) or (known if isinstance(known, int) else 0)
+
+    @property
+    def bytes_per_ngram(self) -> float | None:
+        """The size of all files by the number of n-grams; None if it has none."""
+        return self.bytes / self.n_ngrams if self.n_ngrams else None
+
+
+def model_info(path: str | os.PathLike[str]) -> ModelInfo:
+    """Return what a model folder, an ARPA file or a class file is, without reading all of it.
+
+    Parameters
+    ----------
+    path
+        The folder or the file; ``-`` is a file on stdin. Of an ARPA file only the header is read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from stategram import NgramModel
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     NgramModel.train(["the cat sat"], order=2).save(f"{place}/model")
+    ...     info = model_info(f"{place}/model")
+    >>> info.title, info.ngrams, [file.name for file in info.files]
+    ('2-gram model, kneser-ney', (6, 4), ['manifest.json', 'trie.safetensors', 'vocabulary.txt'])
+
+    """
+    name = os.fspath(path)
+    if name != "-" and not Path(path).exists():
+        raise StategramError(f"{path}: no such model; expected a model folder, an ARPA file or a class file")
+    return _folder_info(Path(path)) if Path(path).is_dir() else _file_info(name)
+
+
+def _folder_info(path: Path) -> ModelInfo:
+    folder = open_folder(path, kind=None, verify=False)
+    names = [_MANIFEST, *sorted(folder.files)]
+    sizes = tuple(InfoFile(name, (path / name).stat().st_size) for name in names)
+    manifest = folder.manifest
+    made = {
+        key: manifest[key]
+        for key in ("inputs", "figures", "seed", "stategram_version", "format_version")
+        if key in manifest
+    }
+    if manifest["kind"] != "model":
+        kind = str(manifest["kind"])
+        return ModelInfo(kind, f"{kind} folder", {}, (), sizes, made)
+    info = _model_info(load_model(path, verify=False), folder, {file.name: file for file in sizes})
+    return replace(info, files=sizes, made={**(info.made or {}), **made})
+
+
+def _model_info(model: Model, folder: Folder, sizes: Mapping[str, InfoFile]) -> ModelInfo:
+    described = model.describe()
+    own = [size for name, size in sizes.items() if name.startswith(folder.prefix)]
+    lengths = [table for table in described.tables if table.title.startswith("N-grams by")]
+    facts = {"Order": model.order, "Words": len(model.vocabulary), "Parameters": model.parameters}
+    return ModelInfo(
+        model.kind,
+        model.title,
+        {**facts, **dict(described.facts)},
+        tuple(int(row[1] or 0) for table in lengths for row in table.rows),
+        tuple(own),
+        {"options": dict(model.metadata)},
+        tuple(
+            _model_info(part, place, sizes) for part, place in zip(model.parts, folder.parts(), strict=False)
+        ),
+    )
+
+
+def _file_info(name: str) -> ModelInfo:
+    head = b""
+    for block, _ in read_blocks(name):
+        head += block
+        if b"\\1-grams:" in head or len(head) > _LONGEST_HEADER:
+            break
+    size = Path(name).stat().st_size if name != "-" else len(head)
+    files = (InfoFile(display_name(name), size),) if name != "-" else ()
+    header = _HEADER.search(head)
+    if header is not None:
+        counts = [(int(order), int(count)) for order, count in _COUNT.findall(header[1])]
+        if [order for order, _ in counts] != list(range(1, len(counts) + 1)) or not counts:
+            raise BadDataError(
+                f"{display_name(name)}: the header of this ARPA file is damaged; expected lines such as "
+                "'ngram 1=5000' for each length of n-grams: make or fetch it again"
+            )
+        sizes = tuple(count for _, count in counts)
+        facts = {"Order": len(sizes), "Words": sizes[0], "N-grams": sum(sizes)}
+        return ModelInfo("arpa", f"{len(sizes)}-gram model in an ARPA file", facts, sizes, files)
+    if name == "-":
+        raise BadDataError("<stdin>: no ARPA file; class files are read by their name")
+    try:
+        classes = read_classes(name)
+    except BadDataError as error:
+        raise BadDataError(
+            f"{name}: neither a model folder, nor an ARPA file, nor a class file; as a class file: {error}"
+        ) from error
+    sizes_of = Counter(classes.values())
+    facts = {"Words": len(classes), "Classes": len(sizes_of), "Words of the largest": max(sizes_of.values())}
+    return ModelInfo("classes", "word classes", facts, (), files)

@@ -1,0 +1,186 @@
+"""Models word by word: no array and no state makes a kernel read out of bounds; `make sanitize` looks on."""
+
+from __future__ import annotations
+
+import copy
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from stategram import _core
+
+N_WORDS = 6
+WORDS = ["<unk>", "<s>", "</s>", "a", "b", "c"]
+
+
+def ints(*values: int) -> NDArray[np.uint32]:
+    return np.array(values, np.uint32)
+
+
+def trie_arrays() -> dict[str, Any]:
+    """The unigrams of the words, and nothing else: its numbers are the ids, all of the same probability."""
+    begins = np.array([0, 1, 1 + N_WORDS], np.int64)
+    bits = np.full(N_WORDS, -math.log10(N_WORDS), np.float32).view(np.uint32)
+    nodes = np.array([[0, 0, 1, 0], [0, 0, 1 + N_WORDS, 0]], np.uint32)
+    leaves = np.column_stack((bits, np.zeros(N_WORDS, np.uint32)))
+    return {
+        "numbers": np.arange(N_WORDS, dtype=np.uint32),
+        "begins": begins,
+        "words": np.array([0, *range(N_WORDS)], np.uint32),
+        "nodes": nodes,
+        "leaves": np.ascontiguousarray(leaves),
+    }
+
+
+def clustered_arrays() -> dict[str, Any]:
+    """Contexts of two words: a, b; then c a, b b."""
+    table = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])
+    return {
+        "maps": [np.arange(N_WORDS, dtype=np.uint32), ints(0, 0, 0, 1, 1, 2)],
+        "distances": [1, 2],
+        "values": [ints(3, 4), ints(2, 1)],
+        "first_child": [ints(0, 1, 2)],
+        "states": [ints(0, 1), ints(1, 0)],
+        "buckets": [np.array([2, 1], np.uint8), np.array([1, 1], np.uint8)],
+        "rest": 1,
+        "tables": [table, table[::-1].copy()],
+        "weights": np.array([[0.0, 0.5, 0.9], [0.1, 0.5, 0.8]]),
+        "frequencies": np.array([0.3, 0.3, 0.4]),
+        "categories": ints(0, 0, 1, 1, 2, 2),
+        "word_probs": np.array([1.0, 0.0, 0.5, 0.5, 0.25, 0.75]),
+    }
+
+
+def decoder(stepper: _core.Stepper) -> _core.DecoderModel:
+    letters = np.frombuffer("".join(WORDS).encode(), np.uint8)
+    offsets = np.cumsum([0, *map(len, WORDS)])
+    return _core.DecoderModel(letters, offsets, stepper, None, ValueError)
+
+
+def test_a_clustered_model_by_hand() -> None:
+    one = decoder(_core.ClusteredStepper(**clustered_arrays()))
+    # After c a: on level 1 state 0 with weight 0.9, on level 2 state 1 with 0.5; b is in category 2.
+    first = 0.4 + 0.9 * (0.5 - 0.4)
+    second = first + 0.5 * (0.5 - first)
+    found = [score for score, _, _ in one.full_scores("c a b", eos=False)]
+    assert 10 ** found[2] == pytest.approx(second * 0.25, rel=1e-12)
+    # After </s>, which nothing follows, all is as without words.
+    null = one.score("b", bos=False, eos=False)
+    assert one.score("a </s> b", eos=False) == pytest.approx(one.score("a") + null, rel=1e-12)
+    assert one.score("<s>", bos=False, eos=False) == -99
+
+
+def test_a_text_is_its_words() -> None:
+    stepper = _core.ClusteredStepper(**clustered_arrays())
+    ids, starts = ints(5, 3, 4, 4, 2, 3, 2, 0, 4, 4, 4), np.array([0, 5, 5, 7, 11], np.int64)
+    for threads in (1, 3):
+        found, states, (first, second) = stepper.score_text(
+            ids, starts, ints(1, 1), True, [True, False], threads
+        )
+        expected: list[float] = []
+        for begin, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            sentence = " ".join(WORDS[id] for id in ids[begin:end].tolist())
+            expected += [score for score, _, _ in decoder(stepper).full_scores(sentence, eos=False)]
+        assert (found / math.log(10)).tolist() == pytest.approx(expected, rel=1e-12)
+        assert len(second) == 0
+        # The first word has no known context, the third one follows c a.
+        assert (states[0], first[0], states[2], first[2]) == (1.0, 0.0, 1.0, 2.0)
+
+
+def steppers() -> dict[str, _core.Stepper]:
+    ngrams = _core.NgramStepper(**trie_arrays())
+    clustered = _core.ClusteredStepper(**clustered_arrays())
+    categories = _core.CategoryStepper(ngrams, ints(0, 1, 2, 3, 3, 3), np.full(N_WORDS, 0.5))
+    gate = _core.GateTables(3)
+    rows = np.full((3, 3), 1 / 3)
+    gate.add(["length", "backoff"], 0, np.array([0, 1, 3]), np.array([0.5]), rows)
+    gate.add(["state"], 1, np.array([0, 1, 2, 3]), np.empty(0), rows)
+    gate.add(["category"], 2, np.array([0, 1, 2, 3]), np.empty(0), rows)
+    same, parts = np.empty(0, np.uint32), [ngrams, clustered, categories]
+    mixture = _core.MixtureStepper(parts, [same, same, ints(0, 1, 2, 0, 3, 4)], [1, 1, 2], gate)
+    return {"ngrams": ngrams, "clustered": clustered, "categories": categories, "mixture": mixture}
+
+
+@pytest.mark.parametrize("kind", ["ngrams", "clustered", "categories", "mixture"])
+@settings(deadline=None)
+@given(data=st.data())
+def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObject) -> None:
+    one, null = decoder(steppers()[kind]), _core.DecoderState()
+    one.NullContextWrite(null)
+    size = len(null.__getstate__()[0])
+    values = st.one_of(st.integers(0, N_WORDS), st.sampled_from([255, 2**16, 2**31, 2**32 - 1]))
+    words = data.draw(st.lists(values, min_size=size // 4 + 1, max_size=size // 4 + 1))
+    hostile = np.array(words, np.uint32).tobytes()[: data.draw(st.integers(size - 4, size + 4))]
+    state = _core.DecoderState.__new__(_core.DecoderState)
+    state.__setstate__((hostile, None))
+    try:
+        assert one.BaseScore(state, "a", _core.DecoderState()) < 0
+    except ValueError as error:
+        assert "none of this model" in str(error)  # noqa: PT017
+
+
+@settings(deadline=None, max_examples=300)
+@given(data=st.data())
+def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> None:
+    arguments = copy.deepcopy(clustered_arrays())
+    name = data.draw(st.sampled_from(sorted(set(arguments) - {"distances", "rest"})))
+    arrays = arguments[name]
+    at = data.draw(st.integers(0, len(arrays) - 1)) if isinstance(arrays, list) else None
+    array = arrays if at is None else arrays[at]
+    if data.draw(st.booleans()):
+        place = data.draw(st.integers(0, array.size - 1))
+        largest = np.iinfo(array.dtype).max if array.dtype.kind == "u" else 1e300
+        array.flat[place] = data.draw(st.sampled_from([0, 2, 3, 9, largest]))
+    else:
+        array = array[: data.draw(st.integers(0, len(array)))].copy()
+    if at is None:
+        arguments[name] = array
+    else:
+        arrays[at] = array
+        if data.draw(st.booleans()):
+            arrays.pop()
+    try:
+        stepper = _core.ClusteredStepper(**arguments)
+        stepper.score_text(ints(3, 3, 5, 3, 4), np.array([0, 5]), ints(1, 1), True, [True, True], 1)
+        decoder(stepper).score("c a b zebra b b")
+    except ValueError:
+        pass
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    stepper, same = steppers()["ngrams"], np.empty(0, np.uint32)
+    gate = _core.GateTables(1)
+    with pytest.raises(ValueError, match="weights for each part"):
+        _core.MixtureStepper([stepper], [same], [1], gate)
+    gate.add(["state"], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
+    with pytest.raises(ValueError, match="does not know a feature"):
+        _core.MixtureStepper([stepper], [same], [1], gate)
+    plain = _core.GateTables(1)
+    plain.add([], 0, np.array([0, 1]), np.empty(0), np.ones((1, 1)))
+    with pytest.raises(ValueError, match="not below the number of words"):
+        _core.MixtureStepper([stepper], [ints(*range(N_WORDS - 1), N_WORDS)], [1], plain)
+    with pytest.raises(ValueError, match="shared by one word"):
+        _core.MixtureStepper([stepper], [same], [0], plain)
+    with pytest.raises(ValueError, match="not in the n-gram model"):
+        _core.CategoryStepper(stepper, ints(0, 1, 2, 3, 4, N_WORDS), np.ones(N_WORDS))
+    with pytest.raises(ValueError, match="a category, and a probability"):
+        _core.CategoryStepper(stepper, ints(0, 1, 2), np.ones(N_WORDS))
+    clustered = _core.ClusteredStepper(**clustered_arrays())
+    for ids, history in ((ints(N_WORDS), ints(1, 1)), (ints(3), ints(1, N_WORDS)), (ints(3), ints(1))):
+        with pytest.raises(ValueError, match=r"not below the number of words|does not fit"):
+            clustered.score_text(ids, np.array([0, 1]), history, False, [False, False], 1)
+    for distances, rest in (([0, 1], 0), ([1, 2], 2), ([1], 0)):
+        with pytest.raises(ValueError, match=r"a word before|no probabilities|do not fit"):
+            _core.ClusteredStepper(**{**clustered_arrays(), "distances": distances, "rest": rest})
+    letters, offsets = np.frombuffer(b"abab", np.uint8), np.array([0, 1, 2, 3, 4])
+    with pytest.raises(ValueError, match="not that of the model"):
+        _core.DecoderModel(letters, offsets, stepper, None, ValueError)
+    with pytest.raises(ValueError, match="do not cover"):
+        _core.DecoderModel(letters, np.array([0, 1, 2, 3, 5]), None, 3, ValueError)
+    with pytest.raises(ValueError, match="needs a stepper"):
+        _core.DecoderModel(letters, offsets, None, None, ValueError)

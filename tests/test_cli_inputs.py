@@ -1,0 +1,139 @@
+"""`stategram counts`, `train --counts` and `train --classes`: other inputs than text."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from stategram import CategoryNgramModel, NgramModel, UsageError, load_model, read_classes, train_recipe
+from stategram.experiments import CategoryNgramPart, Recipe
+from story import write_texts
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_texts(tmp_path_factory.mktemp("texts"))
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    manifest = json.loads((folder / "manifest.json").read_bytes())
+    for key in ("inputs", "checksum"):
+        del manifest[key]
+    files = {file.name: file.read_bytes() for file in folder.iterdir() if file.name != "manifest.json"}
+    return {**files, "manifest": json.dumps(manifest).encode()}
+
+
+@pytest.mark.parametrize("smoothing", ["kneser-ney", "katz"])
+def test_a_model_of_counts_is_that_of_the_text(
+    texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], smoothing: str
+) -> None:
+    lines = (texts / "train").read_text().splitlines(keepends=True)
+    (tmp_path / "a").write_text("".join(lines[:100]))
+    (tmp_path / "b").write_text("".join(lines[100:]))
+    for name in ("a", "b"):
+        assert (
+            run("counts", tmp_path / name, "--order", 4, "-o", tmp_path / f"{name}.gz", capfd=capfd)[0] == 0
+        )
+    merged = ("counts", tmp_path / "a.gz", tmp_path / "b.gz", "--merge", "-o", tmp_path / "merged")
+    assert run(*merged, capfd=capfd)[0] == 0
+    whole = run("counts", texts / "train", "--order", 4, "-q", capfd=capfd)
+    assert whole == (0, (tmp_path / "merged").read_text(), "")
+    of_counts = ("train", tmp_path / "merged", "--counts", "--smoothing", smoothing, "-q")
+    of_text = ("train", texts / "train", "--smoothing", smoothing, "-q")
+    for number, options in enumerate(
+        (
+            ["--order", 4],
+            ["--order", 2, "--vocab", 12],
+            ["--order", 3, "--min-count", "1 1 2", "--prune", 1e-4],
+        )
+    ):
+        places = tmp_path / f"counted-{number}", tmp_path / f"read-{number}"
+        assert run(*of_counts, *options, "-o", places[0], capfd=capfd) == (0, "", "")
+        assert run(*of_text, *options, "-o", places[1], capfd=capfd) == (0, "", "")
+        assert files_of(places[0]) == files_of(places[1])
+    assert run(*of_counts, "-o", tmp_path / "all", capfd=capfd)[0] == 0
+    assert load_model(tmp_path / "all").order == 4
+    manifest = json.loads((tmp_path / "all" / "manifest.json").read_bytes())
+    assert manifest["inputs"][0]["use"] == "counts"
+
+
+def test_options_that_counts_cannot_have(
+    texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "counts").write_text("a\t1\nb\t-1\n")
+    given = ("train", tmp_path / "counts", "--counts", "-o", tmp_path / "model")
+    for options, message in (
+        (["--lowercase"], "--lowercase is for texts"),
+        (["--recipe", "fast", "--heldout", texts / "held"], "--counts is for n-gram models of words"),
+        (["--classes", tmp_path / "counts"], "--counts is for n-gram models of words"),
+    ):
+        status, _, err = run(*given, *options, capfd=capfd)
+        assert (status, message in err) == (2, True), err
+    status, _, err = run(*given, capfd=capfd)
+    assert status == 3
+    assert f"{tmp_path / 'counts'}:2: the count '-1' is below 0" in err
+    assert run("counts", tmp_path / "counts", "--merge", "--digits", "N", capfd=capfd)[0] == 2
+    assert run("counts", tmp_path / "counts", "-o", tmp_path / "counts", capfd=capfd)[0] == 2
+    assert not (tmp_path / "model").exists()
+
+
+def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    train = texts / "train"
+    for format in ("tsv", "srilm", "brown", "json"):
+        file, model = tmp_path / f"classes.{format}", tmp_path / f"model.{format}"
+        assert run("classes", train, "-k", 6, "--format", format, "-o", file, "-q", capfd=capfd)[0] == 0
+        status, _, err = run("train", train, "--classes", file, "-o", model, capfd=capfd)
+        assert status == 0, err
+        assert "100.0% of the text" in err
+    found = load_model(tmp_path / "model.tsv", CategoryNgramModel)
+    assert (found.order, found.n_categories) == (5, 7)
+    lines = train.read_text().splitlines()
+    expected = CategoryNgramModel.train(lines, read_classes(tmp_path / "classes.tsv"), 5)
+    assert found.perplexity(lines) == pytest.approx(expected.perplexity(lines), rel=1e-12)
+    sizes = {(model / "0-trie.safetensors").stat().st_size for model in tmp_path.glob("model.*")}
+    assert len(sizes) == 1
+    inputs = json.loads((tmp_path / "model.tsv" / "manifest.json").read_bytes())["inputs"]
+    assert [one["use"] for one in inputs] == ["training", "classes"]
+    given = ("train", train, "--classes", tmp_path / "classes.tsv", "-o", tmp_path / "other")
+    status, _, err = run(*given, "--order", 2, "--smoothing", "absolute", capfd=capfd)
+    assert load_model(tmp_path / "other").order == 2
+    for options in (["--prune", 1e-8], ["--recipe", "fast"], ["--heldout", train], ["--seed", 3]):
+        assert run(*given, "--force", *options, capfd=capfd)[0] == 2
+
+
+def test_classes_of_other_words_are_refused(
+    texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "size").write_text("the\t1\na\t1\n")
+    (tmp_path / "other").write_text("zebra\t1\n")
+    given = ("train", texts / "train", "-o", tmp_path / "model")
+    status, _, err = run(*given, "--classes", tmp_path / "other", capfd=capfd)
+    assert status == 3
+    assert "no word of the text has a class there" in err
+    status, _, err = run(*given, "--classes", tmp_path / "size", capfd=capfd)
+    assert status == 0
+    assert "few words have classes" in err
+
+
+def test_one_part_needs_no_heldout_text(
+    texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "one.toml").write_text('[[part]]\nmodel = "ngram"\norder = 2\n')
+    (tmp_path / "two.toml").write_text('[[part]]\nmodel = "ngram"\n[[part]]\nmodel = "ngram"\norder = 2\n')
+    (tmp_path / "tree.toml").write_text('[[part]]\nmodel = "word-tree"\n')
+    given = ("train", texts / "train", "-o", tmp_path / "model", "-q", "--recipe")
+    assert run(*given, tmp_path / "one.toml", capfd=capfd)[0] == 0
+    lines = (texts / "train").read_text().splitlines()
+    model = load_model(tmp_path / "model", NgramModel)
+    assert model.perplexity(lines) == NgramModel.train(lines, 2).perplexity(lines)
+    for name in ("two", "tree"):
+        status, _, err = run(*given, tmp_path / f"{name}.toml", "--force", capfd=capfd)
+        assert status == 2
+        assert "--heldout" in err
+    mixture = train_recipe(lines, None, Recipe(part=[CategoryNgramPart(classes=4, effort="fast")]))
+    assert mixture.perplexity(lines) == pytest.approx(mixture.parts[0].perplexity(lines), rel=1e-12)
+    with pytest.raises(UsageError, match="give a held-out text"):
+        train_recipe(lines, None, "fast")

@@ -1,0 +1,114 @@
+"""`stategram info`: what models and files are, how large, how made; and nothing that a terminal obeys."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import make_models, run
+from stategram import BadDataError, CategoryNgramModel, Mixture, load_model, model_info
+from stategram.storage import write_folder
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = make_models(tmp_path_factory.mktemp("made"))
+    ngram = load_model(place / "model")
+    text = ["the cat sat", "a dog ran"]
+    category = CategoryNgramModel.train(
+        ngram.score(text).corpus, {"the": 1, "a": 1, "cat": 2, "dog": 2}, order=2
+    )
+    Mixture.fit([ngram, category], text).save(place / "mixture", manifest={"seed": 7})
+    (place / "classes.tsv").write_text("the\t0\na\t0\ncat\t1\n")
+    return place
+
+
+def test_what_is_in_a_folder(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = run("info", made / "model", capfd=capfd)
+    assert status == 0
+    rows = {line[:24].strip(): line[25:] for line in out.splitlines()}
+    files = sorted((made / "model").iterdir())
+    total, model = sum(file.stat().st_size for file in files), load_model(made / "model")
+    sizes = [row[1] for row in model.describe().tables[0].rows]
+    assert rows["N-grams"] == f"{sum(map(int, sizes)):,}"  # type: ignore[arg-type]
+    assert [rows[f"of length {n}"] for n in (1, 2, 3)] == [f"{size:,}" for size in sizes]
+    assert f"{total / sum(map(int, sizes)):.2f} bytes per n-gram" in rows["Size"]  # type: ignore[arg-type]
+    assert {file.name for file in files} <= rows.keys()
+    assert rows["Options"] == "digits N"
+    found = model_info(made / "model")
+    assert (found.bytes, found.kind, found.n_ngrams) == (total, "ngram", sum(found.ngrams))
+    assert found.made is not None
+    assert found.made["options"] == {"lowercase": True, "digits": "N"}
+
+
+def test_parts_have_their_own_sizes(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = json.loads(run("info", made / "mixture", "--json", capfd=capfd)[1])
+    assert found["made"]["seed"] == 7
+    first, second = found["parts"]
+    assert (first["kind"], second["kind"]) == ("ngram", "category-ngram")
+    assert {file["name"].split("-")[0] for file in second["files"]} == {"1"}
+    size = sum(file.stat().st_size for file in (made / "mixture").glob("1-*"))
+    assert second["bytes"] == size
+    assert second["bytes_per_ngram"] == size / sum(second["ngrams"])
+    assert first["facts"]["Smoothing"] == "kneser-ney"
+
+
+def test_files_of_other_tools(made: Path, tmp_path: Path) -> None:
+    info = model_info(made / "model.arpa.gz")
+    assert info.ngrams == model_info(made / "model").ngrams
+    assert info.facts["Words"] == info.ngrams[0]
+    # The header is all that is read.
+    data = gzip.decompress((made / "model.arpa.gz").read_bytes())
+    (tmp_path / "cut.arpa").write_bytes(data[: data.index(b"\\1-grams:") + 20])
+    assert model_info(tmp_path / "cut.arpa").ngrams == info.ngrams
+    (tmp_path / "bad.arpa").write_bytes(data.replace(b"ngram 2=", b"ngram 4="))
+    with pytest.raises(BadDataError, match="header of this ARPA file is damaged"):
+        model_info(tmp_path / "bad.arpa")
+    assert dict(model_info(made / "classes.tsv").facts) == {
+        "Words": 3,
+        "Classes": 2,
+        "Words of the largest": 2,
+    }
+    assert model_info(made / "corpus").title == "corpus folder"
+    with pytest.raises(BadDataError, match="neither a model folder, nor"):
+        model_info(made / "TEST")
+
+
+def test_hostile_folders(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    model = replace(
+        load_model(made / "model"), metadata={"\x1b[2Jname": "\x1b]0;owned\x07", "digits": "\u202e"}
+    )
+    model.save(
+        tmp_path / "model", manifest={"inputs": [{"use": "\x9b31m", "name": "a\nb"}, 3], "figures": []}
+    )
+    for arguments in (["info", tmp_path / "model"], ["info", tmp_path / "model", "--json"]):
+        status, out, err = run(*arguments, capfd=capfd)
+        assert (status, err) == (0, "")
+        assert not any(c in out for c in "\x1b\x07\x9b\u202e")
+        assert "owned" in out
+    parts: list[dict[str, object]] = []
+    for _ in range(200):
+        parts = [{"model": "mixture", "parts": parts, "report": {}}]
+    texts = {"vocabulary.txt": b"<unk>\t0\n<s>\t0\n</s>\t0\n"}
+    arrays = {"weights": {"x": np.zeros(1)}}
+    write_folder(
+        tmp_path / "deep",
+        kind="model",
+        texts=texts,
+        arrays=arrays,
+        manifest={"model": "mixture", "parts": parts},
+    )
+    deeper = (
+        (tmp_path / "deep" / "manifest.json").read_bytes().replace(b'"parts": [', b'"parts": [' * 200, 300)
+    )
+    for data in (None, deeper, b"[" * 100_000):
+        if data is not None:
+            (tmp_path / "deep" / "manifest.json").write_bytes(data)
+        status, _, err = run("info", tmp_path / "deep", capfd=capfd)
+        assert status == 3
+        assert "Traceback" not in err
