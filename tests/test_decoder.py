@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model_kinds import ALL_KINDS, corpora, model_of
 from stategram import Mixture, Model, NgramModel, kenlm, write_arpa
 from stategram.models import GATE_KINDS
-from test_model_states import ALL_KINDS, corpora, model_of
 
 MIXTURES = tuple(f"mixture by {gate}" for gate in GATE_KINDS)
 # Those without a stepper go from word to word in Python.

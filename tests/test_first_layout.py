@@ -14,7 +14,7 @@ from naive.word_tree import Follower
 from stategram import BadDataError, Corpus, _core, load_model
 from stategram.models import HISTORIES, Chain, ValueSources, WordTreeModel
 from stategram.storage import open_folder, write_folder
-from test_word_tree_model import model, texts
+from word_tree_models import model, texts
 
 
 def followers(corpus: Corpus, sources: ValueSources, chain: Chain, level: int) -> dict[int, Words]:

@@ -25,7 +25,7 @@ from stategram import (
 from stategram.experiments.recipe_part import Part
 from stategram.models import Chain, WordTreeModel, model_size
 from stategram.models.word_tree.size_budget import Extent, extents
-from test_word_tree_model import texts
+from word_tree_models import texts
 
 TREE = WordTreePart(
     trees=[8, 5, 3],

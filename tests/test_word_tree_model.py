@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,27 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planted import planted_text
 from stategram import BadDataError, Corpus, NgramModel, UsageError, corpus_from_sentences, load_model
 from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
-from word_tree_models import CACHES, CHAINS, sources_of, train_word_tree, trees_of
-
-
-@cache
-def texts() -> tuple[Corpus, Corpus, Corpus]:
-    """Training, held-out and test text; a document is twenty sentences."""
-    lines = [line for i, one in enumerate(planted_text()[:800]) for line in ([one] if i % 20 else ["", one])]
-    whole = corpus_from_sentences(lines)
-    assert len(whole.document_starts) == 40
-    return whole.sentences(0, 600), whole.sentences(600, 700), whole.sentences(700, 800)
-
-
-@cache
-def model() -> WordTreeModel:
-    train, heldout, _ = texts()
-    return train_word_tree(train, heldout)
+from word_tree_models import CACHES, CHAINS, model, sources_of, texts, train_word_tree, trees_of
 
 
 def test_training() -> None:

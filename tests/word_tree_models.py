@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from context_problems import classes_of
-from stategram import Corpus, cluster, count_bigrams
+from planted import planted_text
+from stategram import Corpus, cluster, corpus_from_sentences, count_bigrams
 from stategram.models import Cache, Chain, ValueSources, WordTree, WordTreeModel, build_word_tree
 from stategram.models.state_tree import state_tree
 
@@ -70,3 +72,18 @@ def train_word_tree(
         frequent_nodes=20,
         seed=seed,
     )
+
+
+@cache
+def texts() -> tuple[Corpus, Corpus, Corpus]:
+    """Training, held-out and test text; a document is twenty sentences."""
+    lines = [line for i, one in enumerate(planted_text()[:800]) for line in ([one] if i % 20 else ["", one])]
+    whole = corpus_from_sentences(lines)
+    assert len(whole.document_starts) == 40
+    return whole.sentences(0, 600), whole.sentences(600, 700), whole.sentences(700, 800)
+
+
+@cache
+def model() -> WordTreeModel:
+    train, heldout, _ = texts()
+    return train_word_tree(train, heldout)
