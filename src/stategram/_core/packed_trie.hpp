@@ -166,33 +166,30 @@ class PackedTrie {
     // p(w | h) = p(h w) if the model has that n-gram, else backoff(h) p(w | h without its first word).
     // Returns it, and the state after the word.
     NgramStep advance(const NgramState& state, std::uint32_t number, NgramState& next) const {
-        std::array<float, most_words> backoffs;
+        std::array<NgramHistory, most_words> histories;
+        for (int k = 1; k <= state.length; ++k) {
+            const auto at = static_cast<std::size_t>(k);
+            const std::uint32_t node = state.nodes[at - 1];
+            histories[at] = node == no_node ? NgramHistory{} : history(level(k), node);
+            prefetch_children(level(k + 1), histories[at].children, number);
+        }
         next.nodes[0] = number;
         int longest = 0;  // words of the history before the n-gram found
         std::uint32_t found = number;
-        int k = 1;
-        for (; k <= state.length; ++k) {
+        for (int k = 1; k <= state.length; ++k) {
             const auto at = static_cast<std::size_t>(k);
-            const std::uint32_t node = state.nodes[at - 1];
-            const NgramHistory of = node == no_node ? NgramHistory{} : history(level(k), node);
-            backoffs[at] = of.backoff;
-            const std::uint32_t child = find(level(k + 1), of.children, number);
+            const std::uint32_t child = find(level(k + 1), histories[at].children, number);
             if (k < order() - 1) next.nodes[at] = child;
-            if (child != no_node) {
-                longest = k;
-                found = child;
-            } else if (closed_) {
-                break;
+            if (child == no_node) {
+                if (closed_) break;
+                continue;
             }
+            longest = k;
+            found = child;
         }
         double weights = 0;
-        for (int j = longest + 1; j <= state.length; ++j) {
-            const std::uint32_t node = state.nodes[static_cast<std::size_t>(j - 1)];
-            if (j <= k)
-                weights += double{backoffs[static_cast<std::size_t>(j)]};
-            else if (node != no_node)
-                weights += double{backoff(level(j), node)};
-        }
+        for (int k = longest + 1; k <= state.length; ++k)
+            weights += double{histories[static_cast<std::size_t>(k)].backoff};
         const double log10_prob = log_prob(level(longest + 1), found) + weights;
         int length = std::min(longest + 1, order() - 1);
         while (length > 0) {
