@@ -81,6 +81,9 @@ def test_limits(trained: Callable[[str], Model]) -> None:
     out = io.BytesIO()
     write_arpa(out, approximate(mixture, max_bytes=12_000))
     assert 9_000 < len(out.getvalue()) <= 12_000
+    ngrams = mixture.parts[0]
+    for limit in (n_words + 1, n_words + 20, sum(ngrams.trie.sizes) - 1):  # type: ignore[attr-defined]
+        assert sum(approximate(ngrams, max_ngrams=limit).trie.sizes) <= limit
     few, many = (sum(approximate(mixture, prune=prune).trie.sizes) for prune in (1e-3, 1e-5))
     assert n_words < few < many
 

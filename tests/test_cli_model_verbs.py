@@ -202,6 +202,23 @@ def test_filter(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert (status, "mix them again" in err) == (2, True)
 
 
+def test_a_lexicon_may_have_a_word_twice(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (place / "lexicon").write_text("the DH AH\nthe DH IY\ncat K AE T\n")
+    given = ("filter", place / "model", "--vocab-file", place / "lexicon", "-o", place / "out")
+    assert run(*given, capfd=capfd)[0] == 0
+    assert set(load_model(place / "out").vocabulary.words[3:]) == {"the", "cat"}
+
+
+def test_a_mixture_splits_text_as_its_first_model_does(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("train", place / "train", "-o", place / "a", "--split", "ascii", "-q", capfd=capfd)[0] == 0
+    given = ("mix", place / "a", place / "model", "--weights", "0.5,0.5", "-o", place / "out")
+    status, _, err = run(*given, capfd=capfd)
+    assert (status, "normalized in another way" in err) == (0, False)
+    assert load_model(place / "out").metadata["split"] == "ascii"
+
+
 def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     lines = (place / "news.arpa").read_text()
     # As KenLM's filter does it: lines go, all others stay.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ from stategram import (
     UsageError,
     compact_model,
     load_model,
+    merge_ngrams,
+    prune_model,
 )
 from stategram.evaluation import history_sums
 from stategram.models import NgramTrie, PlainTrie, compacted_size, model_size
@@ -73,7 +76,7 @@ def test_a_compact_model_is_smaller_and_nearly_as_good(model: NgramModel) -> Non
     assert not model.trie.is_compact
     assert compact.trie.sizes == model.trie.sizes
     assert compact.perplexity(STORY) == pytest.approx(model.perplexity(STORY), rel=0.01)
-    assert max(one.error for one in history_sums(compact, 200)) < compact.sum_tolerance == 0.01
+    assert max(one.error for one in history_sums(compact, 200)) < compact.sum_tolerance == 0.02
     one, other = (trie.words.nbytes + trie.records.nbytes for trie in (compact.trie, model.trie))
     assert one < 0.65 * other
     compact.check()
@@ -86,13 +89,26 @@ def test_parts_with_n_grams_are_made_compact(model: NgramModel) -> None:
     compact = compact_model(mixture)
     assert compact.parts[0].trie.is_compact  # type: ignore[attr-defined]
     assert compact.parts[1].ngram.trie.is_compact  # type: ignore[attr-defined]
-    assert compact.sum_tolerance == 0.01
+    assert compact.sum_tolerance == 0.02
     assert compact.perplexity(STORY) == pytest.approx(mixture.perplexity(STORY), rel=0.01)
 
 
 def test_what_has_no_n_grams_is_refused() -> None:
     with pytest.raises(UsageError, match="no n-grams to make smaller"):
         compact_model(CacheModel.train(STORY))
+
+
+def test_a_compact_model_is_not_changed_further(model: NgramModel) -> None:
+    compact = compact_model(model)
+    changes: list[Callable[[], object]] = [
+        lambda: compact_model(compact),
+        lambda: prune_model(compact, max_ngrams=200),
+        lambda: compact.filter(model.vocabulary),
+        lambda: merge_ngrams([compact, model], [0.5, 0.5]),
+    ]
+    for change in changes:
+        with pytest.raises(UsageError, match="is compact"):
+            change()
 
 
 def test_the_size_is_known_before(model: NgramModel) -> None:

@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 
 from naive.trie import Ngram, Ngrams
-from stategram import NgramModel, kenlm, load_model
+from stategram import (
+    NgramModel,
+    approximate,
+    compact_model,
+    kenlm,
+    load_model,
+    merge_ngrams,
+    prune_model,
+)
 from stategram import write_arpa as stategram_write_arpa
 from stategram.errors import BadDataError, UsageError
 from stategram.models import State
@@ -359,6 +367,11 @@ def test_damage_that_is_met_later_names_the_folder(model: NgramModel, tmp_path: 
         lambda: damaged.distribution(State(bytes(4))),
         lambda: damaged.advance(State(bytes(4)), "cat"),
         lambda: stategram_write_arpa(tmp_path / "out.arpa", damaged),
+        lambda: damaged.filter(VOCABULARY),
+        lambda: prune_model(damaged, max_ngrams=40),
+        lambda: compact_model(damaged),
+        lambda: merge_ngrams([damaged, model], [0.5, 0.5]),
+        lambda: approximate(damaged, order=2),
     ):
         with pytest.raises(BadDataError, match=r"model: the model is damaged: .*write it again") as caught:
             ask()

@@ -123,6 +123,8 @@ def test_names_are_numbered_or_the_same() -> None:
     assert names("a-1", "a-1", "a-2") == [("a-1", 2), ("a-2", 1)]
     assert names("a-1", "a-3") == [("a-1", 1), ("a-3", 1)]
     assert names("a-1", "a-3", how="numbered") == [("a", 2)]
+    many = f"a-{'1' * 5000}"
+    assert names(many, many, how="auto") == [(many, 2)]
     assert names("a-1", "a-2", how="same") == [("a-1", 1), ("a-2", 1)]
     with pytest.raises(BadDataError, match="'b' has no number"):
         names("a-1", "b", how="numbered")

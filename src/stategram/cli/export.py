@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -80,7 +81,8 @@ class _Source:
         """Return the part that --part names of those that have `what`, or the only one."""
         if not fitting:
             raise BadDataError(
-                f"{self.name}: {self.model!r}; it has no {what}: train with --recipe or --context"
+                f"{self.name}: {self.model!r}; it has no {what.removeprefix('a ')}: train with --recipe or "
+                "--context"
             )
         listed = "; ".join(f"{i}: {one!r}" for i, one in fitting.items())
         if self.part is None and len(fitting) > 1:
@@ -197,6 +199,8 @@ def export(
     """
     places = {"arpa": arpa, "class_lm": class_lm, "fst": fst, "classes": classes, "states": states}
     output, place = _only_output(places)
+    if any(place is not None and place.endswith(("/", os.sep)) for place in (class_lm, fst)):
+        raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
     files = {"class_lm": class_lm_files, "fst": fst_files}
     for file in files[output](place) if output in files else (place,):
         check_output_apart(file, model_name)

@@ -54,7 +54,7 @@ def filter(
     check_inputs([model_name, vocab_file])
     arpa = is_arpa_name(output)
     check_output(output, [model_name, vocab_file], arpa=arpa, force=force)
-    words = Vocabulary.from_file(vocab_file)
+    words = Vocabulary.from_file(vocab_file, repeats=True)
     console.steps = 3
     model = read_model(model_name, console, verify=not no_verify)
     if arpa:

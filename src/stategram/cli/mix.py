@@ -20,7 +20,7 @@ from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, me
 from stategram.text import UNKNOWN, Corpus
 from stategram.wording import plural
 
-_NORMALIZATION = ("lowercase", "digits", "document_mark")
+_NORMALIZATION = ("lowercase", "digits", "split", "document_mark")
 # KenLM's probability of unknown words in a model without <unk>, and less.
 _NO_PROBABILITY = 1e-50
 
@@ -145,7 +145,7 @@ def _metadata(
     else:
         first, found = known[0]
         for name, other in known[1:]:
-            if (other["lowercase"], other["digits"]) != (found["lowercase"], found["digits"]):
+            if any(other[key] != found[key] for key in ("lowercase", "digits", "split")):
                 console.info(
                     f"      note: words of {name} were normalized in another way than those of {first}"
                 )
@@ -153,6 +153,8 @@ def _metadata(
         found["lowercase"] = reading.lowercase
     if reading.digits is not None:
         found["digits"] = reading.digits or None
+    if reading.split is not None:
+        found["split"] = reading.split
     return {**found, "lowercase": bool(found["lowercase"])}
 
 

@@ -225,8 +225,8 @@ def memory_options(command: F) -> F:
 compact_option = click.option(
     "--compact",
     is_flag=True,
-    help="Round probabilities and weights of n-grams to 8 to 10 bits: less than 5 bytes an n-gram in place "
-    "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 1%.",
+    help="Round probabilities and weights of n-grams to 8 to 12 bits: less than 5 bytes an n-gram in place "
+    "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 2%.",
 )
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."

@@ -89,11 +89,9 @@ def rescore(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    r"""Choose the best of the hypotheses in NBEST, lines of "utterance score text", with the help of MODEL.
+    """Choose the best of the hypotheses in NBEST, lines of "utterance score text", with the help of MODEL.
 
-    \b
-    The total of a hypothesis, of which the highest wins, is
-      score + lm-weight * ln p(text) + word-bonus * words.
+    The hypothesis with the highest score + lm-weight * ln p(text) + word-bonus * words is chosen.
 
     Scores are logarithms, higher ones better. With --references, word error rates are printed: of the best
     scores, of the best totals, and the lowest that any choice can reach. Weights that are tuned fit these

@@ -101,7 +101,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
     def check_files(self) -> None:
         """Look into the files that it needs: an error now, not when they are needed."""
         for use, name in self.files():
-            if use == "classes" and name != "-":
+            if use == "classes" and (Path(name).is_file() or not Path(name).exists()):  # pipes are read once
                 read_classes(name)
 
     def resolve(self, corpus: Corpus) -> Part:

@@ -117,7 +117,7 @@ class Training:
         _log.info(
             "%s: classes of %s of %s words, %s of the text",
             name,
-            f"{len(found):,}",
+            f"{np.count_nonzero(ids >= len(SPECIAL_WORDS)):,}",
             f"{len(vocabulary) - len(SPECIAL_WORDS):,}",
             f"{covered:.1%}",
         )

@@ -25,7 +25,7 @@ NBEST_NAMES = ("auto", "same", "numbered")
 # That of ASCII: whether words hold other white space is for the model to say.
 _SPACES = " \t\r\v\f"
 _SPACE = re.compile(f"[{_SPACES}]+")
-_NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)")
+_NUMBERED = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
 def read_nbest(place: Place, *, columns: int = 1, costs: bool = False, names: str = "auto") -> NBestLists:

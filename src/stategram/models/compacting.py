@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TypeVar
@@ -21,8 +21,9 @@ from stategram.progress import Progress
 M = TypeVar("M", bound=Model)
 
 _LOG_PROB_BITS = 8
-# Finer, since an error of a weight is one of a sum.
-_BACKOFF_BITS = 10
+# Finer, since an error of a weight is one of a sum, and so are those of many probabilities after a history.
+_BACKOFF_BITS, _DENSE_LOG_PROB_BITS = 10, 12
+_DENSE = 8  # n-grams after a history, on average
 _ITERATIONS = 12
 _HISTOGRAM = 4096
 _LARGEST_CHANGE = np.float32(0.5)  # of the logarithm of a weight
@@ -30,11 +31,12 @@ _MAX_SAMPLES = 1 << 19
 
 
 def compact_model(model: M, *, progress: Progress | None = None) -> M:
-    """Round the probabilities and back-off weights of n-grams, so that each takes 8 to 10 bits.
+    """Round the probabilities and back-off weights of n-grams, so that each takes 8 to 12 bits.
 
-    Those of each length are rounded to the nearest of 256 (weights: 1024) values that are chosen for them.
-    Weights are computed anew for the rounded probabilities and then rounded themselves: sums are off by no
-    more than a few thousandths. Words alone keep their exact probabilities.
+    Those of each length are rounded to the nearest of 256 values that are chosen for them (4,096 where many
+    n-grams follow each history; weights: 1,024). Weights are computed anew for the rounded probabilities and
+    then rounded themselves: sums are off by no more than a few thousandths. Words alone keep their exact
+    probabilities.
 
     An n-gram of WikiText-2 then takes less than 5 bytes in place of 8, and the perplexity stays the same
     within a tenth of a percent.
@@ -61,7 +63,7 @@ def compact_model(model: M, *, progress: Progress | None = None) -> M:
         n_models += 1
         if progress:
             progress(0.0, f"rounding {sum(ngrams.trie.sizes):,} n-grams")
-        trie = compact_trie(ngrams.trie.plain(), closed=ngrams.trie.closed)
+        trie = compact_trie(ngrams.plain(), closed=ngrams.trie.closed)
         return replace(ngrams, trie=trie, folder=None)
 
     compacted = model.map_ngrams(compact)
@@ -74,15 +76,13 @@ def compacted_size(model: Model, size_of: Callable[[Model], int]) -> int:
     """Return what `size_of` will say of the model made compact, without looking for the best values."""
 
     def sized(ngrams: NgramModel) -> NgramModel:
-        levels = range(ngrams.order)
+        log_prob_sizes = [0, *(2**bits for bits in _log_prob_bits(ngrams.trie.sizes))]
+        backoff_sizes = [*([2**_BACKOFF_BITS] * (ngrams.order - 1)), 0]
         tables = [
-            (
-                np.zeros(2**_LOG_PROB_BITS if level > 0 else 0, np.float32),
-                np.zeros(2**_BACKOFF_BITS if level < levels[-1] else 0, np.float32),
-            )
-            for level in levels
+            (np.zeros(one, np.float32), np.zeros(other, np.float32))
+            for one, other in zip(log_prob_sizes, backoff_sizes, strict=True)
         ]
-        return replace(ngrams, trie=NgramTrie.from_plain(ngrams.trie.plain(), tables=tables))
+        return replace(ngrams, trie=NgramTrie.from_plain(ngrams.plain(), tables=tables))
 
     return size_of(model.map_ngrams(sized))
 
@@ -91,7 +91,11 @@ def compact_trie(plain: PlainTrie, *, closed: bool = False) -> NgramTrie:
     """Pack n-grams with rounded values."""
     ends = plain.begins.tolist()
     levels = [slice(begin, end) for begin, end in pairwise(ends[1:])]
-    log_prob_tables = [NO_VALUES, *(_table(plain.log_probs[level], _LOG_PROB_BITS) for level in levels[1:])]
+    bits = _log_prob_bits(plain.sizes)
+    log_prob_tables = [
+        NO_VALUES,
+        *(_table(plain.log_probs[level], of) for level, of in zip(levels[1:], bits, strict=True)),
+    ]
     log_probs = plain.log_probs.copy()
     for level, table in zip(levels[1:], log_prob_tables[1:], strict=True):
         log_probs[level] = _nearest(table, log_probs[level])
@@ -103,6 +107,14 @@ def compact_trie(plain: PlainTrie, *, closed: bool = False) -> NgramTrie:
     backoff_tables = [_table(rounded.backoffs[level], _BACKOFF_BITS) for level in levels[:-1]]
     tables = list(zip(log_prob_tables, [*backoff_tables, NO_VALUES], strict=True))
     return NgramTrie.from_plain(rounded, closed=closed, tables=tables)
+
+
+def _log_prob_bits(sizes: Sequence[int]) -> list[int]:
+    """Return the bits of probabilities for each length of n-grams from 2 on."""
+    return [
+        _DENSE_LOG_PROB_BITS if longer > _DENSE * shorter else _LOG_PROB_BITS
+        for shorter, longer in pairwise(sizes)
+    ]
 
 
 def _table(values: NDArray[np.float32], bits: int) -> NDArray[np.float32]:

@@ -57,7 +57,7 @@ def merge_ngrams(
     exact = check_weights(weights, len(parts))
     vocabulary = Vocabulary.union(part.vocabulary for part in parts)
     aligned = [align(part.vocabulary, vocabulary) for part in parts]
-    tries = [part.trie.plain() for part in parts]
+    tries = [part.plain() for part in parts]
     numbers = trie_numbers(len(vocabulary))
     shape = _union(tries, [_numbers_in(numbers, part.vocabulary, vocabulary) for part in parts], numbers)
     trie = shape.trie([np.zeros(shape.begins[-1] - 1)])

@@ -84,7 +84,7 @@ class _Pruning(Generic[M]):
         def gather(ngrams: NgramModel) -> NgramModel:
             if progress:
                 progress(0.0, f"weighing {sum(ngrams.trie.sizes):,} n-grams")
-            self.tries.append(ngrams.trie.plain())
+            self.tries.append(ngrams.plain())
             self.worths.append(ngram_worths(self.tries[-1]))
             return ngrams
 

@@ -195,7 +195,7 @@ class NgramModel(Model):
     @property
     def sum_tolerance(self) -> float:
         """How far sums of probabilities may be from one: more if the model is compact."""
-        return 0.01 if self.trie.is_compact else super().sum_tolerance
+        return 0.02 if self.trie.is_compact else super().sum_tolerance
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -205,6 +205,22 @@ class NgramModel(Model):
         the model is there.
         """
         return ("length", "backoff")
+
+    def plain(self) -> PlainTrie:
+        """Return its n-grams as plain arrays that were checked, to make others of them.
+
+        UsageError if they are compact: rounded values are no good for that.
+        """
+        if self.trie.is_compact:
+            raise UsageError(
+                f"{self!r} is compact, its values are rounded; take the model that it was made from"
+            )
+        try:
+            trie = self.trie.plain()
+            trie.check()
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        return trie
 
     def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
         """Return what a function makes of the model."""
@@ -230,7 +246,7 @@ class NgramModel(Model):
         kept = self.vocabulary.subset(vocabulary)
         return NgramModel.from_plain(
             self.vocabulary.take(kept),
-            filter_trie(self.trie.plain(), kept),
+            filter_trie(self.plain(), kept),
             self.smoothing,
             training_info={**self.training_info, "filtered": {"from": len(self.vocabulary)}},
             metadata=self.metadata,

@@ -107,11 +107,13 @@ class Vocabulary:
         return cls(letters, offsets, np.zeros(len(offsets) - 1, np.uint64))
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str], *, split: Split = "unicode") -> Vocabulary:
+    def from_file(
+        cls, path: str | os.PathLike[str], *, split: Split = "unicode", repeats: bool = False
+    ) -> Vocabulary:
         """Read a vocabulary file, one word per line, in its order; further columns are ignored.
 
         Special words in the file are skipped. `#` is a word like any other. `split` says which white space
-        ends a word.
+        ends a word. Repeated words are an error unless `repeats` is true, as for lexicons.
         """
         words: dict[bytes, int] = {}
         specials = {word.encode() for word in SPECIAL_WORDS}
@@ -123,7 +125,7 @@ class Vocabulary:
                 raise BadDataError(f"{path}:{number}: a NUL byte; convert the file to UTF-8 text")
             if not columns or (word := columns[0].encode()) in specials:
                 continue
-            if (first := words.setdefault(word, number)) != number:
+            if (first := words.setdefault(word, number)) != number and not repeats:
                 raise BadDataError(
                     f"{path}:{number}: the word {columns[0]!r} is in line {first} already; remove one of them"
                 )

@@ -84,7 +84,7 @@ def approximate(
     no_limit = max_ngrams is None and max_bytes is None and prune is None
     if isinstance(model, NgramModel) and no_limit:
         return ngram
-    skeleton = Skeleton(TrieIndex(ngram.trie.plain()))
+    skeleton = Skeleton(TrieIndex(ngram.plain()))
     targets = Targets(cut(model.with_history("sentence"), ngram.order), skeleton.ids)
     progress = subprogress(progress, 0.1, 1.0)
     if prune is not None:
@@ -146,15 +146,16 @@ def _largest_choice(
     n_known = sum(skeleton.index.trie.sizes[1:]) + 1
     threshold = _FIRST_THRESHOLD / n_known * (known / wanted) ** (1 / _POWER)
     for attempt in range(_MAX_CHOICES):
+        low = threshold
         here = subprogress(progress, 1.0 - 0.5**attempt, 1.0 - 0.5 ** (attempt + 1))
         choice = Choice(skeleton, targets, threshold, progress=here)
         excess = (size.of(choice.above(0.0)) - size.of_words + 1) / wanted
         if 1.0 <= excess <= _MAX_EXCESS:
             break
         threshold *= min(max((excess / _AIM) ** (1 / _POWER), 1 / _MAX_STEP), _MAX_STEP)
-    low, high = threshold, 1.0  # no n-gram is worth as much
-    if size.of(choice.above(low)) <= limit:
+    if size.of(choice.above(0.0)) <= limit:
         return choice.model()
+    high = 1.0  # no n-gram is worth as much
     for _ in range(_SEARCH_STEPS):
         middle = math.sqrt(low * high)
         low, high = (middle, high) if size.of(choice.above(middle)) > limit else (low, middle)

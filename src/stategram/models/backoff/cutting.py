@@ -35,7 +35,7 @@ def cut_ngrams(model: NgramModel, order: int) -> NgramModel:
     """Return the n-gram model with n-grams of at most `order` words."""
     if model.order <= order:
         return model
-    trie = cut_trie(TrieIndex(model.trie.plain()), order)
+    trie = cut_trie(TrieIndex(model.plain()), order)
     common = {"training_info": model.training_info, "metadata": model.metadata}
     return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
 

@@ -94,7 +94,7 @@ class NgramTargets:
     """An n-gram model knows only the short histories."""
 
     def __init__(self, model: NgramModel, ids: Numbers) -> None:
-        self.index = TrieIndex(model.trie.plain())
+        self.index = TrieIndex(model.plain())
         own = self.index.trie.numbers[ids]
         self._own_numbers = None if (own == np.arange(len(own))).all() else own
 
@@ -157,7 +157,7 @@ class CategoryNgramTargets(_CategoryTargets):
     """A category n-gram model."""
 
     def __init__(self, model: CategoryNgramModel, ids: Numbers) -> None:
-        self.index = TrieIndex(model.ngram.trie.plain())
+        self.index = TrieIndex(model.ngram.plain())
         numbers = self.index.trie.numbers[model.categories]
         super().__init__(numbers, model.word_probs, ids)
         self._numbers, self._ids = numbers, model.categories
