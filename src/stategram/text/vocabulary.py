@@ -199,8 +199,8 @@ class Vocabulary:
         places = np.arange(len(self.letters)) - np.repeat(self.offsets[:-1], lengths)
         factors = np.random.default_rng(0).integers(1, 2**63, int(lengths.max(initial=0)), np.uint64)
         terms = (self.letters + np.uint64(1)) * factors[places]
-        sums = np.add.reduceat(terms, self.offsets[:-1]) if len(lengths) else terms
-        return len(np.unique(sums)) == len(self) or len(set(self.words)) == len(self)
+        sums = np.sort(np.add.reduceat(terms, self.offsets[:-1]) if len(lengths) else terms)
+        return bool((sums[1:] != sums[:-1]).all()) or len(set(self.words)) == len(self)
 
     @classmethod
     def from_encoded(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
