@@ -42,7 +42,22 @@ _Smoothing: TypeAlias = Annotated[
 ]
 
 
-class NgramPart(Part, frozen=True, tag="ngram"):
+class _PartOfNgrams(Part, frozen=True):
+    """What n-gram models of words and of classes have in common."""
+
+    @property
+    def has_ngrams(self) -> bool:
+        """Whether its model has n-grams."""
+        return True
+
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Drop the n-grams that it can best do without."""
+        return prune_model(model, max_size=max_size, progress=progress)
+
+
+class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
     """An n-gram model of words; the keys are the parameters of `NgramModel.train`."""
 
     order: _Order = 5
@@ -63,11 +78,6 @@ class NgramPart(Part, frozen=True, tag="ngram"):
             extra={"possible": "a fraction from 0 on, such as 1e-8"},
         ),
     ] = 0.0
-
-    @property
-    def has_ngrams(self) -> bool:
-        """Whether its model has n-grams."""
-        return True
 
     @property
     def title(self) -> str:
@@ -98,14 +108,8 @@ class NgramPart(Part, frozen=True, tag="ngram"):
         )
         return Trained(replace(model, metadata=self.metadata()))
 
-    def shrink(
-        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
-    ) -> Model:
-        """Drop the n-grams that it can best do without."""
-        return prune_model(model, max_size=max_size, progress=progress)
 
-
-class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
+class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
     """An n-gram model of word classes, which are learned with an effort or read from a file."""
 
     classes: Annotated[
@@ -116,11 +120,6 @@ class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
     ] = "normal"
     order: _Order = 5
     smoothing: _Smoothing = "kneser-ney"
-
-    @property
-    def has_ngrams(self) -> bool:
-        """Whether its model has n-grams."""
-        return True
 
     @property
     def title(self) -> str:
@@ -154,9 +153,3 @@ class CategoryNgramPart(Part, frozen=True, tag="category-ngram"):
             progress=subprogress(progress, 0.7, 1.0),
         )
         return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
-
-    def shrink(
-        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
-    ) -> Model:
-        """Drop the n-grams that it can best do without."""
-        return prune_model(model, max_size=max_size, progress=progress)

@@ -43,11 +43,11 @@ class TrainedPart:
         """The log-probabilities of the held-out text."""
         return self.model.log_probs(self.training.heldout)
 
-    def halved(self, least: int, progress: Progress | None) -> TrainedPart | None:
+    def halved(self, least: int) -> TrainedPart | None:
         """Return it in half its bytes, or in `least` if that is more; None if that is not possible."""
         limit = max(self.size // 2, least) + len(self.model.vocabulary.to_bytes())
         try:
-            smaller = self.part.shrink(self.model, self.training, limit, progress)
+            smaller = self.part.shrink(self.model, self.training, limit)
         except UsageError:
             return None
         return replace(self, model=smaller)
@@ -71,7 +71,7 @@ def parts_within(
         for place, one in enumerate(kept):
             before, after = kept[:place], kept[place + 1 :]
             choices = [before + after] if before or after else []
-            if (smaller := one.halved(one.size - excess, None)) is not None and smaller.size < one.size:
+            if (smaller := one.halved(one.size - excess)) is not None and smaller.size < one.size:
                 choices.append([*before, smaller, *after])
             for choice in choices:
                 # To save more than what is needed is worth nothing.
