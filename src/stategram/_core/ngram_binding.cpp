@@ -12,41 +12,23 @@
 #include "arrays.hpp"
 #include "checks.hpp"
 #include "ngram_scoring.hpp"
-#include "packed_layout.hpp"
+#include "packed_arrays.hpp"
 
 namespace stategram {
 namespace {
-
-using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 nb::bytes to_bytes(const NgramState& state) {
     return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()), sizeof(std::uint32_t) * state.length);
 }
 
-class TrieReader {
+class TrieReader : PackedModel {
  public:
-    TrieReader(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
-               In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values, bool closed)
-        : numbers_(std::move(numbers)),
-          begins_(std::move(begins)),
-          widths_(std::move(widths)),
-          words_(std::move(words)),
-          records_(std::move(records)),
-          bases_(std::move(bases)),
-          values_(std::move(values)),
-          trie_(
-              packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
-                             widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
-                             bases_.data(), bases_.size(), values_.data(), values_.size()}),
-              word_bits(std::max<std::size_t>(numbers_.size(), 1)), closed) {}
-
-    const PackedTrie& trie() const { return trie_; }
-    const std::uint32_t* numbers() const { return numbers_.data(); }
+    using PackedModel::PackedModel;
 
     void check(int threads) const {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
-        check_ngrams(trie_, pool);
+        check_ngrams(trie, pool);
     }
 
     auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
@@ -69,7 +51,7 @@ class TrieReader {
                                   id_map.size(),
                                   begin,
                                   first};
-            score_text(trie_, text,
+            score_text(trie, text,
                        {log10_probs.get(), orders.get(), with_features ? lengths.get() : nullptr,
                         with_features ? backoffs.get() : nullptr},
                        pool);
@@ -111,35 +93,35 @@ class TrieReader {
     // for the words that the longer one has itself.
     Out<double> distribution(const nb::bytes& state_bytes) const {
         const NgramState state = to_state(state_bytes);
-        const std::size_t size = trie_.vocabulary();
+        const std::size_t size = trie.vocabulary();
         std::vector<double> by_number(size), probabilities(size);
         {
             nb::gil_scoped_release release;
-            for (std::uint32_t number = 0; number < trie_.vocabulary(); ++number)
-                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie_.level(1), number)});
+            for (std::uint32_t number = 0; number < trie.vocabulary(); ++number)
+                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie.level(1), number)});
             for (int k = 1; k <= state.length; ++k) {
                 const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
                 if (node == no_node) continue;
-                const NgramHistory history = PackedTrie::history(trie_.level(k), node);
+                const NgramHistory history = PackedTrie::history(trie.level(k), node);
                 const double weight = std::pow(10.0, double{history.backoff});
                 for (double& probability : by_number) probability *= weight;
-                const PackedLevel& next = trie_.level(k + 1);
+                const PackedLevel& next = trie.level(k + 1);
                 for (std::uint32_t child = history.children.begin; child < history.children.end; ++child) {
-                    const std::uint32_t number = trie_.word(next, child);
+                    const std::uint32_t number = trie.word(next, child);
                     if (number >= size) throw_damaged("the number of a word is not below the vocabulary");
                     by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(next, child)});
                 }
             }
-            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[numbers_.data()[id]];
+            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[numbers.data()[id]];
         }
         return to_numpy(std::move(probabilities));
     }
 
     // The n-grams of one length as plain arrays: words, log10 probabilities, weights, first children.
     auto plain_level(int length, int threads) const {
-        require(length >= 1 && length <= trie_.order(), "there are no such n-grams");
-        const PackedLevel& level = trie_.level(length);
-        const bool leaves = length == trie_.order();
+        require(length >= 1 && length <= trie.order(), "there are no such n-grams");
+        const PackedLevel& level = trie.level(length);
+        const bool leaves = length == trie.order();
         const std::size_t size = level.size, n_inner = leaves ? 0 : size, n_children = leaves ? 0 : size + 1;
         std::unique_ptr<std::uint32_t[]> words(new std::uint32_t[size]),
             first_child(new std::uint32_t[n_children]);
@@ -149,7 +131,7 @@ class TrieReader {
             ThreadPool pool(threads);
             for_slices(pool, 0, size, [&](std::size_t first, std::size_t last) {
                 for (auto node = static_cast<std::uint32_t>(first); node < last; ++node) {
-                    words[node] = length == 1 ? node : trie_.word(level, node);
+                    words[node] = length == 1 ? node : trie.word(level, node);
                     log_probs[node] = PackedTrie::log_prob(level, node);
                     if (leaves) continue;
                     first_child[node] = PackedTrie::first_child(level, node);
@@ -165,12 +147,12 @@ class TrieReader {
 
     // The numbers of the words of an n-gram.
     Out<std::uint32_t> ngram(int length, std::uint32_t node) const {
-        require(length >= 1 && length <= trie_.order() && node < trie_.level(length).size,
+        require(length >= 1 && length <= trie.order() && node < trie.level(length).size,
                 "there is no such n-gram");
         std::vector<std::uint32_t> words(static_cast<std::size_t>(length));
         for (int k = length; k > 1; --k) {
-            words[static_cast<std::size_t>(k - 1)] = trie_.word(trie_.level(k), node);
-            const PackedLevel& parents = trie_.level(k - 1);
+            words[static_cast<std::size_t>(k - 1)] = trie.word(trie.level(k), node);
+            const PackedLevel& parents = trie.level(k - 1);
             std::uint32_t low = 0, high = parents.size;  // the last whose children do not begin after it
             while (high - low > 1) {
                 const std::uint32_t middle = low + (high - low) / 2;
@@ -180,7 +162,7 @@ class TrieReader {
         }
         words[0] = node;
         for (const std::uint32_t word : words)
-            if (word >= trie_.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
+            if (word >= trie.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
         return to_numpy(std::move(words));
     }
 
@@ -188,45 +170,34 @@ class TrieReader {
     void check_text(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
                     const In<std::uint32_t>& id_map) const {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
-        check_below(id_map, trie_.vocabulary(), "a number is not below the vocabulary");
+        check_below(id_map, trie.vocabulary(), "a number is not below the vocabulary");
     }
     NgramState to_state(const nb::bytes& bytes) const {
         NgramState state;
         const std::size_t length = bytes.size() / sizeof(std::uint32_t);
-        require(bytes.size() % sizeof(std::uint32_t) == 0 && length < static_cast<std::size_t>(trie_.order()),
+        require(bytes.size() % sizeof(std::uint32_t) == 0 && length < static_cast<std::size_t>(trie.order()),
                 "no such state");
         std::memcpy(state.nodes.data(), bytes.c_str(), bytes.size());
         state.length = static_cast<std::uint8_t>(length);
         for (int k = 1; k <= state.length; ++k) {
             const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
-            require(node == no_node || node < trie_.level(k).size, "no such state");
+            require(node == no_node || node < trie.level(k).size, "no such state");
         }
         return state;
     }
     NgramStep advance(const NgramState& state, std::uint32_t number, NgramState& next) const {
-        require(number < trie_.vocabulary(), "a number is not below the vocabulary");
-        return trie_.advance(state, number, next);
+        require(number < trie.vocabulary(), "a number is not below the vocabulary");
+        return trie.advance(state, number, next);
     }
-
-    In<std::uint32_t> numbers_;
-    In<std::int64_t> begins_;
-    Widths widths_;
-    In<std::uint8_t> words_, records_;
-    In<std::uint32_t> bases_;
-    In<float> values_;
-    PackedTrie trie_;
 };
 
 }  // namespace
 
 void register_ngrams(nb::module_& m) {
     nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
-    nb::class_<TrieReader>(m, "TrieReader", "Reads the arrays of a back-off model; their shapes are checked.")
-        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
-                      In<std::uint32_t>, In<float>, bool>(),
-             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
-             nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
-             nb::arg("values").noconvert(), nb::arg("closed"))
+    nb::class_<TrieReader> reader(m, "TrieReader",
+                                  "Reads the arrays of a back-off model; their shapes are checked.");
+    def_packed_init(reader)
         .def("check", &TrieReader::check, nb::arg("threads"),
              "Check every n-gram; ValueError says what is wrong.")
         .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),

@@ -8,35 +8,23 @@
 #include "arrays.hpp"
 #include "checks.hpp"
 #include "ngram_scoring.hpp"
-#include "packed_layout.hpp"
+#include "packed_arrays.hpp"
 #include "stepper.hpp"
 
 namespace stategram {
 namespace {
 
-using Widths = nb::ndarray<const std::uint8_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-
-class NgramStepper final : public Stepper {
+class NgramStepper final : public Stepper, PackedModel {
  public:
-    NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, Widths widths, In<std::uint8_t> words,
-                 In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values, bool closed)
-        : numbers_(std::move(numbers)),
-          begins_(std::move(begins)),
-          widths_(std::move(widths)),
-          words_(std::move(words)),
-          records_(std::move(records)),
-          bases_(std::move(bases)),
-          values_(std::move(values)),
-          trie_(
-              packed_levels({numbers_.data(), numbers_.size(), begins_.data(), begins_.size(), widths_.data(),
-                             widths_.shape(0), words_.data(), words_.size(), records_.data(), records_.size(),
-                             bases_.data(), bases_.size(), values_.data(), values_.size()}),
-              word_bits(std::max<std::size_t>(numbers_.size(), 1)), closed) {
-        require(numbers_.size() > end_id, "the vocabulary has no special words");
-        trie_.advance({}, number(begin_id), begin_state_);
+    NgramStepper(In<std::uint32_t> numbersin, In<std::int64_t> begins_in, Widths widths_in,
+                 In<std::uint8_t> words_in, In<std::uint8_t> records_in, In<std::uint32_t> bases_in,
+                 In<float> values_in, bool closed)
+        : PackedModel(numbersin, begins_in, widths_in, words_in, records_in, bases_in, values_in, closed) {
+        require(numbers.size() > end_id, "the vocabulary has no special words");
+        trie.advance({}, number(begin_id), begin_state_);
     }
 
-    std::size_t n_words() const override { return trie_.vocabulary(); }
+    std::size_t n_words() const override { return trie.vocabulary(); }
     std::size_t state_size() const override { return sizeof(std::uint32_t) * most_known(); }
 
     void start(bool sentence_start, std::byte* state) const override {
@@ -45,11 +33,11 @@ class NgramStepper final : public Stepper {
 
     Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const override {
         NgramState next;
-        const NgramStep step = trie_.advance(get(state), number(id), next);
+        const NgramStep step = trie.advance(get(state), number(id), next);
         put(next, after);
         // A decoder has work to do before it asks for the next word: by then what is read first is near.
         for (int k = 1; k < next.length; ++k)
-            PackedTrie::prefetch_record(trie_.level(k), next.nodes[static_cast<std::size_t>(k - 1)]);
+            PackedTrie::prefetch_record(trie.level(k), next.nodes[static_cast<std::size_t>(k - 1)]);
         return {step.log10_prob, step.order};
     }
 
@@ -65,11 +53,11 @@ class NgramStepper final : public Stepper {
                               n,
                               starts.data(),
                               starts.size() - 1,
-                              numbers_.data(),
-                              numbers_.size(),
+                              numbers.data(),
+                              numbers.size(),
                               {},
                               sentence_start ? begin_state_ : NgramState{}};
-        score_text(trie_, text, {log10_probs.data(), orders.data(), nullptr, nullptr});
+        score_text(trie, text, {log10_probs.data(), orders.data(), nullptr, nullptr});
         for (std::size_t i = 0; i < n; ++i) steps[i] = {log10_probs[i], orders[i]};
     }
 
@@ -80,22 +68,22 @@ class NgramStepper final : public Stepper {
             return [this](const std::byte* bytes) {
                 const NgramState state = get(bytes);
                 if (state.length == 0) return 0.0f;
-                return PackedTrie::backoff(trie_.level(state.length),
+                return PackedTrie::backoff(trie.level(state.length),
                                            state.nodes[state.length - std::size_t{1}]);
             };
         return {};
     }
 
  private:
-    std::size_t most_known() const { return static_cast<std::size_t>(trie_.order() - 1); }
-    std::uint32_t number(std::uint32_t id) const { return numbers_.data()[id]; }
+    std::size_t most_known() const { return static_cast<std::size_t>(trie.order() - 1); }
+    std::uint32_t number(std::uint32_t id) const { return numbers.data()[id]; }
 
     NgramState get(const std::byte* bytes) const {
         NgramState state;
         std::memcpy(state.nodes.data(), bytes, state_size());
         for (std::size_t k = 0; k < most_known(); ++k) {
             if (state.nodes[k] == no_node) continue;
-            require(state.nodes[k] < trie_.level(static_cast<int>(k + 1)).size,
+            require(state.nodes[k] < trie.level(static_cast<int>(k + 1)).size,
                     "the state is none of this model");
             state.length = static_cast<std::uint8_t>(k + 1);
         }
@@ -106,26 +94,15 @@ class NgramStepper final : public Stepper {
         std::memcpy(bytes, state.nodes.data(), state_size());
     }
 
-    In<std::uint32_t> numbers_;
-    In<std::int64_t> begins_;
-    Widths widths_;
-    In<std::uint8_t> words_, records_;
-    In<std::uint32_t> bases_;
-    In<float> values_;
-    PackedTrie trie_;
     NgramState begin_state_;
 };
 
 }  // namespace
 
 void register_ngram_stepper(nb::module_& m) {
-    nb::class_<NgramStepper, Stepper>(m, "NgramStepper",
-                                      "A back-off model; the arrays are those of its trie.")
-        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, Widths, In<std::uint8_t>, In<std::uint8_t>,
-                      In<std::uint32_t>, In<float>, bool>(),
-             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("widths").noconvert(),
-             nb::arg("words").noconvert(), nb::arg("records").noconvert(), nb::arg("bases").noconvert(),
-             nb::arg("values").noconvert(), nb::arg("closed"));
+    nb::class_<NgramStepper, Stepper> stepper(m, "NgramStepper",
+                                              "A back-off model; the arrays are those of its trie.");
+    def_packed_init(stepper);
 }
 
 }  // namespace stategram
