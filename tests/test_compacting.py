@@ -126,6 +126,8 @@ def test_commands_write_compact_models(tmp_path: Path, capfd: pytest.CaptureFixt
     status, out, _ = run("verify", tmp_path / "a", capfd=capfd)
     assert status == 0
     assert "OK  sums" in out
+    status, out, _ = run("info", tmp_path / "a", capfd=capfd)
+    assert (status, "rounded (compact)" in out) == (0, True)
     status, _, err = run("prune", tmp_path / "b", "-o", tmp_path / "d.arpa", "--compact", capfd=capfd)
     assert status == 2
     assert "cannot be compact" in err

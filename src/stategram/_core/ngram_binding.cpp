@@ -67,19 +67,6 @@ class TrieReader : PackedModel {
         return std::tuple(step.log10_prob, to_bytes(next), step.order);
     }
 
-    auto score_words(const nb::bytes& state, In<std::uint32_t> numbers) const {
-        NgramState before = to_state(state), next;
-        std::vector<double> log10_probs;
-        std::vector<std::uint8_t> orders;
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
-            const NgramStep step = advance(before, numbers(i), next);
-            log10_probs.push_back(step.log10_prob);
-            orders.push_back(static_cast<std::uint8_t>(step.order));
-            before = next;
-        }
-        return std::tuple(to_numpy(std::move(log10_probs)), to_numpy(std::move(orders)));
-    }
-
     nb::bytes state_after(const nb::bytes& state, In<std::uint32_t> numbers) const {
         NgramState before = to_state(state), next;
         for (std::size_t i = 0; i < numbers.size(); ++i) {
@@ -210,8 +197,6 @@ void register_ngrams(nb::module_& m) {
              "others from\n`begin_state`.")
         .def("advance", &TrieReader::advance_state, nb::arg("state"), nb::arg("number"),
              "Return the log10 probability of a word, the next state, the length of the n-gram.")
-        .def("score_words", &TrieReader::score_words, nb::arg("state"), nb::arg("numbers").noconvert(),
-             "Return the log10 probability and the length of the n-gram of each word after a state.")
         .def("state_after", &TrieReader::state_after, nb::arg("state"), nb::arg("numbers").noconvert(),
              "Return the state after words that follow a state.")
         .def("distribution", &TrieReader::distribution, nb::arg("state"),

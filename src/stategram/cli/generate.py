@@ -88,8 +88,11 @@ def generate(
         running=reading.history_name != HISTORIES[0],
     )
     cut = 0
-    for sentence in found:
-        click.echo(" ".join(sentence.words))
-        cut += not sentence.is_complete
+    try:
+        for sentence in found:
+            click.echo(" ".join(sentence.words))
+            cut += not sentence.is_complete
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("sentences that were drawn are printed") from None
     if cut:
         console.info(f"note: {plural(cut, 'sentence was', 'sentences were')} cut after {max_words} words")

@@ -222,6 +222,12 @@ def memory_options(command: F) -> F:
     )
 
 
+max_ngrams_option = click.option(
+    "--max-ngrams",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Instead: keep the N n-grams that are worth most, words included.",
+)
 compact_option = click.option(
     "--compact",
     is_flag=True,

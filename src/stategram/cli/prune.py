@@ -7,7 +7,7 @@ from functools import partial
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.options import compact_option, no_verify_option, work_options
+from stategram.cli.options import compact_option, max_ngrams_option, no_verify_option, work_options
 from stategram.cli.outputs import (
     check_output,
     force_option,
@@ -41,12 +41,7 @@ Examples:
     help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; "
     "what SRILM's -prune is.",
 )
-@click.option(
-    "--max-ngrams",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Instead: keep the N n-grams that are worth most, words included.",
-)
+@max_ngrams_option
 @click.option(
     "--max-size",
     metavar="SIZE",

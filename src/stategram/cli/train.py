@@ -22,6 +22,7 @@ from stategram.cli.options import (
     compact_option,
     document_mark_option,
     guess_option,
+    max_ngrams_option,
     memory_options,
     text_options,
 )
@@ -116,12 +117,7 @@ Examples:
     metavar="FRACTION",
     help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.",
 )
-@click.option(
-    "--max-ngrams",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Instead: keep the N n-grams that are worth most, words included.",
-)
+@max_ngrams_option
 @click.option(
     "--max-size",
     metavar="SIZE",

@@ -161,15 +161,7 @@ def write_arpa(
         )
     try:
         writer = ArpaWriter(
-            vocabulary.letters,
-            vocabulary.offsets,
-            trie.numbers,
-            trie.begins,
-            trie.words,
-            trie.log_probs,
-            trie.backoffs,
-            trie.first_child,
-            Resources.current().threads,
+            vocabulary.letters, vocabulary.offsets, **trie.arrays(), threads=Resources.current().threads
         )
         with atomic_open(place) as file:
             counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))

@@ -78,14 +78,9 @@ def write_fst(
     try:
         trie = model.trie.plain()
         writer = FstWriter(
-            trie.numbers,
-            trie.begins,
-            trie.words,
-            trie.log_probs,
-            trie.backoffs,
-            trie.first_child,
-            0 if backoff_symbol == EPSILON else len(symbols) - 1,
-            Resources.current().threads,
+            **trie.arrays(),
+            backoff_label=0 if backoff_symbol == EPSILON else len(symbols) - 1,
+            threads=Resources.current().threads,
         )
         arcs_name, symbols_name = fst_files(prefix)
         with atomic_open(symbols_name) as symbols_file, atomic_open(arcs_name) as file:

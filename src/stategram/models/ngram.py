@@ -271,8 +271,14 @@ class NgramModel(Model):
 
     def describe(self) -> Description:
         """Return its order, its smoothing and its n-grams by their length."""
-        facts = (("Order", self.order), ("Smoothing", self.smoothing), ("N-grams", sum(self.trie.sizes)))
-        return Description(facts, (self.sizes_table("word"),))
+        facts: list[tuple[str, str | int | float]] = [
+            ("Order", self.order),
+            ("Smoothing", self.smoothing),
+            ("N-grams", sum(self.trie.sizes)),
+        ]
+        if self.trie.is_compact:
+            facts.append(("Values", "rounded (compact)"))
+        return Description(tuple(facts), (self.sizes_table("word"),))
 
     def sizes_table(self, unit: str, units: str | None = None) -> DescriptionTable:
         """Return how many n-grams of each length there are; they are made of a `unit`, or several `units`."""

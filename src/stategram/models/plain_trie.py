@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,14 +45,10 @@ class PlainTrie:
         """The number of n-grams of 1, 2, ..., `order` words."""
         return tuple(np.diff(self.begins)[1:].tolist())
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays by their names."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     def check(self) -> None:
         """Check every n-gram; ValueError if the arrays are inconsistent."""
-        _core.check_plain_trie(
-            self.numbers,
-            self.begins,
-            self.words,
-            self.log_probs,
-            self.backoffs,
-            self.first_child,
-            Resources.current().threads,
-        )
+        _core.check_plain_trie(**self.arrays(), threads=Resources.current().threads)
