@@ -38,7 +38,9 @@ def test_spellings_sum_to_one_over_all_unknown_words() -> None:
     longest = 6
     for length in range(1, longest + 1):
         words = ["".join(letters) for letters in itertools.product("ab?", repeat=length)]
-        shares = np.exp(spelling.log_probs(words)) * np.power(CODE_POINTS - 2.0, [w.count("?") for w in words])
+        shares = np.exp(spelling.log_probs(words)) * np.power(
+            CODE_POINTS - 2.0, [w.count("?") for w in words]
+        )
         if length == longest:  # and all that begin like these
             shares /= [naive.after(list(word), "</s>") for word in words]
         total += shares[[word not in vocabulary for word in words]].sum()
@@ -81,7 +83,8 @@ def test_a_model_without_unk_leaves_unknown_words_out() -> None:
     text = corpus_from_sentences(["cat slept"])
     for choice in ("unk", "spell"):
         unknown = UnknownWords(model, choice)
-        assert unknown.choice == "exclude" and "left out" in unknown.notes[0]
+        assert unknown.choice == "exclude"
+        assert "left out" in unknown.notes[0]
         assert np.isnan(unknown.log_probs(model.score(text), text)).tolist() == [False, True, False]
     given = NO_UNK.replace(b"1=4", b"1=5").replace(b"-0.60206\tcat", b"-0.9\t<unk>\n-0.60206\tcat")
     assert read_arpa(io.BytesIO(given)).predicts_unknown

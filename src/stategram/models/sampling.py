@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stategram.errors import BadDataError, UsageError
+from stategram.models.arguments import require_model
 from stategram.models.model import Model, draw_from, split_words
 from stategram.models.scores import State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN
@@ -66,6 +67,7 @@ def generate(
     ['the dog sat', 'the dog sat']
 
     """
+    require_model(model)
     words = split_words(prefix, model.vocabulary)
     if n_sentences < 0:
         raise UsageError(f"{n_sentences} sentences; give 0 or more")
