@@ -254,11 +254,15 @@ class Model(ABC):
 
     def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after the words of a history, which begins a sentence by default."""
+        return self._state_after(self.history_words(history), sentence_start)
+
+    def history_words(self, history: Words) -> list[str]:
+        """Return the words of a history; warn if most are unknown."""
         words = split_words(history, self.vocabulary)
         if any(word not in self.vocabulary for word in words):
             text = spelled_corpus(self.vocabulary, [words])
             warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
-        return self._state_after(words, sentence_start)
+        return words
 
     def _state_after(self, words: list[str], sentence_start: bool) -> State:
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from stategram.errors import BadDataError, UsageError
 from stategram.models.arguments import require_model
-from stategram.models.model import Model, draw_from, split_words
+from stategram.models.model import Model, draw_from
 from stategram.models.scores import State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN
 
@@ -68,7 +68,7 @@ def generate(
 
     """
     require_model(model)
-    words = split_words(prefix, model.vocabulary)
+    words = model.history_words(prefix)
     if n_sentences < 0:
         raise UsageError(f"{n_sentences} sentences; give 0 or more")
     if not 0 < temperature < math.inf:

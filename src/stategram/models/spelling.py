@@ -25,7 +25,7 @@ from stategram.text import END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ORDER = 6
+_ORDER = 7
 # All but surrogates, NUL and the white space of ASCII.
 _CODE_POINTS = 0x110000 - 0x800 - 1 - len(" \t\n\r\v\f")
 
