@@ -108,6 +108,11 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
+from .tables import (
+    Table as Table,
+    TableWriter as TableWriter,
+    TextColumn as TextColumn,
+)
 from .text import (
     Corpus as Corpus,
     ReadStats as ReadStats,
