@@ -109,9 +109,11 @@ from .resources import (
     use_resources as use_resources,
 )
 from .tables import (
+    Items as Items,
     Table as Table,
     TableWriter as TableWriter,
     TextColumn as TextColumn,
+    read_items as read_items,
 )
 from .text import (
     Corpus as Corpus,
