@@ -6,8 +6,8 @@ by ASCII white space, n-grams in any order; the counts of an n-gram that comes s
 What is written is sorted by the bytes of words, an n-gram before those that begin with it, as by
 ``ngram-count -sort -write``.
 
-The same as a table, tsv, csv, jsonl or parquet, has the columns ``ngram``, ``order`` and ``count``; docs/tables.md
-says how n-grams are written there. Of these, tsv is read too: its first line tells.
+The same as a table, tsv, csv, jsonl or parquet, has the columns ``ngram``, ``order`` and ``count``;
+docs/tables.md says how n-grams are written there. Of these, tsv is read too: its first line tells.
 """
 
 from __future__ import annotations
