@@ -7,19 +7,15 @@ import sys
 import click
 import numpy as np
 
-from stategram import _core
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
 from stategram.models import Scores
-from stategram.resources import Resources
-from stategram.storage import atomic_open, check_place
+from stategram.storage import check_place
+from stategram.tables import TABLE_FORMATS, Table, TableWriter, TextColumn, table_format
 from stategram.text import LineBlock, read_line_blocks
-
-_WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
-_SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
 
 
 @click.command(
@@ -32,7 +28,12 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @click.argument("text", default="-", metavar="[TEXT]")
 @click.option("--sentences", is_flag=True, help="One line per sentence instead of one per word.")
-@click.option("--no-header", is_flag=True, help="Omit the line with the column names.")
+@click.option(
+    "--format",
+    type=click.Choice(TABLE_FORMATS),
+    help="Output format.  [default: as FILE is named, else tsv]",
+)
+@click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
 @click.option(
     "-o",
     "--output",
@@ -46,6 +47,7 @@ def score(
     model_name: str,
     text: str,
     sentences: bool,
+    format: str | None,
     no_header: bool,
     output: str,
     reading: ReadingOptions,
@@ -53,7 +55,7 @@ def score(
 ) -> None:
     """Score each word of TEXT by MODEL, a model folder or an ARPA file; TEXT is stdin by default.
 
-    Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position
+    Columns: the number of the sentence, which is that of its line in TEXT; the position
     of the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits;
     the length of the n-gram that gave the probability, 0 if MODEL is not one of n-grams; whether the word is
     unknown (1) or not (0). The end of a sentence has a line of its own, with the word </s>. Lines without
@@ -69,6 +71,7 @@ def score(
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_output_apart(output, model_name)
     check_place(output)
+    format = table_format(output, format)
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
@@ -77,7 +80,7 @@ def score(
     )
     normalization = normalization_of(model, reading, shown)
     document_mark = document_mark_of(model, reading, shown)
-    with shown.step("scoring") as progress, atomic_open(output) as file:
+    with shown.step("scoring") as progress, TableWriter(output, format, header=not no_header) as table:
         blocks = read_line_blocks(
             text,
             normalization,
@@ -86,15 +89,12 @@ def score(
             progress=progress,
             live=True,
         )
-        header = b"" if no_header else (_SENTENCE_COLUMNS if sentences else _WORD_COLUMNS).encode()
         state = model.start()
         try:
             for block in blocks:
                 scores = model.score(block.corpus, state=state)
-                file.write(header + _lines(block, scores, sentences))
-                header, state = b"", scores.state
-                if output == "-":
-                    sys.stdout.buffer.flush()
+                table.write(_sentences(block, scores) if sentences else _words(block, scores))
+                state = scores.state
         except KeyboardInterrupt:
             if output != "-":
                 raise
@@ -102,17 +102,33 @@ def score(
             raise click.exceptions.Exit(INTERRUPTED) from None
 
 
-def _lines(block: LineBlock, scores: Scores, sentences: bool) -> bytes:
-    orders = scores.orders if scores.orders is not None else np.zeros(len(scores.log_probs), np.uint8)
-    return _core.score_lines(
-        block.corpus.ids,
-        block.corpus.sentence_starts,
-        block.lines,
-        block.spelling.letters,
-        block.spelling.offsets,
-        scores.log_probs / np.log(10.0),
-        orders,
-        scores.unknown.view(np.uint8),
-        sentences,
-        Resources.current().threads,
+def _words(block: LineBlock, scores: Scores) -> Table:
+    starts = block.corpus.sentence_starts
+    lengths = np.diff(starts)
+    log10_probs = scores.log_probs / np.log(10.0)
+    return Table(
+        {
+            "sentence": np.repeat(block.lines, lengths),
+            "position": np.arange(1, len(log10_probs) + 1) - np.repeat(starts[:-1], lengths),
+            "word": TextColumn(block.spelling.letters, block.spelling.offsets, block.corpus.ids),
+            "log10_prob": log10_probs,
+            "surprisal_bits": -log10_probs * np.log2(10.0),
+            "order": scores.orders if scores.orders is not None else np.zeros(len(log10_probs), np.uint8),
+            "unknown": scores.unknown,
+        }
+    )
+
+
+def _sentences(block: LineBlock, scores: Scores) -> Table:
+    lengths = np.diff(block.corpus.sentence_starts)  # with the sentence ends, which are no words
+    with np.errstate(over="ignore"):
+        perplexities = np.exp(-scores.sentence_log_probs / lengths)
+    return Table(
+        {
+            "sentence": block.lines,
+            "words": lengths - 1,
+            "unknown": np.add.reduceat(scores.unknown, block.corpus.sentence_starts[:-1], dtype=np.int64),
+            "log10_prob": scores.sentence_log_probs / np.log(10.0),
+            "perplexity": perplexities,
+        }
     )

@@ -29,6 +29,7 @@ from stategram.text.vocabulary import (
     UNKNOWN,
     Split,
     Vocabulary,
+    decimal_numbers,
     dense_ids,
     split_line,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "check_utf8",
     "contains_text",
     "corpus_from_sentences",
+    "decimal_numbers",
     "dense_ids",
     "display_name",
     "file_names",
