@@ -11,7 +11,7 @@ from stategram.text.encoding import (
     words_of,
 )
 from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
 from stategram.text.reading import (
     Source,
     check_utf8,
@@ -48,6 +48,7 @@ __all__ = [
     "Split",
     "Vocabulary",
     "as_corpus",
+    "block_of_sentences",
     "check_utf8",
     "contains_text",
     "corpus_from_sentences",

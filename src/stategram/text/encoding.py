@@ -201,7 +201,7 @@ def corpus_from_sentences(
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences, normalization.split):
+    for block in sentence_blocks(sentences, normalization.split):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
@@ -244,7 +244,8 @@ def require_known_words(corpus: Corpus) -> None:
         )
 
 
-def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+def sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+    """Yield sentences in memory as lines of text; refuse what is no sentence."""
     lines = (_line(number, sentence, split) for number, sentence in enumerate(sentences, 1))
     while block := "".join(islice(lines, 10_000)):
         try:

@@ -1,0 +1,7 @@
+"""What a model says of each word of a text, as tables."""
+
+from stategram.scoring.sentence_columns import sentence_columns
+from stategram.scoring.word_table import surprisal
+from stategram.scoring.word_columns import BASES, COLUMNS, SCORE_COLUMNS, WordColumns
+
+__all__ = ["BASES", "COLUMNS", "SCORE_COLUMNS", "WordColumns", "sentence_columns", "surprisal"]
