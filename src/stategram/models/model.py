@@ -176,6 +176,11 @@ class Model(ABC):
         )
 
     @property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        return not self.parts or any(part.predicts_unknown for part in self.parts)
+
+    @property
     def looks_back(self) -> bool:
         """Whether its probabilities depend on earlier sentences."""
         return False

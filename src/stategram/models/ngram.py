@@ -50,6 +50,8 @@ from stategram.wording import plural
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _NO_WORDS = State(b"")
+# An ARPA file has -99 for log10(0), and KenLM gives -100 to unknown words if it has no <unk>.
+_NO_LOG_PROB = -99.0 * _LN_10 + 1e-3
 
 
 def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
@@ -197,6 +199,11 @@ class NgramModel(Model):
     def sum_tolerance(self) -> float:
         """How far sums of probabilities may be from one: more if the model is compact."""
         return 0.02 if self.trie.is_compact else super().sum_tolerance
+
+    @cached_property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        return self.advance(_NO_WORDS, SPECIAL_WORDS[UNKNOWN]).log_prob > _NO_LOG_PROB
 
     @property
     def feature_names(self) -> tuple[str, ...]:

@@ -5,9 +5,9 @@ from stategram.text.encoding import (
     Normalization,
     Sentences,
     as_corpus,
+    check_words,
     corpus_from_sentences,
     read_corpus,
-    require_known_words,
     words_of,
 )
 from stategram.text.feeding import read_lines
@@ -21,6 +21,7 @@ from stategram.text.reading import (
     read_blocks,
     total_size,
 )
+from stategram.text.unknown_words import UnknownCount, require_known_words
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -46,10 +47,12 @@ __all__ = [
     "Sentences",
     "Source",
     "Split",
+    "UnknownCount",
     "Vocabulary",
     "as_corpus",
     "block_of_sentences",
     "check_utf8",
+    "check_words",
     "contains_text",
     "corpus_from_sentences",
     "dense_ids",
