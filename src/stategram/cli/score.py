@@ -13,7 +13,8 @@ from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
-from stategram.scoring import BASES, COLUMNS, SCORE_COLUMNS, WordColumns, sentence_columns
+from stategram.models import UNKNOWN_CHOICES
+from stategram.scoring import BASES, COLUMNS, SCORE_COLUMNS, TextScorer, WordColumns, sentence_columns
 from stategram.storage import check_place
 from stategram.tables import TABLE_FORMATS, Table, TableWriter, table_format
 from stategram.text import LineBlock, read_line_blocks
@@ -55,6 +56,14 @@ Examples:
     type=click.Choice(TABLE_FORMATS),
     help="Format of the output.  [default: by the name of FILE, else tsv]",
 )
+@click.option(
+    "--unknown",
+    type=click.Choice(UNKNOWN_CHOICES),
+    default="unk",
+    show_default=True,
+    help="Probability of unknown words: that of <unk>, the same for all; exclude: none, the cells are empty; "
+    "spell: that of <unk> times that of the spelling, by a model of characters.",
+)
 @click.option("--no-header", is_flag=True, help="Omit the line with the column names.")
 @click.option(
     "--line-buffered",
@@ -76,6 +85,7 @@ def score(
     sentences: bool,
     columns: str | None,
     base: str,
+    unknown: str,
     format_name: str | None,
     no_header: bool,
     line_buffered: bool,
@@ -109,8 +119,11 @@ def score(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
     chosen = WordColumns.create(model, columns.split(",") if columns else SCORE_COLUMNS, base)
+    scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
-        shown.info(f"      {name}: {title}")
+        console.info(f"      {name}: {title}")
+    for note in scorer.unknown.notes:
+        console.info(f"      note: {note}")
     normalization = normalization_of(model, reading, shown)
     document_mark = document_mark_of(model, reading, shown)
     with (
@@ -125,13 +138,10 @@ def score(
             progress=progress,
             live=True,
         )
-        state = model.start()
         try:
             for block in _lines(blocks) if line_buffered else blocks:
-                if sentences:
-                    found, state = sentence_columns(model, block, state)
-                else:
-                    found, state = chosen.of(block, state, progress=progress)
+                scored = scorer.score(block, chosen.features)
+                found = sentence_columns(scored) if sentences else chosen.of(scored, progress=progress)
                 writer.write(Table(found))
                 if line_buffered:
                     writer.flush()
@@ -140,6 +150,8 @@ def score(
                 raise
             click.echo("stategram: interrupted; the output is not complete", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
+    if scorer.count.note is not None:
+        console.info(f"      note: {scorer.count.note}")
 
 
 def _lines(blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:

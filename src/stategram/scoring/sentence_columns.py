@@ -7,30 +7,26 @@ from typing import Any
 
 import numpy as np
 
-from stategram.models import Model, State
+from stategram.scoring.text_scorer import ScoredBlock
 from stategram.tables import TextColumn
-from stategram.text import LineBlock
 
 
-def sentence_columns(
-    model: Model, block: LineBlock, state: State, item_ids: TextColumn | None = None
-) -> tuple[dict[str, Any], State]:
-    """Return the columns of some lines that go on from a state, and the state after them.
+def sentence_columns(scored: ScoredBlock, item_ids: TextColumn | None = None) -> dict[str, Any]:
+    """Return the columns of a table of sentences; `item_ids` has the id of each line of the text.
 
-    The end of a sentence is no word, but counts in its perplexity.
+    The end of a sentence is no word, but counts in its perplexity. Unknown words without a probability count
+    in neither.
     """
-    scores = model.score(block.corpus, state=state)
-    starts = scores.corpus.sentence_starts
-    events = np.diff(starts)
-    log10_probs = scores.sentence_log_probs / math.log(10.0)
+    starts = scored.scores.corpus.sentence_starts
+    has_prob = ~np.isnan(scored.log_probs)
+    log10_probs = np.add.reduceat(np.where(has_prob, scored.log_probs, 0.0), starts[:-1]) / math.log(10.0)
     with np.errstate(over="ignore"):
-        perplexities = np.power(10.0, -log10_probs / events)
-    columns = {
-        "sentence": block.lines,
-        "words": events - 1,
-        "unknown": np.add.reduceat(scores.unknown, starts[:-1], dtype=np.int64),
+        perplexities = np.power(10.0, -log10_probs / np.add.reduceat(has_prob, starts[:-1], dtype=np.int64))
+    ids = {} if item_ids is None else {"item": item_ids[scored.block.lines - 1]}
+    return ids | {
+        "sentence": scored.block.lines,
+        "words": np.diff(starts) - 1,
+        "unknown": np.add.reduceat(scored.scores.unknown, starts[:-1], dtype=np.int64),
         "log10_prob": log10_probs,
         "perplexity": perplexities,
     }
-    ids = {} if item_ids is None else {"item": item_ids[block.lines - 1]}
-    return ids | columns, scores.state

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models import Model, Scores, State
+from stategram.models import Model
 from stategram.progress import Progress
+from stategram.scoring.text_scorer import ScoredBlock, masked
 from stategram.tables import TextColumn
-from stategram.text import END, LineBlock, Vocabulary
+from stategram.text import END, Vocabulary
 
 _LN_10 = math.log(10.0)
 
@@ -113,21 +114,16 @@ class WordColumns:
         titles = self.model.part_titles if "parts" in self.names else ()
         return {f"part_{number}_{self.base.unit}": title for number, title in enumerate(titles, 1)}
 
-    def of(
-        self,
-        block: LineBlock,
-        state: State,
-        item_ids: TextColumn | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[dict[str, Any], State]:
-        """Return the columns of some lines that go on from a state, and the state after them.
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features of histories that a text has to be scored with."""
+        return ("state",) if "state" in self.names else ()
 
-        `item_ids` has the id of each line of the text, from the first line on.
-        """
-        scores = self.model.score(
-            block.corpus, features=["state"] if "state" in self.names else [], state=state
-        )
-        rows = _Rows(self, block, scores, state, progress)
+    def of(
+        self, scored: ScoredBlock, item_ids: TextColumn | None = None, progress: Progress | None = None
+    ) -> dict[str, Any]:
+        """Return the columns of some lines; `item_ids` has the id of each line of the text."""
+        rows = _Rows(self, scored, progress)
         columns: dict[str, Any] = {}
         for name in self.names:
             if name == "item":
@@ -137,7 +133,7 @@ class WordColumns:
             else:
                 unit = f"_{self.base.unit}" if name in _WITH_UNIT else ""
                 columns[name + unit] = getattr(rows, name)()
-        return columns, scores.state
+        return columns
 
     @cached_property
     def log10_frequencies(self) -> NDArray[np.float64]:
@@ -160,13 +156,11 @@ def _lacking(model: Model) -> dict[str, str]:
 class _Rows:
     """The events of a block: each method is the column of its name."""
 
-    def __init__(
-        self, columns: WordColumns, block: LineBlock, scores: Scores, state: State, progress: Progress | None
-    ) -> None:
-        self.columns, self.block, self.scores = columns, block, scores
-        self.state_before, self.progress = state, progress
-        self.ids = scores.corpus.ids
-        self.starts = scores.corpus.sentence_starts
+    def __init__(self, columns: WordColumns, scored: ScoredBlock, progress: Progress | None) -> None:
+        self.columns, self.scored, self.progress = columns, scored, progress
+        self.block, self.scores = scored.block, scored.scores
+        self.ids = self.scores.corpus.ids
+        self.starts = self.scores.corpus.sentence_starts
         self.lengths = np.diff(self.starts)
 
     def sentence(self) -> NDArray[np.int64]:
@@ -180,10 +174,10 @@ class _Rows:
         return TextColumn(spelling.letters, spelling.offsets, self.block.corpus.ids)
 
     def log10_prob(self) -> NDArray[np.float64]:
-        return self.scores.log_probs / _LN_10
+        return masked(self.scored.log_probs / _LN_10)
 
     def surprisal(self) -> NDArray[np.float64]:
-        return self.in_base(self.scores.log_probs)
+        return self.in_base(self.scored.log_probs)
 
     def order(self) -> NDArray[np.uint8]:
         orders = self.scores.orders
@@ -206,7 +200,7 @@ class _Rows:
     @cached_property
     def nats(self) -> NDArray[np.float64]:
         return self.columns.model.entropies(
-            self.block.corpus, state=self.state_before, progress=self.progress
+            self.block.corpus, state=self.scored.before, progress=self.progress
         )
 
     def entropy(self) -> NDArray[np.float64]:
@@ -219,11 +213,12 @@ class _Rows:
         return falls / self.columns.base.nats  # type: ignore[no-any-return]
 
     def parts(self) -> list[NDArray[np.float64]]:
-        model = self.columns.model
-        return list(map(self.in_base, model.part_log_probs(self.block.corpus, state=self.state_before)))
+        found = self.columns.model.part_log_probs(self.block.corpus, state=self.scored.before)
+        spelled = np.where(self.scores.unknown, self.scored.log_probs - self.scores.log_probs, 0.0)
+        return [self.in_base(of_part + spelled) for of_part in found]
 
     def in_base(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-        return log_probs / -self.columns.base.nats
+        return masked(log_probs / -self.columns.base.nats)
 
 
 def code_points(vocabulary: Vocabulary) -> NDArray[np.int64]:

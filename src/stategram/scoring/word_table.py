@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from stategram.errors import UnknownWordsWarning, warn_caller
 from stategram.formats import open_model
 from stategram.models import Model
 from stategram.progress import Progress
+from stategram.scoring.text_scorer import TextScorer
 from stategram.scoring.word_columns import WordColumns
 from stategram.tables import Table
 from stategram.text import Normalization, block_of_sentences
@@ -22,6 +24,7 @@ def surprisal(
     columns: Iterable[str] | None = None,
     base: object = 2,
     history: str | None = None,
+    unknown: str = "unk",
     lowercase: bool | None = None,
     progress: Progress | None = None,
 ) -> Table:
@@ -43,6 +46,10 @@ def surprisal(
     history
         How far back the model may look, as in `Model.with_history`; by default as it is. Items follow each
         other as the sentences of a text do.
+    unknown
+        The probability of unknown words: ``"unk"``, that of ``<unk>``, which is the same for all of them;
+        ``"exclude"``, none: it is missing; ``"spell"``, that of ``<unk>`` times that of the spelling, by a
+        model of characters.
     lowercase
         Whether words are looked up in lower case; by default as in the training of the model, as are numbers
         and white space.
@@ -114,5 +121,9 @@ def surprisal(
     if lowercase is not None:
         normalization = replace(normalization, lowercase=lowercase)
     block = block_of_sentences([items] if isinstance(items, str) else items, normalization)
-    found, _ = chosen.of(block, model.start(), progress=progress)
-    return Table(found)
+    scorer = TextScorer(model, unknown)
+    scored = scorer.score(block, chosen.features)
+    for note in (*scorer.unknown.notes, scorer.count.note):
+        if note is not None:
+            warn_caller(note, UnknownWordsWarning)
+    return Table(chosen.of(scored, progress=progress))
