@@ -111,6 +111,11 @@ from .resources import (
 from .scoring import (
     surprisal as surprisal,
 )
+from .tables import (
+    Table as Table,
+    TableWriter as TableWriter,
+    TextColumn as TextColumn,
+)
 from .text import (
     Corpus as Corpus,
     ReadStats as ReadStats,

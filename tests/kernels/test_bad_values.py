@@ -245,15 +245,19 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "n_columns": 3,
         "threads": 2,
     },
-    "score_lines": lambda: {
-        **TEXT,
-        "numbers": longs(1, 2),
-        "letters": marks(*b"abbccc"),
-        "offsets": longs(0, 1, 3, 6),
-        "log10_probs": np.full(5, -1.0),
-        "orders": marks(1, 2, 1, 2, 3),
-        "unknown": marks(0, 0, 1, 1, 0),
-        "sentences": False,
+    "table_lines": lambda: {
+        "format": "tsv",
+        "kinds": "tifb",
+        "names": ["word", "order", "surprisal", "unknown"],
+        "rows": 5,
+        "integers": [longs(1, 2, 1, 2, 3)],
+        "floats": [np.full(5, 1.5)],
+        "bools": [marks(0, 0, 1, 1, 0)],
+        "ids": [ints(0, 1, 2, 2, 1)],
+        "letters": [marks(*b"abbccc")],
+        "offsets": [longs(0, 1, 3, 6)],
+        "missing": [marks(), marks(0, 0, 0, 0, 1), marks(), marks()],
+        "rows_since_text": longs(-1),
         "threads": 2,
     },
     "ArpaWriter": lambda: {
@@ -428,11 +432,23 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("sum_rows", "group_offsets", longs(0, 4, 3), UNFIT),
     ("sum_rows", "group_offsets", longs(-1, 2), UNFIT),
     ("sum_rows", "group_offsets", longs(), UNFIT),
-    ("score_lines", "ids", ints(0, 1, 3, 2, 1), UNFIT),
-    ("score_lines", "offsets", longs(0, 1, 3, 7), UNFIT),
-    ("score_lines", "offsets", longs(0, 4, 3, 6), UNFIT),
-    ("score_lines", "numbers", longs(1), UNFIT),
-    ("score_lines", "orders", marks(1), UNFIT),
+    ("table_lines", "ids", [ints(0, 1, 3, 2, 1)], UNFIT),
+    ("table_lines", "ids", [ints(0, 1)], UNFIT),
+    ("table_lines", "ids", [], UNFIT),
+    ("table_lines", "offsets", [longs(0, 1, 3, 7)], UNFIT),
+    ("table_lines", "offsets", [longs(0, 4, 3, 6)], UNFIT),
+    ("table_lines", "offsets", [longs()], UNFIT),
+    ("table_lines", "integers", [longs(1)], UNFIT),
+    ("table_lines", "floats", [np.full(6, 1.5)], UNFIT),
+    ("table_lines", "bools", [], UNFIT),
+    ("table_lines", "missing", [marks()] * 3, UNFIT),
+    ("table_lines", "missing", [marks(), marks(1), marks(), marks()], UNFIT),
+    ("table_lines", "names", ["word"], UNFIT),
+    ("table_lines", "kinds", "tiff", UNFIT),
+    ("table_lines", "kinds", "tifx", "kind of column"),
+    ("table_lines", "format", "xml", "format that is not known"),
+    ("table_lines", "rows_since_text", longs(), UNFIT),
+    ("table_lines", "rows_since_text", longs(-3), UNFIT),
     ("ArpaWriter", "offsets", longs(0, 1, 3, 7), UNFIT),
     ("ArpaWriter", "offsets", longs(0, 1, 6), UNFIT),
     ("em_weights", "weights", np.ones(1), "weight for each part"),
@@ -463,7 +479,7 @@ BAD += [
 ]
 BAD += [
     (kernel, "sentence_starts", starts, "do not cover|do not fit together")
-    for kernel in ("count_ngrams", "count_contexts", "find_contexts", "score_lines")
+    for kernel in ("count_ngrams", "count_contexts", "find_contexts")
     for starts in BAD_STARTS
 ]
 BAD += [

@@ -52,9 +52,8 @@ Examples:
 )
 @click.option(
     "--format",
-    "format_name",
     type=click.Choice(TABLE_FORMATS),
-    help="Format of the output.  [default: by the name of FILE, else tsv]",
+    help="Output format.  [default: as FILE is named, else tsv]",
 )
 @click.option(
     "--unknown",
@@ -64,7 +63,7 @@ Examples:
     help="Probability of unknown words: that of <unk>, the same for all; exclude: none, the cells are empty; "
     "spell: that of <unk> times that of the spelling, by a model of characters.",
 )
-@click.option("--no-header", is_flag=True, help="Omit the line with the column names.")
+@click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
 @click.option(
     "--line-buffered",
     is_flag=True,
@@ -86,7 +85,7 @@ def score(
     columns: str | None,
     base: str,
     unknown: str,
-    format_name: str | None,
+    format: str | None,
     no_header: bool,
     line_buffered: bool,
     output: str,
@@ -111,7 +110,7 @@ def score(
         raise click.UsageError("--columns are those of words; leave out --sentences")
     check_output_apart(output, model_name)
     check_place(output)
-    table_format(output, format_name)
+    table_format(output, format)
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
@@ -128,7 +127,7 @@ def score(
     document_mark = document_mark_of(model, reading, shown)
     with (
         shown.step("scoring") as progress,
-        TableWriter(output, format_name, header=not no_header) as writer,
+        TableWriter(output, format, header=not no_header) as writer,
     ):
         blocks = read_line_blocks(
             text,
