@@ -142,7 +142,7 @@ class WordColumns:
         A model that knows no counts, as one of an ARPA file, has unigram probabilities in their place.
         """
         frequencies = self.model.vocabulary.counts.astype(np.float64)
-        if not frequencies.any():
+        if frequencies[END] == 0:  # not those of a text, not of all of it at least
             frequencies = self.model.distribution_after(self.model.start(sentence_start=False))
         return np.ma.log10(frequencies / frequencies.sum())  # type: ignore[no-any-return]
 
