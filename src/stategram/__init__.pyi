@@ -112,9 +112,11 @@ from .scoring import (
     surprisal as surprisal,
 )
 from .tables import (
+    Items as Items,
     Table as Table,
     TableWriter as TableWriter,
     TextColumn as TextColumn,
+    read_items as read_items,
 )
 from .text import (
     Corpus as Corpus,

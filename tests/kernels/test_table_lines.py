@@ -7,11 +7,13 @@ import locale
 import math
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from naive import table_lines as naive
 from stategram import use_resources
@@ -21,7 +23,21 @@ LINE_FORMATS = ("tsv", "csv", "jsonl")
 words = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=6),
     st.sampled_from(
-        [*sorted(naive.MISSING_WORDS), *'"\\\t,\r\n', "2019", "-.5", "+Inf", "T", "NAN", "12:30", "-", "٣"]
+        [
+            *sorted(naive.MISSING_WORDS),
+            *'"\\\t,\r\n',
+            "2019",
+            "-.5",
+            "+Inf",
+            "T",
+            "NAN",
+            "12:30",
+            "-",
+            "٣",
+            "\u2028",
+            "\xa0",
+            "“",
+        ]
     ),
 )
 integers = st.integers(-(2**63), 2**63 - 1)
@@ -32,7 +48,7 @@ rows = st.tuples(st.none() | words, st.none() | words, st.none() | integers, flo
 
 
 def table_of(columns: Mapping[str, Sequence[naive.Cell]], verbatim: Sequence[str] = ()) -> Table:
-    def column(name: str, cells: Sequence[naive.Cell]) -> TextColumn | np.ndarray:  # type: ignore[type-arg]
+    def column(name: str, cells: Sequence[naive.Cell]) -> TextColumn | NDArray[Any]:
         if name in ("words", "texts"):
             return TextColumn.from_strings(cells, verbatim=name in verbatim)  # type: ignore[arg-type]
         dtype = {"integers": np.int64, "floats": np.float64, "bools": np.bool_}[name]

@@ -13,10 +13,7 @@ MISSING_WORDS = {
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>"),
     *("N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
 }
-# A number, a time or a truth value, generously.
-VALUE = re.compile(
-    r"(?=[0-9+.-]).*[0-9].*|[+-]?(t|f|true|false|inf|infinity|nan)", re.DOTALL | re.IGNORECASE | re.ASCII
-)
+VALUE = re.compile(r"(?=[0-9+.-]).*[0-9].*|[+-]?(t|f|true|false|inf|infinity|nan)", re.S | re.I | re.A)
 
 
 def number(value: float) -> str:
@@ -47,7 +44,9 @@ def needs_backslash(text: str) -> bool:
 
 def is_text(text: str | None) -> bool:
     """Whether every reader takes a word for text once it is written."""
-    return text is not None and (needs_backslash(text) or not VALUE.fullmatch(text))
+    if text is None or needs_backslash(text):
+        return text is not None
+    return not (VALUE.fullmatch(text) or text[:1].isspace())
 
 
 def is_due(texts: Sequence[str | None], row: int) -> bool:

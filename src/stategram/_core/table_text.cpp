@@ -4,6 +4,7 @@
 #include <array>
 
 #include "line_buffer.hpp"
+#include "utf8.hpp"
 
 namespace stategram {
 namespace {
@@ -25,11 +26,17 @@ bool is_missing_word(std::string_view text) {
            std::find(missing_words.begin(), missing_words.end(), text) != missing_words.end();
 }
 
-// Generous: 12:30, 0x1f and 1-2-3 are among them. Letters of other scripts are text to all readers.
+bool starts_with_space(std::string_view text) {
+    if (is_space(text[0], spaces_of_str)) return true;
+    return (text.size() > 2 || (text.size() == 2 && text[0] == '\xc2')) && wide_space(text.data()) > 0;
+}
+
+// Generous: 12:30, 0x1f and 1-2-3 are among them, and white space, of which R takes a column for missing.
 bool is_value(std::string_view text) {
     if (text.empty()) return false;
     const bool starts_number = is_digit(text[0]) || text[0] == '.' || text[0] == '-' || text[0] == '+';
     if (starts_number && std::any_of(text.begin(), text.end(), is_digit)) return true;
+    if (starts_with_space(text)) return true;
     if (text[0] == '-' || text[0] == '+') text.remove_prefix(1);
     return std::any_of(value_words.begin(), value_words.end(), [&](std::string_view word) {
         return std::equal(text.begin(), text.end(), word.begin(), word.end(),

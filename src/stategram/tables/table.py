@@ -128,13 +128,14 @@ class Table:
             writer.write(self)
 
 
-def _column(name: str, values: ArrayLike | Iterable[str | None] | TextColumn) -> NDArray[Any] | TextColumn:
+def _column(name: str, values: Any) -> NDArray[Any] | TextColumn:
     if not isinstance(name, str):
         raise UsageError(f"the name of a column is {name!r}; give a string")
     if isinstance(values, TextColumn):
-        return values
+        array: NDArray[Any] = values
+    return array
     if not isinstance(values, np.ndarray):
-        values = list(values)  # type: ignore[arg-type]
+        values = list(values)
         if any(isinstance(value, str) for value in values):
             return TextColumn.from_strings(values)
         values = np.asarray(values)
@@ -147,4 +148,5 @@ def _column(name: str, values: ArrayLike | Iterable[str | None] | TextColumn) ->
             f"the column {name!r} has values of type {values.dtype}; give integers, floats, truth values or "
             "strings"
         )
-    return values
+    array: NDArray[Any] = values
+    return array

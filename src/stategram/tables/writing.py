@@ -47,19 +47,23 @@ def table_format(place: Place, format: str | None = None) -> TableFormat:
     >>> table_format("words.csv.gz"), table_format("words.txt"), table_format("words.txt", "jsonl")
     ('csv', 'tsv', 'jsonl')
     """
-    path = Path(os.fspath(place)) if isinstance(place, str | os.PathLike) else Path()
-    is_packed = path.suffix in _PACKED
-    name = path.with_suffix("") if is_packed else path
-    found = _SUFFIXES.get(name.suffix.lower(), "tsv") if format is None else format
+    name = os.fspath(place) if isinstance(place, str | os.PathLike) else ""
+    found = format or format_of_name(name) or "tsv"
     if found not in TABLE_FORMATS:
         raise UsageError(f"there is no table format {found!r}; choose one of {', '.join(TABLE_FORMATS)}")
     if found == "parquet":
         frames.load("pyarrow", "the format parquet")
-        if is_packed:
-            raise UsageError(f"{path}: parquet is compressed by itself; name the file .parquet")
-        if str(path) == "-" and sys.stdout and sys.stdout.isatty():
+        if Path(name).suffix in _PACKED:
+            raise UsageError(f"{name}: parquet is compressed by itself; name the file .parquet")
+        if name == "-" and sys.stdout and sys.stdout.isatty():
             raise UsageError("parquet is not for a terminal; name an output file")
-    return found  # type: ignore[return-value]
+    return found
+
+
+def format_of_name(name: str) -> TableFormat | None:
+    """Return the format that the name of a file ends in; None if it is another one."""
+    path = Path(name)
+    return _SUFFIXES.get((path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower())
 
 
 class TableWriter:
