@@ -44,7 +44,7 @@ def naive_table(model: Model, items: Sequence[str]) -> list[dict[str, Any]]:
                         "surprisal_bits": -step.log_prob / math.log(2),
                         "order": step.order or 0,
                         "unknown": word not in model and word != "</s>",
-                        "log10_frequency": math.log10(frequencies[id] / sum(frequencies)),
+                        "log10_frequency": math.log10(frequencies[id] / sum(frequencies)) if id else None,
                         "length": len(word) if word != "</s>" else None,
                         "entropy_bits": entropy(model.distribution_after(state).tolist()) / math.log(2),
                     }

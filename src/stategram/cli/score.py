@@ -14,9 +14,19 @@ from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
 from stategram.models import UNKNOWN_CHOICES
-from stategram.scoring import BASES, COLUMNS, SCORE_COLUMNS, TextScorer, WordColumns, sentence_columns
+from stategram.scoring import (
+    BASES,
+    COLUMNS,
+    REGION_COLUMNS,
+    SCORE_COLUMNS,
+    ItemBlock,
+    TextScorer,
+    WordColumns,
+    item_table,
+    sentence_columns,
+)
 from stategram.storage import check_place
-from stategram.tables import TABLE_FORMATS, Table, TableWriter, table_format
+from stategram.tables import TABLE_FORMATS, Table, TableWriter, read_items, table_format
 from stategram.text import LineBlock, read_line_blocks
 
 
@@ -32,10 +42,25 @@ Examples:
   stategram score model text.txt > surprisal.tsv
   stategram score model text.txt --columns word,surprisal,entropy -o words.csv
   stategram score model text.txt --sentences -o scores.tsv.gz
+  stategram score model items.csv --text-column sentence --id-column item -o words.csv
+  stategram score model regions.csv --text-column text --id-column item --region-column region
   echo "the cat sat" | stategram score model""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("text", default="-", metavar="[TEXT]")
+@click.option(
+    "--text-column",
+    metavar="NAME",
+    help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other columns "
+    "are carried through.",
+)
+@click.option("--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences.")
+@click.option(
+    "--region-column",
+    metavar="NAME",
+    help="Column that names regions: rows with the same id are one sentence. One line per region, with sums "
+    "over its words.",
+)
 @click.option("--sentences", is_flag=True, help="One line per sentence instead of one per word.")
 @click.option(
     "--columns",
@@ -81,6 +106,9 @@ Examples:
 def score(
     model_name: str,
     text: str,
+    text_column: str | None,
+    id_column: str | None,
+    region_column: str | None,
     sentences: bool,
     columns: str | None,
     base: str,
@@ -106,8 +134,9 @@ def score(
     check_inputs([text, *([model_name] if model_name == "-" else [])])
     if is_same_file(output, text):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
-    if sentences and columns is not None:
-        raise click.UsageError("--columns are those of words; leave out --sentences")
+    if sentences and (columns is not None or region_column is not None):
+        other = "--columns" if region_column is None else "--region-column"
+        raise click.UsageError(f"{other} is not for --sentences; leave one of them out")
     check_output_apart(output, model_name)
     check_place(output)
     table_format(output, format)
@@ -117,7 +146,8 @@ def score(
     model = read_model(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
-    chosen = WordColumns.create(model, columns.split(",") if columns else SCORE_COLUMNS, base)
+    default = SCORE_COLUMNS if region_column is None else REGION_COLUMNS
+    chosen = WordColumns.create(model, columns.split(",") if columns else default, base)
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
@@ -129,21 +159,29 @@ def score(
         shown.step("scoring") as progress,
         TableWriter(output, format, header=not no_header) as writer,
     ):
-        blocks = read_line_blocks(
-            text,
-            normalization,
-            encoding_errors=reading.encoding_errors,
-            document_mark=document_mark,
-            progress=progress,
-            live=True,
-        )
         try:
-            for block in _lines(blocks) if line_buffered else blocks:
-                scored = scorer.score(block, chosen.features)
-                found = sentence_columns(scored) if sentences else chosen.of(scored, progress=progress)
-                writer.write(Table(found))
-                if line_buffered:
-                    writer.flush()
+            if text_column or id_column or region_column:
+                items = read_items(
+                    text, text_column=text_column, id_column=id_column, region_column=region_column
+                )
+                rows = "regions" if region_column else "sentences" if sentences else "words"
+                of_items = ItemBlock.of_items(items, normalization)
+                writer.write(item_table(scorer, of_items, chosen, rows, progress))
+            else:
+                blocks = read_line_blocks(
+                    text,
+                    normalization,
+                    encoding_errors=reading.encoding_errors,
+                    document_mark=document_mark,
+                    progress=progress,
+                    live=True,
+                )
+                for block in _lines(blocks) if line_buffered else blocks:
+                    scored = scorer.score(block, chosen.features)
+                    found = sentence_columns(scored) if sentences else chosen.of(scored, progress)
+                    writer.write(Table(found))
+                    if line_buffered:
+                        writer.flush()
         except KeyboardInterrupt:
             if output != "-":
                 raise

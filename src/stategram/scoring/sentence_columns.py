@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from stategram.scoring.text_scorer import ScoredBlock
-from stategram.tables import TextColumn
+
+SENTENCE_COLUMNS = ("sentence", "words", "unknown", "log10_prob", "perplexity")
 
 
-def sentence_columns(scored: ScoredBlock, item_ids: TextColumn | None = None) -> dict[str, Any]:
-    """Return the columns of a table of sentences; `item_ids` has the id of each line of the text.
+def sentence_columns(scored: ScoredBlock) -> dict[str, Any]:
+    """Return the columns of a table of sentences.
 
     The end of a sentence is no word, but counts in its perplexity. Unknown words without a probability count
     in neither.
@@ -22,8 +23,7 @@ def sentence_columns(scored: ScoredBlock, item_ids: TextColumn | None = None) ->
     log10_probs = np.add.reduceat(np.where(has_prob, scored.log_probs, 0.0), starts[:-1]) / math.log(10.0)
     with np.errstate(over="ignore"):
         perplexities = np.power(10.0, -log10_probs / np.add.reduceat(has_prob, starts[:-1], dtype=np.int64))
-    ids = {} if item_ids is None else {"item": item_ids[scored.block.lines - 1]}
-    return ids | {
+    return {
         "sentence": scored.block.lines,
         "words": np.diff(starts) - 1,
         "unknown": np.add.reduceat(scored.scores.unknown, starts[:-1], dtype=np.int64),

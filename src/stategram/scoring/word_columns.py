@@ -16,12 +16,11 @@ from stategram.models import Model
 from stategram.progress import Progress
 from stategram.scoring.text_scorer import ScoredBlock, masked
 from stategram.tables import TextColumn
-from stategram.text import END, Vocabulary
+from stategram.text import END, UNKNOWN, Vocabulary
 
 _LN_10 = math.log(10.0)
 
 COLUMNS = {
-    "item": "id of the item, if items have ids",
     "sentence": "number of the sentence, which is that of its line or item",
     "position": "position of the word in the sentence, from 1",
     "word": "the word as it is in the text; </s> for the end of a sentence",
@@ -38,7 +37,7 @@ COLUMNS = {
 }
 """The columns of words that can be chosen, and what each of them has."""
 
-SCORE_COLUMNS = ("item", "sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
+SCORE_COLUMNS = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
 """Those of the command `score` unless others are chosen."""
 
 # Those that take more than scoring the text does.
@@ -119,32 +118,38 @@ class WordColumns:
         """The features of histories that a text has to be scored with."""
         return ("state",) if "state" in self.names else ()
 
-    def of(
-        self, scored: ScoredBlock, item_ids: TextColumn | None = None, progress: Progress | None = None
-    ) -> dict[str, Any]:
-        """Return the columns of some lines; `item_ids` has the id of each line of the text."""
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns in the table, with the unit where they have one."""
+        named = ((*self.part_titles,) if name == "parts" else (self._named(name),) for name in self.names)
+        return [name for names in named for name in names]
+
+    def _named(self, name: str) -> str:
+        return f"{name}_{self.base.unit}" if name in _WITH_UNIT else name
+
+    def of(self, scored: ScoredBlock, progress: Progress | None = None) -> dict[str, Any]:
+        """Return the columns of some lines."""
         rows = _Rows(self, scored, progress)
         columns: dict[str, Any] = {}
         for name in self.names:
-            if name == "item":
-                columns |= {} if item_ids is None else {name: item_ids[rows.sentence() - 1]}
-            elif name == "parts":
+            if name == "parts":
                 columns |= dict(zip(self.part_titles, rows.parts(), strict=True))
             else:
-                unit = f"_{self.base.unit}" if name in _WITH_UNIT else ""
-                columns[name + unit] = getattr(rows, name)()
+                columns[self._named(name)] = getattr(rows, name)()
         return columns
 
     @cached_property
     def log10_frequencies(self) -> NDArray[np.float64]:
-        """For each word, log10 of its relative frequency in the training text; masked if it was not there.
+        """For each word, log10 of its relative frequency in the training text; masked if it is not known.
 
         A model that knows no counts, as one of an ARPA file, has unigram probabilities in their place.
         """
         frequencies = self.model.vocabulary.counts.astype(np.float64)
         if frequencies[END] == 0:  # not those of a text, not of all of it at least
             frequencies = self.model.distribution_after(self.model.start(sentence_start=False))
-        return np.ma.log10(frequencies / frequencies.sum())  # type: ignore[no-any-return]
+        logs = np.ma.log10(frequencies / frequencies.sum())
+        logs[UNKNOWN] = np.ma.masked  # the frequency of all unknown words together is not that of one
+        return logs  # type: ignore[no-any-return]
 
 
 def _lacking(model: Model) -> dict[str, str]:

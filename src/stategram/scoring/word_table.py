@@ -11,10 +11,13 @@ from stategram.errors import UnknownWordsWarning, warn_caller
 from stategram.formats import open_model
 from stategram.models import Model
 from stategram.progress import Progress
+from stategram.scoring.item_block import ItemBlock
+from stategram.scoring.item_table import item_table
+from stategram.scoring.region_columns import REGION_COLUMNS
 from stategram.scoring.text_scorer import TextScorer
 from stategram.scoring.word_columns import WordColumns
-from stategram.tables import Table
-from stategram.text import Normalization, block_of_sentences
+from stategram.tables import Table, read_items
+from stategram.text import Normalization
 
 
 def surprisal(
@@ -23,8 +26,11 @@ def surprisal(
     *,
     columns: Iterable[str] | None = None,
     base: object = 2,
-    history: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    region_column: str | None = None,
     unknown: str = "unk",
+    history: str | None = None,
     lowercase: bool | None = None,
     progress: Progress | None = None,
 ) -> Table:
@@ -35,8 +41,11 @@ def surprisal(
     model
         A model of any kind, or the name of a model folder or an ARPA file.
     items
-        One string, a list of strings, or a list of lists of words. An item is a sentence: ``</s>``, its end,
-        has a row of its own. An item without words has no rows, but keeps its number.
+        Sentences: one string, a list of strings, or a list of lists of words; or a table with a column of
+        them: columns by name, a data frame of pandas or polars, an Arrow table, or the path of a csv, tsv,
+        jsonl or parquet file, as a `pathlib.Path`. The other columns of a table are carried through. The
+        end of a sentence, ``</s>``, has a row of its own; a sentence without words has none, but keeps its
+        number.
     columns
         Names of columns, in their order, of those below; ``all`` stands for all that the model has. By
         default all but entropies and parts.
@@ -46,6 +55,11 @@ def surprisal(
     history
         How far back the model may look, as in `Model.with_history`; by default as it is. Items follow each
         other as the sentences of a text do.
+    text_column, id_column, region_column
+        Columns of a table of items: that of the sentences, which may be left out if there is but one of
+        strings; that of their ids; that of the names of regions. With regions, rows that follow each other
+        and have the same id are the regions of one sentence, and the result has one row per region: the
+        sums over its words, their number in the column ``words``, and the position of the first.
     unknown
         The probability of unknown words: ``"unk"``, that of ``<unk>``, which is the same for all of them;
         ``"exclude"``, none: it is missing; ``"spell"``, that of ``<unk>`` times that of the spelling, by a
@@ -77,7 +91,7 @@ def surprisal(
             The state of the context, if the model is a clustered model or has one.
         ``log10_frequency``
             log10 of the relative frequency of the word in the training text, ``</s>`` counted as a word;
-            missing if it was not there. For a model without counts, as that of an ARPA file, log10 of its
+            missing for unknown words. For a model without counts, as that of an ARPA file, log10 of its
             unigram probability.
         ``length``
             The number of characters (Unicode code points); missing for ``</s>``.
@@ -116,14 +130,23 @@ def surprisal(
         model = open_model(model, progress=progress)
     if history is not None:
         model = model.with_history(history)
-    chosen = WordColumns.create(model, columns, base)
+    is_regions = region_column is not None
+    chosen = WordColumns.create(model, REGION_COLUMNS if is_regions and columns is None else columns, base)
     normalization = Normalization.from_recipe(model.metadata, model.vocabulary)
     if lowercase is not None:
         normalization = replace(normalization, lowercase=lowercase)
-    block = block_of_sentences([items] if isinstance(items, str) else items, normalization)
+    if isinstance(items, str):
+        items = [items]
+    if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
+        block = ItemBlock.of_sentences(items, normalization)
+    else:
+        read = read_items(
+            items, text_column=text_column, id_column=id_column, region_column=region_column
+        )
+        block = ItemBlock.of_items(read, normalization)
     scorer = TextScorer(model, unknown)
-    scored = scorer.score(block, chosen.features)
+    table = item_table(scorer, block, chosen, "regions" if is_regions else "words", progress)
     for note in (*scorer.unknown.notes, scorer.count.note):
         if note is not None:
             warn_caller(note, UnknownWordsWarning)
-    return Table(chosen.of(scored, progress=progress))
+    return table

@@ -132,8 +132,7 @@ def _column(name: str, values: Any) -> NDArray[Any] | TextColumn:
     if not isinstance(name, str):
         raise UsageError(f"the name of a column is {name!r}; give a string")
     if isinstance(values, TextColumn):
-        array: NDArray[Any] = values
-    return array
+        return values
     if not isinstance(values, np.ndarray):
         values = list(values)
         if any(isinstance(value, str) for value in values):
