@@ -17,7 +17,7 @@ from stategram.models.model import (
     Model,
     warn_of_unknown,
 )
-from stategram.models.model_files import load_model, model_size
+from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
@@ -83,6 +83,7 @@ __all__ = [
     "interpolate",
     "load_model",
     "merge_ngrams",
+    "model_of",
     "model_size",
     "place_and_model",
     "prune_model",

@@ -14,6 +14,7 @@ from stategram import _core
 from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
 from stategram.models.arguments import require_model
+from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
@@ -259,6 +260,12 @@ class Mixture(Model):
         predicts = self.predicts_unknown
         return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
 
+    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
+        """Return the natural-log probabilities of a text by each part alone."""
+        corpus, first = self._to_score(text, (), state)
+        pairs = zip(self._aligned, first.value, strict=True)
+        return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
+
     def _state_after(self, words: list[str], sentence_start: bool) -> State:
         return State(tuple(part._state_after(words, sentence_start) for part in self.parts))
 
@@ -268,6 +275,25 @@ class Mixture(Model):
         for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
             total += weight * part.distribution_after(of_part)
         return total
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text."""
+        parts = [
+            part.distributions(corpus, of_part)
+            for part, of_part in zip(self._aligned, state.value, strict=True)
+        ]
+        features = {
+            number: self._aligned[number].score(corpus, names, state.value[number]).features
+            for number, names in self.gate.needs.items()
+        }
+        return MixedDistributions(parts, self.gate.weights(features, corpus.n_events))
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        if len(self.parts) > 1:
+            return super()._piece_entropies(corpus, state, progress)
+        return self.parts[0]._piece_entropies(corpus, state.value[0], progress)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a part by its weight, and the next word from that part alone."""
@@ -366,6 +392,14 @@ class _AlignedPart:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
         return probabilities if self.ids is None else probabilities[self.ids] * self.shares
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text in the vocabulary of the mixture."""
+        if self.ids is None:
+            return self.model.distributions(corpus, state)
+        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
+        found = self.model.distributions(own, state)
+        return AlignedDistributions(found, len(self.model.vocabulary), self.ids, self.shares)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""

@@ -12,7 +12,7 @@ from stategram.text.encoding import (
     words_of,
 )
 from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
 from stategram.text.reading import (
     Source,
     check_utf8,
@@ -31,6 +31,7 @@ from stategram.text.vocabulary import (
     UNKNOWN,
     Split,
     Vocabulary,
+    decimal_numbers,
     dense_ids,
     split_line,
 )
@@ -51,10 +52,12 @@ __all__ = [
     "UnknownCount",
     "Vocabulary",
     "as_corpus",
+    "block_of_sentences",
     "check_utf8",
     "check_words",
     "contains_text",
     "corpus_from_sentences",
+    "decimal_numbers",
     "dense_ids",
     "display_name",
     "file_names",

@@ -206,7 +206,7 @@ def _encode(sentences: Sentences, options: EncodingOptions) -> Corpus:
         raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences, options.normalization.split):
+    for block in sentence_blocks(sentences, options.normalization.split):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
@@ -241,7 +241,8 @@ def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     return corpus
 
 
-def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+def sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+    """Yield sentences in memory as lines of text; refuse what is no sentence."""
     lines = (_line(number, sentence, split) for number, sentence in enumerate(sentences, 1))
     while block := "".join(islice(lines, 10_000)):
         try:
