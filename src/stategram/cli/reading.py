@@ -121,7 +121,10 @@ def takes_time(name: str) -> bool:
     """Whether a model may take more than a second or two to open."""
     path = Path(name)
     if path.is_dir():
-        return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        try:
+            return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        except FileNotFoundError:  # it is being replaced
+            return True
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
