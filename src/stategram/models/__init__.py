@@ -17,8 +17,10 @@ from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.spelling import SpellingModel
 from stategram.models.suffixes import close_suffixes
 from stategram.models.trie import NgramTrie
+from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
 from stategram.models.word_tree import (
     Cache,
     Chain,
@@ -33,6 +35,7 @@ __all__ = [
     "GATE_KINDS",
     "HISTORIES",
     "SMOOTHINGS",
+    "UNKNOWN_CHOICES",
     "Cache",
     "CacheModel",
     "CategoryNgramModel",
@@ -49,8 +52,10 @@ __all__ = [
     "PartFigures",
     "PlainTrie",
     "Scores",
+    "SpellingModel",
     "State",
     "Step",
+    "UnknownWords",
     "Value",
     "ValueSources",
     "WordScore",
