@@ -108,6 +108,9 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
+from .scoring import (
+    surprisal as surprisal,
+)
 from .tables import (
     Items as Items,
     Table as Table,

@@ -139,9 +139,13 @@ class TableWriter:
             )
         self._rows.write(table)
         if not isinstance(self._place, str | os.PathLike) or os.fspath(self._place) == "-":
-            flush = getattr(self._file, "flush", None)
-            if flush:
-                flush()
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand what was written to the output, such as a pipe that another program reads."""
+        flush = getattr(self._file, "flush", None)
+        if flush:
+            flush()
 
 
 class _Lines:
