@@ -38,7 +38,9 @@ def test_spellings_sum_to_one_over_all_unknown_words() -> None:
     longest = 6
     for length in range(1, longest + 1):
         words = ["".join(letters) for letters in itertools.product("ab?", repeat=length)]
-        shares = np.exp(spelling.log_probs(words)) * np.power(CODE_POINTS - 2.0, [w.count("?") for w in words])
+        shares = np.exp(spelling.log_probs(words)) * np.power(
+            CODE_POINTS - 2.0, [w.count("?") for w in words]
+        )
         if length == longest:  # and all that begin like these
             shares /= [naive.after(list(word), "</s>") for word in words]
         total += shares[[word not in vocabulary for word in words]].sum()
