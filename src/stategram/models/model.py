@@ -275,7 +275,7 @@ class Model(ABC):
     def _piece_entropies(
         self, corpus: Corpus, state: State, progress: Progress | None
     ) -> NDArray[np.float64]:
-        """Return the entropies of a text from whole distributions; kinds that know a shorter way override it."""
+        """Return entropies from whole distributions; kinds of models that know a shorter way override it."""
         n_words = len(self.vocabulary)
         found = self.distributions(corpus, state)
         return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)

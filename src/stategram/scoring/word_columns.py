@@ -147,7 +147,7 @@ class WordColumns:
         frequencies = self.model.vocabulary.counts.astype(np.float64)
         if frequencies[END] == 0:  # not those of a text, not of all of it at least
             frequencies = self.model.distribution_after(self.model.start(sentence_start=False))
-        logs = np.ma.log10(frequencies / frequencies.sum())
+        logs: NDArray[np.float64] = np.ma.log10(frequencies / frequencies.sum())
         logs[UNKNOWN] = np.ma.masked  # the frequency of all unknown words together is not that of one
         return logs
 
