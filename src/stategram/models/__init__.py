@@ -10,7 +10,7 @@ from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
-from stategram.models.model_files import load_model, model_size
+from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
@@ -76,6 +76,7 @@ __all__ = [
     "interpolate",
     "load_model",
     "merge_ngrams",
+    "model_of",
     "model_size",
     "prune_model",
 ]

@@ -353,18 +353,27 @@ class Model(ABC):
         ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
         return tuple(map(self.vocabulary.word, ids.tolist()))
 
-    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a folder; `load_model` opens it.
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        manifest: Mapping[str, Any] | None = None,
+        overwrite: bool = True,
+    ) -> None:
+        """Write the model to a folder, which appears atomically; `load_model` opens it.
 
         Parameters
         ----------
         folder
-            The folder; a model that is there already is replaced.
+            The folder; nothing, an empty folder, or a model, which is replaced.
         manifest
             Further entries of the manifest.
+        overwrite
+            Replace a model that is there. Without it, the new model is then kept as ``folder-2``,
+            ``folder-3``, ..., and StategramError says so.
 
         """
-        write_model(folder, self, manifest or {})
+        write_model(folder, self, manifest or {}, overwrite=overwrite)
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""

@@ -4,10 +4,10 @@ Items to be scored are read from such tables.
 """
 
 from stategram.tables.items import Items, read_items
-from stategram.tables.reading import Rows, parse_rows, read_rows
+from stategram.tables.reading import Rows, read_rows, word_table
 from stategram.tables.table import Table
 from stategram.tables.text_column import TextColumn
-from stategram.tables.writing import TABLE_FORMATS, TableWriter, table_format
+from stategram.tables.writing import TABLE_FORMATS, TableWriter, choose_format, table_format
 
 __all__ = [
     "TABLE_FORMATS",
@@ -16,8 +16,9 @@ __all__ = [
     "Table",
     "TableWriter",
     "TextColumn",
-    "parse_rows",
+    "choose_format",
     "read_items",
     "read_rows",
     "table_format",
+    "word_table",
 ]

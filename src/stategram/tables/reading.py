@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -75,6 +76,53 @@ def parse_rows(name: str, data: bytes, format: TableFormat | None = None) -> Row
     return rows
 
 
+def word_table(name: str, data: bytes, column: str) -> Rows | None:
+    r"""Return a file of words and `column` as a table, if that is what its first line says; otherwise None.
+
+    A line of names is no row of such a file: that would have a number in the third place. The words are as
+    they were before they were written; see docs/tables.md.
+
+    >>> table = word_table("tags.tsv", b"word\ttag\tcount\n\\NA\tNN\t3\n", "tag")
+    >>> table.columns["word"], table.columns["tag"]
+    (['NA'], ['NN'])
+    >>> word_table("tags.tsv", b"NA\tNN\t3\n", "tag")
+    """
+    format = _format_of_header(data, {"word", column})
+    if format is None:
+        return None
+    rows = parse_rows(name, data, format)
+    for needed in ("word", column):
+        cells = rows.columns.get(needed, [])
+        bad = next((row for row, cell in enumerate(cells) if cell in (None, "")), None)
+        if bad is not None or not cells:
+            place = f"{name}:1" if bad is None else rows.where(bad)
+            raise BadDataError(f"{place}: no {needed} there; expected a word and its {column} in each row")
+    words = [str(word) for word in rows.columns["word"]]
+    if format in ("tsv", "csv"):
+        words = [word.removeprefix("\\") for word in words]
+    labels = [str(label) for label in rows.columns[column]]
+    return replace(rows, columns={**rows.columns, "word": words, column: labels})
+
+
+def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    first = data.removeprefix(_BOM).partition(b"\n")[0].rstrip(b"\r").decode(errors="replace")
+    if first.startswith("{"):
+        try:
+            found = msgspec.json.decode(first)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+        return "jsonl" if isinstance(found, dict) and names <= found.keys() else None
+    formats: tuple[tuple[TableFormat, str], ...] = (("tsv", "\t"), ("csv", ","))
+    for format, delimiter in formats:
+        fields = [field.strip('"') for field in first.split(delimiter)]
+        if names <= set(fields) and len(fields) > 2 and not _NUMBER.fullmatch(fields[2]):
+            return format
+    return None
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _EXPECTED: dict[TableFormat, str] = {
     "tsv": "a line with the names of the columns, separated by tabs, then one line per row",
     "csv": "a line with the names of the columns, separated by commas, then one line per row",

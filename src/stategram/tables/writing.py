@@ -39,6 +39,17 @@ _ROWS_A_GROUP = 1 << 18
 _AT_START, _VERBATIM = -1, -2
 
 
+def choose_format(place: Place, format: str | None, default: str) -> str:
+    """Return the format of an output that is a table or something else; raises errors as `table_format`.
+
+    >>> choose_format("counts.csv", None, "srilm"), choose_format("counts.gz", None, "srilm")
+    ('csv', 'srilm')
+    """
+    name = os.fspath(place) if isinstance(place, str | os.PathLike) else ""
+    found = format or format_of_name(name) or default
+    return table_format(place, found) if found in TABLE_FORMATS else found
+
+
 def table_format(place: Place, format: str | None = None) -> TableFormat:
     """Return the format of an output: the given one, else that of its name, else ``tsv``.
 

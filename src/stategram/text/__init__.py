@@ -30,6 +30,7 @@ from stategram.text.vocabulary import (
     UNKNOWN,
     Split,
     Vocabulary,
+    decimal_numbers,
     dense_ids,
     split_line,
 )
@@ -55,6 +56,7 @@ __all__ = [
     "check_words",
     "contains_text",
     "corpus_from_sentences",
+    "decimal_numbers",
     "dense_ids",
     "display_name",
     "file_names",
