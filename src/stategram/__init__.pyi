@@ -32,8 +32,11 @@ from .counts import (
 )
 from .errors import (
     BadDataError as BadDataError,
+    NotFittedError as NotFittedError,
     StategramError as StategramError,
+    UnknownWordsWarning as UnknownWordsWarning,
     UsageError as UsageError,
+    WrongTypeError as WrongTypeError,
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,

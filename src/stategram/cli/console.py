@@ -7,13 +7,15 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
 
 if TYPE_CHECKING:
@@ -67,13 +69,27 @@ class Console:
 
     @contextmanager
     def log_messages(self) -> Iterator[None]:
-        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG).
+
+        What it warns Python programs of is shown in the same way.
+        """
         logger = logging.getLogger("stategram")
         handler, level = _LogHandler(self), logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UnknownWordsWarning)
+                others = warnings.showwarning
+
+                def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                    if issubclass(category, UnknownWordsWarning):
+                        self.info(f"{_INDENT}note: {message}")
+                    else:
+                        others(message, category, *where, **more)
+
+                warnings.showwarning = show
+                yield
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)

@@ -148,12 +148,14 @@ def takes_time(name: str) -> bool:
 
 
 def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:
-    """Read texts, all as one, in the vocabulary of a model, as the next step of the console."""
+    """Read texts, all as one, as those of a model, as the next step of the console.
+
+    They have a vocabulary of their own, so that the spelling of unknown words is there.
+    """
     normalization = normalization_of(model, reading, console)
     with console.step("reading") as progress:
         corpus = read_corpus(
             list(tests),
-            vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             split=normalization.split,

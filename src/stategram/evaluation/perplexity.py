@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models import Model, PartFigures
-from stategram.text import Corpus, Sentences, as_corpus
+from stategram.models import Model, PartFigures, UnknownWords, require_model, warn_of_unknown
+from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
+
+_log = logging.getLogger(__name__)
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -43,6 +46,12 @@ class PerplexityFigures:
     rounding: such a model is not normalized. ``orders`` is empty for models that are not made of n-grams,
     ``parts`` for all but mixtures. ``histories`` is empty unless all were measured, and for models that have
     only one.
+
+    ``unknown_words`` is what was done with unknown words. If they were excluded, ``perplexity``, ``bits`` and
+    ``orders`` are without them. If they were spelled, ``perplexity_spelled`` counts them with the probability
+    of their spelling, and ``bits_per_character`` is the same in bits for each character of the text, a space
+    or line end after each word included; both leave out words that are ``<unk>`` in the text itself, of which
+    there are ``unspelled``.
     """
 
     events: int
@@ -56,9 +65,15 @@ class PerplexityFigures:
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()
     histories: tuple[HistoryFigures, ...] = ()
+    unknown_words: str = "unk"
+    perplexity_spelled: float | None = None
+    bits_per_character: float | None = None
+    unspelled: int = 0
 
 
-def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False) -> PerplexityFigures:
+def evaluate(
+    model: Model, corpus: Corpus | Sentences, *, unknown: str = "unk", all_histories: bool = False
+) -> PerplexityFigures:
     """Measure the perplexity of a model on a text.
 
     Parameters
@@ -67,6 +82,10 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
         Any model.
     corpus
         The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
+    unknown
+        What is done with them. ``unk``: they are the word ``<unk>``. ``exclude``: they are left out, as
+        always if the model has no probability for them. ``spell``: they are ``<unk>``, but there are figures
+        with their spelling too; for these a corpus must not have the vocabulary of the model.
     all_histories
         Whether to measure each of ``model.histories``; all other figures are then those of the first,
         ``sentence``.
@@ -85,10 +104,17 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
     (4, 1, 3.63)
 
     """
-    corpus = as_corpus(model.vocabulary, corpus)
+    require_model(model)
+    words = UnknownWords(model, unknown)
+    text = spelled_corpus(model.vocabulary, corpus)
+    encoded = as_corpus(model.vocabulary, text)
+    warn_of_unknown(model, text, encoded)
+    if encoded.n_unknown and words.choice == "spell":
+        for note in words.notes:
+            _log.warning(note)
     if not all_histories:
-        return _figures(model, corpus)
-    found = {name: _figures(model.with_history(name), corpus) for name in model.histories}
+        return _figures(model, text, encoded, words)
+    found = {name: _figures(model.with_history(name), text, encoded, words) for name in model.histories}
     first, *others = found.values()
     if not others:
         return first
@@ -96,25 +122,41 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
     return replace(first, histories=tuple(histories))
 
 
-def _figures(model: Model, corpus: Corpus) -> PerplexityFigures:
-    scores = model.score(corpus)
+def _figures(model: Model, text: Corpus, encoded: Corpus, words: UnknownWords) -> PerplexityFigures:
+    scores = model.score(encoded)
     surprisals = scores.log_probs / -np.log(2.0)
+    known = surprisals[~scores.unknown]
+    orders = scores.orders
+    if words.choice == "exclude":
+        surprisals = known
+        orders = None if orders is None else orders[~scores.unknown]
     bits = float(surprisals.mean())
-    return PerplexityFigures(
-        events=scores.corpus.n_events,
-        sentences=scores.corpus.n_sentences,
-        unknown=scores.corpus.n_unknown,
+    figures = PerplexityFigures(
+        events=encoded.n_events,
+        sentences=encoded.n_sentences,
+        unknown=encoded.n_unknown,
         zero_probability=int(np.count_nonzero(np.isposinf(surprisals))),
         above_one=int(np.count_nonzero(surprisals < -_ROUNDING * np.log2(10.0))),
         perplexity=_perplexity(bits),
-        perplexity_known=_perplexity(float(surprisals[~scores.unknown].mean())),
+        perplexity_known=_perplexity(float(known.mean())),
         bits=bits,
         orders=()
-        if scores.orders is None
-        else tuple(
-            _order_figures(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
-        ),
+        if orders is None
+        else tuple(_order_figures(surprisals, orders == order, order) for order in range(1, model.order + 1)),
         parts=scores.parts,
+        unknown_words=words.choice,
+    )
+    if words.choice != "spell":
+        return figures
+    spelled = words.log_probs(scores, text) / -np.log(2.0)
+    has_spelling = ~np.isnan(spelled)
+    ids = text.ids[has_spelling]
+    ids = ids[ids != END]
+    return replace(
+        figures,
+        perplexity_spelled=_perplexity(float(spelled[has_spelling].mean())),
+        bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
+        unspelled=int(np.count_nonzero(~has_spelling)),
     )
 
 

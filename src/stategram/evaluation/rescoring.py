@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors, sentences_with_empty
 from stategram.evaluation.weight_tuning import tune_weights
-from stategram.models import Model
+from stategram.models import Model, require_model, warn_of_unknown
 from stategram.progress import Progress, subprogress
 from stategram.text import Corpus, Split
 
@@ -98,6 +98,7 @@ def rescore(
     ({'u1': 'the cat sat'}, 2, 0)
 
     """
+    require_model(model)
     if not isinstance(nbest, NBestLists):
         nbest = NBestLists.from_mapping(nbest)
     if tune and references is None:
@@ -113,9 +114,9 @@ def rescore(
     weights[columns:] = 1.0 if lm_weight is None else lm_weight, word_bonus or 0.0
     if not np.isfinite(weights).all():
         raise UsageError("a weight is not a finite number")
-    corpus = sentences_with_empty(
-        nbest.texts, vocabulary=model.vocabulary, lowercase=lowercase, digits=digits, split=split
-    )
+    text = sentences_with_empty(nbest.texts, lowercase=lowercase, digits=digits, split=split)
+    corpus = text.in_vocabulary(model.vocabulary)
+    warn_of_unknown(model, text, corpus)
     first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
     words = np.diff(corpus.sentence_starts) - 1

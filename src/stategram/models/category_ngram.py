@@ -222,7 +222,7 @@ class CategoryNgramModel(Model):
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after it."""
-        id = self.vocabulary.id(word)
+        id = self._id(word)
         category = int(self.categories[id])
         step = self.ngram.advance(State(state.value[0]), self.ngram.vocabulary.words[category])
         after = State((step.state.value, BEGIN if id == END else category))

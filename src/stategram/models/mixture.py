@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.errors import UsageError
+from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
+from stategram.models.arguments import require_model
 from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
@@ -22,17 +23,15 @@ from stategram.models.model import (
     History,
     Model,
     Text,
-    Words,
     draw_from,
     scoring_threads,
-    split_words,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartFigures, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import Corpus, Vocabulary, as_corpus
+from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
 # The probabilities of so many events by all parts are in memory at a time.
@@ -71,7 +70,7 @@ class Mixture(Model):
     def fit(
         cls,
         models: Iterable[Model],
-        heldout: Corpus | Iterable[str],
+        heldout: Corpus | Sentences,
         *,
         buckets: str = "auto",
         max_iterations: int = MAX_ITERATIONS,
@@ -107,9 +106,13 @@ class Mixture(Model):
         [False, True]
 
         """
+        if isinstance(models, Model | str):
+            raise WrongTypeError(f"found {models!r:.60}; expected a list of models")
         parts = tuple(models)
         if not parts:
             raise UsageError("a mixture of no models; give at least one")
+        for model in parts:
+            require_model(model)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, metadata=parts[0].metadata)
@@ -123,6 +126,8 @@ class Mixture(Model):
             log_probs[number] = scores.log_probs
             features.append(scores.features)
         possible = log_probs.max(axis=0) > -np.inf
+        if not mixture.predicts_unknown:
+            possible &= heldout.ids != UNKNOWN
         log_probs = log_probs[:, possible]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
         gate, info = fit_gate(
@@ -251,7 +256,9 @@ class Mixture(Model):
         parts = tuple(
             map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
         )
-        return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
+        after = State(tuple(states))
+        predicts = self.predicts_unknown
+        return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
 
     def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
         """Return the natural-log probabilities of a text by each part alone."""
@@ -259,10 +266,8 @@ class Mixture(Model):
         pairs = zip(self._aligned, first.value, strict=True)
         return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
 
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the states of all parts after a history."""
-        words = split_words(history, self.vocabulary)
-        return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
+        return State(tuple(part._state_after(words, sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""

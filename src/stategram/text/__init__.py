@@ -8,6 +8,7 @@ from stategram.text.encoding import (
     check_words,
     corpus_from_sentences,
     read_corpus,
+    spelled_corpus,
     words_of,
 )
 from stategram.text.feeding import read_lines
@@ -66,6 +67,7 @@ __all__ = [
     "read_line_blocks",
     "read_lines",
     "require_known_words",
+    "spelled_corpus",
     "split_line",
     "total_size",
     "words_of",

@@ -365,7 +365,7 @@ class WordTreeModel(Model):
         if not isinstance(history, State):
             history = self.state_after(history, sentence_start=sentence_start)
         past, words = self._past(history)
-        id = self.vocabulary.id(word)
+        id = self._id(word)
         if id == BEGIN:
             raise UsageError("<s> is never predicted; give another word")
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
