@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.text import BEGIN, UNKNOWN, Corpus
+from stategram.text import UNKNOWN, BEGIN, Corpus
 
 # The probabilities that are in memory at a time.
 _CELLS = 1 << 21

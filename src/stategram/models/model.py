@@ -52,7 +52,6 @@ Words: TypeAlias = "str | Sequence[str] | Sequence[int]"
 History: TypeAlias = "Words | State"
 """The words so far, or the state after them."""
 
-
 HISTORIES = ("sentence", "document", "adaptive")
 """How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
 
@@ -304,7 +303,7 @@ class Model(ABC):
     def history_words(self, history: Words) -> list[str]:
         """Return the words of a history; warn if most are unknown."""
         words = split_words(history, self.vocabulary)
-        if any(word not in self.vocabulary for word in words):
+        if 2 * sum(word not in self.vocabulary for word in words) >= max(len(words), 1):
             text = spelled_corpus(self.vocabulary, [words])
             warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
         return words
