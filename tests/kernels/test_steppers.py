@@ -27,6 +27,17 @@ def ngram_stepper() -> _core.Stepper:
     return NgramModel.train(["a b c", "a b b c", "c a"], 3).stepper
 
 
+def state_table(table: NDArray[np.float64]) -> _core.StateTable:
+    """0.1 of each row is distributed over all categories, the rest is that of its cells."""
+    n_states, n_categories = table.shape
+    columns = np.tile(np.arange(n_categories, dtype=np.uint32), n_states)
+    fractions = np.full(n_categories, 1 / n_categories)
+    probs = (table - 0.1 / n_categories).reshape(-1)
+    return _core.StateTable(
+        np.arange(n_states + 1) * n_categories, columns, probs, np.full(n_states, 0.1), fractions
+    )
+
+
 def clustered_arrays() -> dict[str, Any]:
     """Contexts of two words: a, b; then c a, b b."""
     table = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])
@@ -38,7 +49,7 @@ def clustered_arrays() -> dict[str, Any]:
         "states": [ints(0, 1), ints(1, 0)],
         "buckets": [np.array([2, 1], np.uint8), np.array([1, 1], np.uint8)],
         "rest": 1,
-        "tables": [table, table[::-1].copy()],
+        "tables": [state_table(table), state_table(table[::-1])],
         "weights": np.array([[0.0, 0.5, 0.9], [0.1, 0.5, 0.8]]),
         "frequencies": np.array([0.3, 0.3, 0.4]),
         "categories": ints(0, 0, 1, 1, 2, 2),

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries, Fraction, Natural, Positive
 from stategram.errors import UsageError
 from stategram.models.alignment import align
-from stategram.models.gate import Gate
+from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
     HISTORIES,
@@ -39,6 +41,28 @@ _EVENTS_PER_PIECE = 1 << 18
 _SAME_IDS = np.empty(0, np.uint32)
 
 
+class _Manifest(Entries, frozen=True):
+    gate: GateEntries
+
+
+class _PartInfo(Entries, frozen=True):
+    perplexity: Positive | None
+    weight: Fraction
+    without: Positive | None
+
+
+class _Candidate(Entries, frozen=True):
+    kind: str
+    perplexity: Positive | None
+
+
+class _Info(Entries, frozen=True):
+    events: Natural
+    perplexity: Positive
+    parts: tuple[_PartInfo, ...]
+    candidates: tuple[_Candidate, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Mixture(Model):
     """A linear interpolation of models; `fit` learns its weights.
@@ -61,6 +85,7 @@ class Mixture(Model):
     """
 
     kind: ClassVar[str] = "mixture"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     vocabulary: Vocabulary = field(init=False, repr=False)
     parts: tuple[Model, ...] = field()
@@ -310,8 +335,13 @@ class Mixture(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Mixture:
         """Inverse of `to_files`."""
-        gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
-        return cls(parts, gate, **common)
+        manifest = msgspec.convert(folder.manifest, _Manifest)
+        gate = Gate.from_entries(manifest.gate, folder.arrays("weights"), len(parts))
+        gate.kernel  # noqa: B018  that refuses tables that do not fit together
+        mixture = cls(parts, gate, **common)
+        if mixture.training_info and len(mixture.training_info["parts"]) != len(parts):
+            raise ValueError("its training information is that of other parts")
+        return mixture
 
     @cached_property
     def stepper(self) -> _core.Stepper | None:

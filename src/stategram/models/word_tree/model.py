@@ -7,11 +7,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_bigrams
+from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
@@ -46,6 +48,14 @@ _EVENTS_PER_PIECE = 1 << 17
 _REPORT_BYTES = 8192
 
 
+class _Tuning(Entries, frozen=True):
+    while_tuning: dict[str, Finite]
+
+
+class _Info(Entries, frozen=True):
+    tuning: _Tuning | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class WordTreeModel(Model):
     """A model in which many contexts give evidence at the nodes of binary trees of words.
@@ -72,6 +82,7 @@ class WordTreeModel(Model):
     """
 
     kind: ClassVar[str] = "word-tree"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     evidence: Evidence = field(repr=False)
     weights: Mapping[str, Sequence[NDArray[np.float32]]] = field(repr=False)
@@ -423,17 +434,15 @@ class WordTreeModel(Model):
         weights, tree_weights = {}, {}
         for history in evidence.histories:
             arrays = folder.arrays(f"weights-{history}")
-            weights[history] = [arrays[f"tree-{number}"] for number in range(len(evidence.trees))]
-            tree_weights[history] = arrays["trees"]
-            if any(one.ndim != 1 or one.dtype != np.float32 for one in weights[history]):
-                raise ValueError("its weights are not numbers")
+            n_trees = len(evidence.trees)
+            weights[history] = [
+                array_of(arrays, f"tree-{number}", np.float32, None) for number in range(n_trees)
+            ]
+            tree_weights[history] = of_trees = array_of(arrays, "trees", np.float64, n_trees)
             if folder.is_verified:
                 n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
                 if any(len(one) != n_weights for one in weights[history]):
                     raise ValueError("its weights do not fit its inputs")
-            of_trees = tree_weights[history]
-            if of_trees.shape != (len(evidence.trees),) or of_trees.dtype != np.float64:
-                raise ValueError("its trees do not have a weight each")
             if not (of_trees >= 0).all() or not np.isclose(of_trees.sum(), 1, atol=1e-9):
                 raise ValueError("the weights of its trees do not sum to one")
         return cls(vocabulary, evidence, weights, tree_weights, **common)
