@@ -1,4 +1,4 @@
-"""Folders that somebody wrote to do harm: every checksum fits, one entry of the manifest or one array does not."""
+"""Folders written to do harm: every checksum fits; one entry of the manifest, or one array, does not."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def changed(value: Any, at: Keys, new: Any) -> Any:
     """Return a manifest with another value at a place."""
     if not at:
         return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
     copy[at[0]] = changed(value[at[0]], at[1:], new)
     return copy
 
@@ -80,7 +80,8 @@ def arrays_like(array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     yield "as one row", array.reshape(1, -1)
     yield "empty", array[:0]
     yield "endless and empty", np.empty((2**40, 0), array.dtype)
-    yield "a number", array.reshape(-1)[:1].reshape(())
+    if array.size:
+        yield "a number", array.reshape(-1)[:1].reshape(())
     yield "shorter", array[:-1]
     yield "longer", np.concatenate((array, array[-1:]))
     if array.dtype.kind == "f":

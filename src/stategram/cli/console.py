@@ -123,9 +123,7 @@ class Console:
             task = bar.add_task(visible(name).replace("[", r"\["), total=1.0, message="")
             self._terminal = terminal
             try:
-                yield lambda fraction, message: bar.update(
-                    task, completed=fraction, message=visible(message)
-                )
+                yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
             finally:
                 self._terminal = None
             bar.update(task, completed=1.0)

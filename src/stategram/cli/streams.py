@@ -100,7 +100,7 @@ def _safe_stdout(stream: TextIO | None) -> TextIO:
 
 
 def _null_stream() -> TextIO:
-    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  as long as the command runs
+    return open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123  as long as the command runs
 
 
 def _fill_closed_descriptors() -> None:

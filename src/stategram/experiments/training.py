@@ -229,7 +229,8 @@ def _save_classes(place: Path, classes: dict[str, int], corpus: Corpus) -> None:
 
 
 def _load_classes(place: Path, corpus: Corpus) -> dict[str, int]:
-    arrays, words = open_folder(place, kind="word classes").arrays("classes", mmap=False), corpus.vocabulary.words
+    arrays = open_folder(place, kind="word classes").arrays("classes", mmap=False)
+    words = corpus.vocabulary.words
     try:
         labels = array_of(arrays, "labels", np.int32, len(words))
     except ValueError as error:

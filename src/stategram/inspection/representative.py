@@ -37,9 +37,7 @@ def representative_classes(words: WordClasses, n: int, *, min_words: float = 8.0
     return [int(c) for c in sorted(large, key=lambda c: -informative[c])[:n]]
 
 
-def information(
-    rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any]
-) -> NDArray[np.float64]:
+def information(rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any]) -> NDArray[np.float64]:
     """Return what each cell of a table of counts adds to the mutual information of its two sides, in bits.
 
     >>> information(np.array([0, 1]), np.array([0, 1]), np.array([4, 4])).tolist()

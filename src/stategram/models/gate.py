@@ -219,9 +219,7 @@ class Gate:
         return {f"table-{number}": table for number, table in enumerate(self.tables)}
 
     @classmethod
-    def from_entries(
-        cls, entries: GateEntries, arrays: Mapping[str, NDArray[Any]], n_parts: int
-    ) -> Gate:
+    def from_entries(cls, entries: GateEntries, arrays: Mapping[str, NDArray[Any]], n_parts: int) -> Gate:
         """Inverse of `to_json` and `arrays` for so many parts; ValueError if they do not fit."""
         tables = [
             array_of(arrays, f"table-{number}", np.float64, None, n_parts)

@@ -38,6 +38,8 @@ from stategram.wording import plural
 
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
+# How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
+_WORDS_PER_PART, _MANY_WORDS = 16, 1 << 20
 _SAME_IDS = np.empty(0, np.uint32)
 
 
@@ -337,8 +339,12 @@ class Mixture(Model):
         """Inverse of `to_files`."""
         manifest = msgspec.convert(folder.manifest, _Manifest)
         gate = Gate.from_entries(manifest.gate, folder.arrays("weights"), len(parts))
-        gate.kernel  # noqa: B018  that refuses tables that do not fit together
         mixture = cls(parts, gate, **common)
+        gate.kernel  # noqa: B018  that refuses tables that do not fit together
+        # Each part gets an array with a number for each word of the mixture.
+        known = sum(len(part.vocabulary) for part in parts)
+        if len(parts) * len(mixture.vocabulary) > _WORDS_PER_PART * known + _MANY_WORDS:
+            raise ValueError("it has too many parts with different vocabularies")
         if mixture.training_info and len(mixture.training_info["parts"]) != len(parts):
             raise ValueError("its training information is that of other parts")
         return mixture

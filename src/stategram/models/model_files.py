@@ -36,7 +36,7 @@ class _Common(Entries, frozen=True):
     """What the manifest of every model has."""
 
     report: dict[str, Any]
-    recipe: dict[str, Any] = {}
+    recipe: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class _Recipe(Entries, frozen=True):
@@ -193,9 +193,7 @@ def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
         if found.report:
             msgspec.convert(found.report, kind.info_entries)
         msgspec.convert(found.recipe, _Recipe)
-        return kind.from_files(
-            folder, vocabulary, parts, training_info=found.report, metadata=found.recipe
-        )
+        return kind.from_files(folder, vocabulary, parts, training_info=found.report, metadata=found.recipe)
     except BadDataError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:

@@ -59,9 +59,7 @@ class StateCounts:
         return cls(_offsets(rows, len(table)), columns.astype(np.uint32), counts, table.shape[1])
 
     @classmethod
-    def from_arrays(
-        cls, arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int
-    ) -> StateCounts:
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int) -> StateCounts:
         """Inverse of `arrays`; ValueError for anything else."""
         counts = array_of(arrays, "counts", np.uint32, None)
         rows, columns = (array_of(arrays, name, np.uint32, len(counts)) for name in ("rows", "columns"))

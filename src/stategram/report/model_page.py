@@ -99,8 +99,8 @@ def model_html(
     """
     try:
         made = msgspec.convert(manifest or {}, _Manifest)
-    except msgspec.ValidationError as error:
-        raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write the model again") from error
+    except ValueError as error:  # of msgspec, or a lone surrogate where no text is expected
+        raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write it again") from error
     mixture = model if isinstance(model, Mixture) and model.training_info else None
     several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
     return render(

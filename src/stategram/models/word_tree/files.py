@@ -111,6 +111,8 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         for number, entries in enumerate(manifest.states)
     )
     labels = {name: array_of(words, f"labels-{name}", np.uint32, n_words) for name in manifest.labels}
+    if any(int(one.max()) >= 2**31 for one in labels.values()):
+        raise ValueError("a word has no possible class")
     sources = ValueSources(labels, states, array_of(words, "is_rare", np.bool_, n_words))
     chains = tuple(Chain.parse(entries.chain) for entries in manifest.chains)
     caches = tuple(map(Cache.parse, manifest.caches))
@@ -212,9 +214,7 @@ def _read_first_layout(
     return tuple(levels)
 
 
-def _node_discounts(
-    arrays: Mapping[str, NDArray[Any]], number: int, n_trees: int
-) -> NDArray[np.float32]:
+def _node_discounts(arrays: Mapping[str, NDArray[Any]], number: int, n_trees: int) -> NDArray[np.float32]:
     discounts = array_of(arrays, f"discounts-{number}", np.float32, n_trees, 3)
     if not ((discounts >= 0) & (discounts <= _MAX_DISCOUNT)).all():
         raise ValueError("a discount is not a number from 0 to 3")
@@ -234,9 +234,7 @@ def _write_states(states: StateTree) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _read_states(
-    entries: _StatesEntries, arrays: Mapping[str, NDArray[Any]], n_words: int
-) -> StateTree:
+def _read_states(entries: _StatesEntries, arrays: Mapping[str, NDArray[Any]], n_words: int) -> StateTree:
     definition = ContextDefinition.parse(entries.tree_order, entries.tree_order)
     levels = tuple(
         StateLevel(*(arrays[f"{name}-{number}"] for name in ("values", "first_child", "states", "counts")))

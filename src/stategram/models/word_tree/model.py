@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -292,15 +292,16 @@ class WordTreeModel(Model):
                 past = Past(rare=past.rare)
             streams, classes = self.evidence.inputs(piece, past)
             is_begin = piece.ids == BEGIN  # which is never predicted
-            log_probs = self.evidence.kernel.score(
-                np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
-                streams,
-                classes,
-                HISTORIES.index(self.history),
-                list(self.weights[self.history]),
-                cache,
-                scoring_threads(piece.n_events * 16),
-            )
+            with _damage_as_bad_data():
+                log_probs = self.evidence.kernel.score(
+                    np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
+                    streams,
+                    classes,
+                    HISTORIES.index(self.history),
+                    list(self.weights[self.history]),
+                    cache,
+                    scoring_threads(piece.n_events * 16),
+                )
             found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
             found[:, begin : begin + piece.n_events][:, is_begin] = -np.inf
             past = self.evidence.sources.after(piece, past, self.evidence.reach)
@@ -367,15 +368,16 @@ class WordTreeModel(Model):
             raise UsageError("<s> is never predicted; give another word")
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
         kernel, weights = self.evidence.kernel, list(self.weights[self.history])
-        found = kernel.contributions(
-            tree,
-            id,
-            streams,
-            int(classes[0]),
-            HISTORIES.index(self.history),
-            weights,
-            None if words is None else words.cache,
-        )
+        with _damage_as_bad_data():
+            found = kernel.contributions(
+                tree,
+                id,
+                streams,
+                int(classes[0]),
+                HISTORIES.index(self.history),
+                weights,
+                None if words is None else words.cache,
+            )
         path = self.evidence.trees[tree].path(id)
         names = ["no context", *map(str, self.evidence.chains), "caches"]
         firsts = [0, *kernel.first_inputs()]
@@ -394,16 +396,17 @@ class WordTreeModel(Model):
         past, words = self._past(state)
         # Any word may stand for the next one: values do not depend on it.
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
-        return method(
-            self.evidence.kernel,
-            streams,
-            int(classes[0]),
-            HISTORIES.index(self.history),
-            list(self.weights[self.history]),
-            None if words is None else words.cache.copy(),
-            *arguments,
-            Resources.current().threads,
-        )
+        with _damage_as_bad_data():
+            return method(
+                self.evidence.kernel,
+                streams,
+                int(classes[0]),
+                HISTORIES.index(self.history),
+                list(self.weights[self.history]),
+                None if words is None else words.cache.copy(),
+                *arguments,
+                Resources.current().threads,
+            )
 
     def check(self) -> None:
         """Check the weights and every list of followers; BadDataError if the model is inconsistent."""
@@ -479,6 +482,19 @@ def _largest_within(
         max_size,
     )
     return chosen.chains, trees[: chosen.n_trees]
+
+
+@contextmanager
+def _damage_as_bad_data() -> Iterator[None]:
+    """Turn the errors of a kernel, which meets damage where it reads it, into those of bad data."""
+    try:
+        yield
+    except BadDataError:
+        raise
+    except ValueError as error:
+        raise BadDataError(
+            f"a damaged word tree model ({error}); write it again (stategram verify finds what is damaged)"
+        ) from error
 
 
 class WalkStep(NamedTuple):
