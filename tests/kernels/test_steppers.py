@@ -134,7 +134,7 @@ def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> No
     arguments = clustered_arrays()
     of_table = copy.deepcopy(table_arrays(np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])))
     name = data.draw(st.sampled_from(sorted({*arguments, *of_table} - {"distances", "rest", "tables"})))
-    changed = of_table if name in of_table else arguments
+    changed: dict[str, Any] = of_table if name in of_table else arguments
     arrays = changed[name]
     at = data.draw(st.integers(0, len(arrays) - 1)) if isinstance(arrays, list) else None
     array = arrays if at is None else arrays[at]

@@ -80,11 +80,14 @@ def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> Cl
     """
     cells = model.counts[-1]
     bits = information(cells.rows, cells.columns, cells.counts)
-    n_states, n_categories = cells.shape
+    of_states, of_categories = (
+        np.bincount(labels, bits, n).astype(np.float64)
+        for labels, n in zip((cells.rows, cells.columns), cells.shape, strict=True)
+    )
     return ClusterGallery(
         key=key,
-        categories=_categories(model, np.bincount(cells.columns, bits, n_categories), clusters),
-        states=_states(model, np.bincount(cells.rows, bits, n_states), clusters),
+        categories=_categories(model, of_categories, clusters),
+        states=_states(model, of_states, clusters),
     )
 
 

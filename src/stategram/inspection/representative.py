@@ -45,7 +45,8 @@ def information(rows: NDArray[Any], columns: NDArray[Any], counts: NDArray[Any])
     """
     of_rows, of_columns = np.bincount(rows, counts), np.bincount(columns, counts)
     expected = of_rows[rows] * of_columns[columns] / max(counts.sum(), 1.0)
-    return counts * np.log2(counts / expected)
+    bits: NDArray[np.float64] = counts * np.log2(counts / expected)
+    return bits
 
 
 def effective_number(labels: NDArray[Any], weights: NDArray[Any], n_clusters: int) -> NDArray[np.float64]:
