@@ -69,8 +69,8 @@ class ClusteredStepper final : public Stepper {
     ClusteredStepper(std::vector<In<std::uint32_t>> maps, std::vector<std::int64_t> distances,
                      std::vector<In<std::uint32_t>> values, std::vector<In<std::uint32_t>> first_child,
                      std::vector<In<std::uint32_t>> states, std::vector<In<std::uint8_t>> buckets,
-                     std::uint32_t rest, StateTables tables, LevelWeights weights,
-                     In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
+                     std::uint32_t rest, StateTables tables, LevelWeights weights, In<double> frequencies,
+                     In<std::uint32_t> categories, In<double> word_probs)
         : model_({std::move(maps), std::move(distances), std::move(values), std::move(first_child),
                   std::move(states), std::move(buckets), rest},
                  std::move(tables), std::move(weights), std::move(frequencies), std::move(categories),
@@ -189,13 +189,13 @@ void register_clustered(nb::module_& m) {
         "`tables`,\n"
         "p(g | s), of all but the last `first_child`. `weights`: of each level and count bucket.\n"
         "`frequencies`: of categories. `rest`: the state of contexts that are not known at all.")
-        .def(nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels,
-                      std::vector<In<std::uint8_t>>, std::uint32_t, StateTables, LevelWeights,
-                      In<double>, In<std::uint32_t>, In<double>>(),
-             nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
-             nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
-             nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
-             nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
+        .def(
+            nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>,
+                     std::uint32_t, StateTables, LevelWeights, In<double>, In<std::uint32_t>, In<double>>(),
+            nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
+            nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
+            nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
+            nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
         .def(
             "score_text", &ClusteredStepper::score_text, nb::arg("ids").noconvert(),
             nb::arg("sentence_starts").noconvert(), nb::arg("history").noconvert(), nb::arg("with_states"),

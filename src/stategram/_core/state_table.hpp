@@ -17,8 +17,8 @@ namespace stategram {
 
 class StateTable {
  public:
-    // p(g | s) is the probability of the cell, if there is one, and taken[s] * fractions[g]. The cells of state
-    // s are [offsets[s], offsets[s + 1]), their `columns` rise. std::invalid_argument if it is not so.
+    // p(g | s) is the probability of the cell, if there is one, and taken[s] * fractions[g]. The cells of
+    // state s are [offsets[s], offsets[s + 1]), their `columns` rise. std::invalid_argument if it is not so.
     StateTable(In<std::int64_t> offsets, In<std::uint32_t> columns, In<double> probs, In<double> taken,
                In<double> fractions);
 
@@ -29,7 +29,8 @@ class StateTable {
         if (rows_[state] != in_list) return full_[rows_[state] + category];
         const double share = taken_.data()[state] * fractions_.data()[category];
         const std::uint32_t* end = columns_.data() + offsets_.data()[state + 1];
-        const std::uint32_t* found = std::lower_bound(columns_.data() + offsets_.data()[state], end, category);
+        const std::uint32_t* found =
+            std::lower_bound(columns_.data() + offsets_.data()[state], end, category);
         return found != end && *found == category ? share + probs_.data()[found - columns_.data()] : share;
     }
 

@@ -80,10 +80,9 @@ def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> Cl
     """
     cells = model.counts[-1]
     bits = information(cells.rows, cells.columns, cells.counts)
-    of_states, of_categories = (
-        np.bincount(labels, bits, n).astype(np.float64)
-        for labels, n in zip((cells.rows, cells.columns), cells.shape, strict=True)
-    )
+    n_states, n_categories = cells.shape
+    of_categories = np.bincount(cells.columns, bits, n_categories).astype(np.float64)
+    of_states = np.bincount(cells.rows, bits, n_states).astype(np.float64)
     return ClusterGallery(
         key=key,
         categories=_categories(model, of_categories, clusters),
