@@ -39,7 +39,7 @@ def test_they_are_those_of_the_full_table(table: NDArray[np.uint32], seed: int) 
     assert again.offsets.tolist() == counts.offsets.tolist()
     fractions = np.random.default_rng(seed).dirichlet(np.ones(table.shape[1]))
     probs, expected = counts.smoothed(fractions), probabilities(table, fractions)
-    np.testing.assert_allclose([probs.row(state) for state in range(len(table))], expected, rtol=1e-12)
+    np.testing.assert_allclose(probs.rows(np.arange(len(table), dtype=np.uint32)), expected, rtol=1e-12)
     states, categories = (one.reshape(-1).astype(np.uint32) for one in np.indices(table.shape))
     np.testing.assert_allclose(probs.at(states, categories), expected.reshape(-1), rtol=1e-12)
 
@@ -77,7 +77,7 @@ def test_a_large_table_needs_little_memory() -> None:
     given = {"rows": rows, "columns": columns, "counts": counts}
     # As full tables, 4.3 thousand million cells each.
     probs = StateCounts.from_arrays(given, 2**16, 2**16).smoothed(np.full(2**16, 2.0**-16))
-    assert probs.row(0)[5] == pytest.approx(0.1 + 0.7 * 2.0**-16)
+    assert probs.rows(np.array([0], np.uint32))[0, 5] == pytest.approx(0.1 + 0.7 * 2.0**-16)
     probs.for_kernel()
 
 

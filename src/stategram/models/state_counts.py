@@ -119,12 +119,15 @@ class StateProbs:
     taken: NDArray[np.float64]
     fractions: NDArray[np.float64]
 
-    def row(self, state: int) -> NDArray[np.float64]:
-        """Return the probability of each category after a state."""
-        row: NDArray[np.float64] = self.taken[state] * self.fractions
-        here = slice(*self.cells.offsets[state : state + 2].tolist())
-        row[self.cells.columns[here]] += self.probs[here]
-        return row
+    def rows(self, states: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """Return the probability of each category after states: a row for each."""
+        rows: NDArray[np.float64] = self.taken[states][:, None] * self.fractions
+        begins = self.cells.offsets[states]
+        sizes = self.cells.offsets[states + 1] - begins
+        ends = np.cumsum(sizes)
+        places = np.arange(int(sizes.sum())) + np.repeat(begins - ends + sizes, sizes)
+        rows[np.repeat(np.arange(len(states)), sizes), self.cells.columns[places]] += self.probs[places]
+        return rows
 
     def at(self, states: NDArray[np.uint32], categories: NDArray[np.uint32]) -> NDArray[np.float64]:
         """Return the probability of each category after the state beside it."""
