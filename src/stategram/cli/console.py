@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.cli.streams import terminal_stream
 from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
+from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -43,7 +45,7 @@ class Console:
         if self.quiet:
             return
         if self._terminal is not None:  # above the bar
-            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
 
@@ -127,17 +129,17 @@ class Console:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        terminal = RichConsole(stderr=True)
+        terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
             TextColumn("{task.description}"),
             BarColumn(bar_width=16),
             TextColumn("{task.fields[message]}", markup=False),
         )
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
+            task = bar.add_task(visible(name).replace("[", r"\["), total=1.0, message="")
             self._terminal = terminal
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+                yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
             finally:
                 self._terminal = None
             bar.update(task, completed=1.0)

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries, Fraction, Natural, Positive
 from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
 from stategram.models.arguments import require_model
 from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
-from stategram.models.gate import Gate
+from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
     HISTORIES,
@@ -36,7 +38,31 @@ from stategram.wording import plural
 
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
+# How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
+_WORDS_PER_PART, _MANY_WORDS = 16, 1 << 20
 _SAME_IDS = np.empty(0, np.uint32)
+
+
+class _Manifest(Entries, frozen=True):
+    gate: GateEntries
+
+
+class _PartInfo(Entries, frozen=True):
+    perplexity: Positive | None
+    weight: Fraction
+    without: Positive | None
+
+
+class _Candidate(Entries, frozen=True):
+    kind: str
+    perplexity: Positive | None
+
+
+class _Info(Entries, frozen=True):
+    events: Natural
+    perplexity: Positive
+    parts: tuple[_PartInfo, ...]
+    candidates: tuple[_Candidate, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +87,7 @@ class Mixture(Model):
     """
 
     kind: ClassVar[str] = "mixture"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     vocabulary: Vocabulary = field(init=False, repr=False)
     parts: tuple[Model, ...] = field()
@@ -341,8 +368,17 @@ class Mixture(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Mixture:
         """Inverse of `to_files`."""
-        gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
-        return cls(parts, gate, **common)
+        manifest = msgspec.convert(folder.manifest, _Manifest)
+        gate = Gate.from_entries(manifest.gate, folder.arrays("weights"), len(parts))
+        mixture = cls(parts, gate, **common)
+        gate.kernel  # noqa: B018  that refuses tables that do not fit together
+        # Each part gets an array with a number for each word of the mixture.
+        known = sum(len(part.vocabulary) for part in parts)
+        if len(parts) * len(mixture.vocabulary) > _WORDS_PER_PART * known + _MANY_WORDS:
+            raise ValueError("it has too many parts with different vocabularies")
+        if mixture.training_info and len(mixture.training_info["parts"]) != len(parts):
+            raise ValueError("its training information is that of other parts")
+        return mixture
 
     @cached_property
     def stepper(self) -> _core.Stepper | None:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
@@ -97,6 +98,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in model folders."""
+    info_entries: ClassVar[type[Entries]] = Entries
+    """What is used of the training information in a folder: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
