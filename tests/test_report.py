@@ -87,8 +87,8 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
     assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold: ")
     assert held("yes").startswith("The 1 claim that could be tested (of 6) holds: ")
     assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds: ")
-    assert held("yes", "partly", "no").startswith(
-        "Of the 3 claims that could be tested (of 6), 1 holds in full: "
+    assert held("yes", "not decided", "no").startswith(
+        "Of the 3 claims that could be tested (of 6), 1 holds, 1 not decided: "
     )
     assert held().startswith("No claim of the paper has been tested yet")
     worse = _row(change=0.01)

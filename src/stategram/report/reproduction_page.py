@@ -14,9 +14,13 @@ from stategram.report.paper_tables import (
     claims_table,
     headline,
     incomplete,
+    missing,
     paper_tables,
     tables_markdown,
+    uncertainty,
 )
+from stategram.report.paper_csv import tables_csv
+from stategram.report.paper_latex import tables_latex
 from stategram.report.reproduction_charts import (
     bands_chart,
     perplexity_chart,
@@ -30,8 +34,13 @@ from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``tables.md`` and ``report.html`` into an existing folder, each atomically."""
-    files = {"tables.md": tables_markdown(found), "report.html": report_html(found)}
+    """Write the tables (Markdown, CSV, LaTeX) and ``report.html`` into an existing folder, each atomically."""
+    files = {
+        "tables.md": tables_markdown(found),
+        "tables.csv": tables_csv(found),
+        "tables.tex": tables_latex(found),
+        "report.html": report_html(found),
+    }
     for name, text in files.items():
         atomic_write(Path(folder) / name, text.encode())
 
@@ -44,6 +53,8 @@ def report_html(found: Reproduction) -> str:
         found=found,
         title=headline(found),
         incomplete=incomplete(found),
+        missing=missing(found),
+        uncertainty=uncertainty(found),
         train_words=next((text.words for text in found.texts if text.use == "train"), None),
         comparable=COMPARABLE,
         measures=MEASURES,
