@@ -192,7 +192,8 @@ def test_seeds_have_a_mean_and_a_deviation() -> None:
     assert tree.change_seeds is not None
     assert (tree.change_seeds.mean, tree.change_seeds.deviation) == pytest.approx((-0.09, 0.01))
     assert tree.change_interval is not None
-    assert -0.11 < tree.change_interval.low < tree.change == pytest.approx(-0.1) < tree.change_interval.high
+    assert tree.change == pytest.approx(-0.1)
+    assert -0.11 < tree.change_interval.low < -0.1 < tree.change_interval.high < -0.09
 
 
 def test_nothing_is_claimed_without_its_rows() -> None:

@@ -18,7 +18,9 @@ def test_sums_are_those_of_the_twin(data: st.DataObject) -> None:
     seed = data.draw(st.integers(0, 2**64 - 1))
     # Sums of whole numbers have no rounding: every byte is the same.
     numbers = st.integers(-1000, 1000)
-    values = data.draw(st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=units, max_size=units))
+    values = data.draw(
+        st.lists(st.lists(numbers, min_size=width, max_size=width), min_size=units, max_size=units)
+    )
     expected = naive.bootstrap_sums(values, 5, seed)
     for threads in (1, 3):
         found = _core.bootstrap_sums(np.array(values, np.float64).reshape(-1), width, 5, seed, threads)

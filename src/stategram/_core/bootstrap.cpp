@@ -93,13 +93,14 @@ auto bootstrap_sums(In<double> values, std::size_t width, std::size_t resamples,
 }  // namespace
 
 void register_bootstrap(nb::module_& m) {
-    m.def("bootstrap_sums", &bootstrap_sums, nb::arg("values").noconvert(), nb::arg("width"),
-          nb::arg("resamples"), nb::arg("seed"), nb::arg("threads"),
-          "Return the sum of each column over as many units as there are, drawn with replacement.\n"
-          "\n"
-          "`values` has a row of `width` numbers for each unit, the result one for each resample. Units are\n"
-          "drawn alike whatever the columns are: sums of several calls with the same seed and number of units\n"
-          "are those of the same resamples.");
+    m.def(
+        "bootstrap_sums", &bootstrap_sums, nb::arg("values").noconvert(), nb::arg("width"),
+        nb::arg("resamples"), nb::arg("seed"), nb::arg("threads"),
+        "Return the sum of each column over as many units as there are, drawn with replacement.\n"
+        "\n"
+        "`values` has a row of `width` numbers for each unit, the result one for each resample. Units are\n"
+        "drawn alike whatever the columns are: sums of several calls with the same seed and number of units\n"
+        "are those of the same resamples.");
 }
 
 }  // namespace stategram

@@ -116,7 +116,7 @@ def _comparison_table(found: Comparison) -> str:
             f"{_number(one.perplexity)}   {interval_text(one.interval):<23} "
             f"{relative_text(one.difference, missing='-'):<46} {one.name}"
         )
-    return "\n".join([*lines, "", resampling_text(found.resampling)])
+    return "\n".join([*lines, "", f"95% intervals: {resampling_text(found.resampling)}"])
 
 
 def _as_table(figures: PerplexityFigures) -> str:
@@ -129,9 +129,12 @@ def _as_table(figures: PerplexityFigures) -> str:
         f"  without unknown words   {_number(figures.perplexity_known)}",
         f"bits per event            {_number(figures.bits)}",
     ]
-    for place, interval in ((4, figures.interval_known), (3, figures.interval)):
+    for place, interval, how in (
+        (5, figures.interval_known, ""),
+        (4, figures.interval, f"   {resampling_text(figures.resampling)}"),
+    ):
         if interval is not None:
-            lines.insert(place + 1, f"    95% interval          {interval_text(interval):>12}")
+            lines.insert(place, f"    95% interval          {interval_text(interval):>12}{how}")
     if figures.zero_probability:
         lines.insert(
             4, f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
@@ -162,7 +165,7 @@ def _as_table(figures: PerplexityFigures) -> str:
             f"{relative_text(one.difference, missing='-'):<46} {_number(one.perplexity_known):>21}"
             for one in figures.histories
         ]
-    return "\n".join([*lines, "", resampling_text(figures.resampling)])
+    return "\n".join(lines)
 
 
 def _number(value: float) -> str:

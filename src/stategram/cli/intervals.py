@@ -6,7 +6,6 @@ from stategram.cli.console import Console
 from stategram.evaluation import Difference, Interval, Resampling
 from stategram.wording import plural
 
-
 _UNITS = {"run of sentences": "runs of sentences"}
 
 
@@ -35,12 +34,12 @@ def resampling_text(resampling: Resampling | None) -> str:
     """Return how intervals were found.
 
     >>> resampling_text(Resampling("sentence", 4358))
-    '95% intervals: paired bootstrap over 4,358 sentences'
+    'paired bootstrap over 4,358 sentences'
     """
     if resampling is None:
         return ""
     units = plural(resampling.units, resampling.unit, _UNITS.get(resampling.unit))
-    return f"{resampling.level:.0%} intervals: paired bootstrap over {units}"
+    return f"paired bootstrap over {units}"
 
 
 def show_few_units(resampling: Resampling | None, console: Console) -> None:

@@ -224,7 +224,9 @@ def _row(row: RowResult, seeds: int) -> str:
     states = "" if row.states is None else f"{row.states:,}"
     categories = "" if row.categories is None else f"{row.categories:,}"
     paper = "" if row.paper is None else f"{row.paper.perplexity:g}"
-    by_seed = "" if row.seeds is None else f"{row.seeds.mean:,.1f} \N{PLUS-MINUS SIGN} {row.seeds.deviation:,.1f}"
+    by_seed = (
+        "" if row.seeds is None else f"{row.seeds.mean:,.1f} \N{PLUS-MINUS SIGN} {row.seeds.deviation:,.1f}"
+    )
     ends, change = row.test.interval, row.change_interval
     return (
         f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "

@@ -83,7 +83,7 @@ def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
     """Compare the scores of one text by several models, by their names."""
     if not scores:
         raise UsageError("there is no model to compare; give at least one")
-    first, *others = scores.values()
+    first = next(iter(scores.values()))
     for name, one in scores.items():
         if not np.array_equal(one.corpus.sentence_starts, first.corpus.sentence_starts):
             raise UsageError(

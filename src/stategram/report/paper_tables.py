@@ -157,9 +157,9 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
         Cell(
             change(row.change),
             _notes(
+                f"against {against}" if against and row.change is not None else "",
                 change_interval(row.change_interval),
                 seeds_text(row.change_seeds, change),
-                f"against {against}" if against and row.change is not None else "",
             ),
         ),
         change(row.paper.change if row.paper else None),
@@ -176,7 +176,7 @@ def _notes(*notes: str) -> str:
 
 
 def seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
-    """Return the mean and the standard deviation of a figure over seeds."""
+    """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
     if figures is None:
         return ""
     deviation = written(figures.deviation).lstrip("+")

@@ -8,6 +8,8 @@ from pathlib import Path
 from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
 from stategram.report.numbers import DASH, count
 from stategram.report.page import render
+from stategram.report.paper_csv import tables_csv
+from stategram.report.paper_latex import tables_latex
 from stategram.report.paper_tables import (
     COMPARABLE,
     MEASURES,
@@ -19,8 +21,6 @@ from stategram.report.paper_tables import (
     tables_markdown,
     uncertainty,
 )
-from stategram.report.paper_csv import tables_csv
-from stategram.report.paper_latex import tables_latex
 from stategram.report.reproduction_charts import (
     bands_chart,
     perplexity_chart,
@@ -34,7 +34,7 @@ from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write the tables (Markdown, CSV, LaTeX) and ``report.html`` into an existing folder, each atomically."""
+    """Write ``report.html`` and the tables (Markdown, CSV, LaTeX) into an existing folder, each atomically."""
     files = {
         "tables.md": tables_markdown(found),
         "tables.csv": tables_csv(found),

@@ -78,7 +78,9 @@ def _compared(
     change_seeds = None
     if other is not None and other in resampled:
         compared = resampled[row.key].difference(resampled[other])
-        change_seeds = _seed_figures([of[row.key] / of[other] - 1 for of in by_seed if {row.key, other} <= of.keys()])
+        change_seeds = _seed_figures(
+            [of[row.key] / of[other] - 1 for of in by_seed if {row.key, other} <= of.keys()]
+        )
     if paper is not None and other is not None and other in PAPER:
         paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
     best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
@@ -196,7 +198,9 @@ def _intervals(quantities: Sequence[Quantity]) -> str:
         for one in quantities
         if len(set(one.seeds)) > 1
     ]
-    return f"{LEVEL:.0%} interval of {', '.join(shown)}" + (f"; over seeds: {', '.join(seeds)}" if seeds else "")
+    return f"{LEVEL:.0%} interval of {', '.join(shown)}" + (
+        f"; over seeds: {', '.join(seeds)}" if seeds else ""
+    )
 
 
 def _gain(before: _Values, after: _Values) -> _Values:
@@ -207,7 +211,9 @@ def _lower(gain: float) -> str:
     return f"{gain:.1%} lower" if gain >= 0 else f"{-gain:.1%} higher"
 
 
-def _growth(f2: _Values, t2: _Values, f3: _Values, t3: _Values, f4: _Values, t4: _Values) -> tuple[_Values, ...]:
+def _growth(
+    f2: _Values, t2: _Values, f3: _Values, t3: _Values, f4: _Values, t4: _Values
+) -> tuple[_Values, ...]:
     two, three, four = _gain(f2, t2), _gain(f3, t3), _gain(f4, t4)
     return three - two, four - three
 
@@ -223,7 +229,9 @@ def _best_mixture(of: Perplexities) -> tuple[str, ...]:
 
 
 def _best_clustered(of: Perplexities) -> tuple[str, ...]:
-    return _TRIGRAM, _lowest({key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}, of)
+    return _TRIGRAM, _lowest(
+        {key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}, of
+    )
 
 
 def _lowest(candidates: Perplexities, of: Perplexities) -> str:
