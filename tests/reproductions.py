@@ -46,13 +46,13 @@ def resampled(rows: Iterable[RowResult], *, spread: float = 0.002) -> dict[str, 
 
 def sample() -> Reproduction:
     """Return one with every table, chart and gallery; its figures are made up, the paper's are not."""
-    rows = _rows()
-    drawn = resampled(rows)
+    given = _rows()
+    drawn = resampled(given)
     by_seed = [
-        {row.key: row.test.perplexity * (1 + 0.001 * (i + row.table * i**2)) for row in rows}
+        {row.key: row.test.perplexity * (1 + 0.001 * (i + row.table * i**2)) for row in given}
         for i in range(3)
     ]
-    rows = with_comparisons(rows, drawn, by_seed)
+    rows = with_comparisons(given, drawn, by_seed)
     claims, untested = judge_claims(rows, drawn)
     return Reproduction(
         rows=rows,

@@ -15,12 +15,13 @@ WITHOUT_TAGS, ROWS = 28, 38
 
 
 @pytest.fixture(scope="module")
-def texts() -> tuple[Corpus, ...]:
-    return tuple(corpus_from_sentences(sentences(n, seed=n)) for n in (60, 20, 55))
+def texts() -> tuple[Corpus, Corpus, Corpus]:
+    train, heldout, test = (corpus_from_sentences(sentences(n, seed=n)) for n in (60, 20, 55))
+    return train, heldout, test
 
 
 @pytest.fixture(scope="module")
-def made(texts: tuple[Corpus, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(texts: tuple[Corpus, Corpus, Corpus], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a run without tags."""
     place = tmp_path_factory.mktemp("made") / "out"
     found = reproduce(*texts, place, tags="none")
@@ -30,7 +31,7 @@ def made(texts: tuple[Corpus, ...], tmp_path_factory: pytest.TempPathFactory) ->
     return place
 
 
-def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, ...]) -> None:
+def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, Corpus, Corpus]) -> None:
     found = reproduce(*texts, made, tags="none")
     assert found.resampling is not None
     assert (found.resampling.unit, found.resampling.units) == ("sentence", 55)
@@ -48,7 +49,7 @@ def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, 
 
 
 def test_tags_and_seeds_may_come_later(
-    made: Path, texts: tuple[Corpus, ...], caplog: pytest.LogCaptureFixture
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")
     found = reproduce(*texts, made, tags="brill")
@@ -85,20 +86,20 @@ def test_tags_and_seeds_may_come_later(
     ],
 )
 def test_what_differs_is_named(
-    made: Path, texts: tuple[Corpus, ...], options: dict[str, Any], message: str
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
         reproduce(*texts, made, tags="brill", **options)
 
 
-def test_texts_that_differ_are_named(made: Path, texts: tuple[Corpus, ...]) -> None:
+def test_texts_that_differ_are_named(made: Path, texts: tuple[Corpus, Corpus, Corpus]) -> None:
     train, heldout, test = texts
     with pytest.raises(UsageError, match="another reproduction: the test text differs; give the same"):
         reproduce(train, heldout, test.sentences(1, 55), made, tags="brill")
 
 
 def test_a_folder_of_an_earlier_version_is_refused(
-    made: Path, texts: tuple[Corpus, ...], tmp_path: Path
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], tmp_path: Path
 ) -> None:
     old = json.loads((made / "tables.json").read_bytes()) | {"format": 2}
     (tmp_path / "out" / "work").mkdir(parents=True)

@@ -34,7 +34,7 @@ from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``report.html`` and the tables (Markdown, CSV, LaTeX) into an existing folder, each atomically."""
+    """Write ``report.html`` and the tables as Markdown, CSV and LaTeX into a folder, each atomically."""
     files = {
         "tables.md": tables_markdown(found),
         "tables.csv": tables_csv(found),
