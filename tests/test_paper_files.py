@@ -44,7 +44,7 @@ def test_latex_is_escaped_and_balanced() -> None:
 def test_latex_compiles(tmp_path: Path) -> None:
     (tmp_path / "tables.tex").write_text(tables_latex(sample()))
     (tmp_path / "paper.tex").write_text(
-        r"\documentclass{article}\usepackage{booktabs}\begin{document}\input{tables}\end{document}"
+        r"\documentclass{article}\usepackage{array,booktabs}\begin{document}\input{tables}\end{document}"
     )
     done = subprocess.run(
         ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
@@ -54,3 +54,4 @@ def test_latex_compiles(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    assert "Overfull" not in done.stdout

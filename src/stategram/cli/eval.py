@@ -9,7 +9,13 @@ import msgspec
 
 from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
-from stategram.cli.intervals import interval_text, relative_text, resampling_text, show_few_units
+from stategram.cli.intervals import (
+    interval_text,
+    relative_column,
+    relative_text,
+    resampling_text,
+    show_few_units,
+)
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import Comparison, PerplexityFigures, compare_scores, evaluate
@@ -106,15 +112,17 @@ def _compare(
 
 
 def _comparison_table(found: Comparison) -> str:
+    title, *differences = relative_column(
+        f"{'difference':>10}   95% interval", (one.difference for one in found.models)
+    )
     lines = [
         f"events     {found.events:>12,}   in {plural(found.sentences, 'sentence')}",
         "",
-        f"{'perplexity':>12}   {'95% interval':<23} {'difference':>10}   {'95% interval':<33} model",
+        f"{'perplexity':>12}   {'95% interval':<23} {title}   model",
     ]
-    for one in found.models:
+    for one, difference in zip(found.models, differences, strict=True):
         lines.append(
-            f"{_number(one.perplexity)}   {interval_text(one.interval):<23} "
-            f"{relative_text(one.difference, missing='-'):<46} {one.name}"
+            f"{_number(one.perplexity)}   {interval_text(one.interval):<23} {difference}   {one.name}"
         )
     return "\n".join([*lines, "", f"95% intervals: {resampling_text(found.resampling)}"])
 
@@ -149,21 +157,22 @@ def _as_table(figures: PerplexityFigures) -> str:
             for one in reversed(figures.orders)
         ]
     if figures.parts:
-        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {'against the best':<46} part")
+        title, *differences = relative_column("against the best", (one.difference for one in figures.parts))
+        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {title}   part")
         lines += [
             f"{one.weight:>12.4f} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
-            f"{relative_text(one.difference, missing='-'):<46} {one.name}"
-            for one in figures.parts
+            f"{difference}   {one.name}"
+            for one, difference in zip(figures.parts, differences, strict=True)
         ]
     if figures.histories:
-        lines.append(
-            f"\nhistory        perplexity   {'95% interval':<23} {'against the first':<46} "
-            "without unknown words"
+        title, *differences = relative_column(
+            "against the first", (one.difference for one in figures.histories)
         )
+        lines.append(f"\nhistory        perplexity   {'95% interval':<23} {title}   without unknown words")
         lines += [
             f"{one.history:<12} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
-            f"{relative_text(one.difference, missing='-'):<46} {_number(one.perplexity_known):>21}"
-            for one in figures.histories
+            f"{difference}   {_number(one.perplexity_known):>21}"
+            for one, difference in zip(figures.histories, differences, strict=True)
         ]
     return "\n".join(lines)
 

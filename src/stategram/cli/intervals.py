@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from stategram.cli.console import Console
 from stategram.evaluation import Difference, Interval, Resampling
 from stategram.wording import plural
@@ -18,16 +20,23 @@ def interval_text(interval: Interval | None) -> str:
     return "" if interval is None else f"{_end(interval.low)} to {_end(interval.high)}"
 
 
-def relative_text(difference: Difference | None, missing: str = "") -> str:
+def relative_text(difference: Difference | None) -> str:
     """Return a difference, its interval, and whether it is decided.
 
     >>> relative_text(Difference(-0.031, -0.04, -0.02, decided=True))
     '    -3.10%   -4.00% to -2.00%'
     """
     if difference is None:
-        return f"{missing:>10}"
+        return f"{'-':>10}"
     ends = f"{difference.low:+.2%} to {difference.high:+.2%}"
     return f"{difference.relative:>+10.2%}   {ends}{'' if difference.decided else ', not decided'}"
+
+
+def relative_column(title: str, differences: Iterable[Difference | None]) -> list[str]:
+    """Return a title and differences as a column of a table, all of the same width."""
+    cells = [title, *map(relative_text, differences)]
+    width = max(map(len, cells))
+    return [f"{cell:<{width}}" for cell in cells]
 
 
 def resampling_text(resampling: Resampling | None) -> str:

@@ -3,8 +3,8 @@
 A test text is a sample. Its units, documents or sentences, are drawn with replacement, as many as there are,
 again and again; the middle 95% of the perplexities of these resamples are the confidence interval. All models
 see the same resamples, so that what is hard for all of them cancels out in a difference (Efron and Tibshirani
-1993, "An introduction to the bootstrap", chapter 13; for language models Bisani and Ney 2004). Perplexity is
-the exponential of a ratio, log-probability by events, and both are drawn together.
+1993, "An introduction to the bootstrap"; Bisani and Ney 2004 do so with word error rates). Perplexity is the
+exponential of a ratio, log-probability by events, and both are drawn together.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ RESAMPLES = 2000
 FEW_UNITS = 50
 """With fewer units an interval is unreliable: in simulations it is too short (see docs/uncertainty.md)."""
 # Longer texts are drawn in runs of neighbouring sentences: the interval is much the same, and soon there.
-_MAX_UNITS = 65_536
+_MAX_UNITS = 16_384
 _SEED = 0
 
 Floats = NDArray[np.float64]

@@ -9,14 +9,13 @@ from stategram.report.numbers import DASH, MINUS, TIMES, change, change_interval
 from stategram.report.paper_tables import (
     TABLE_TITLES,
     claims_table,
-    clusters,
+    mean_and_deviation,
     missing,
-    seeds_text,
     uncertainty,
 )
 from stategram.report.tables import Column, Table, table
 
-_HEAD = r"% In the preamble: \usepackage{booktabs}; where the tables belong: \input{tables}"
+_HEAD = r"% In the preamble: \usepackage{array,booktabs}; where the tables belong: \input{tables}"
 _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
@@ -48,10 +47,9 @@ def tables_latex(found: Reproduction) -> str:
 def _table(found: Reproduction, number: int) -> Table:
     """Return a table with the columns that fit on a page."""
     return table(
-        TABLE_TITLES.get(number, f"Table {number}"),
+        f"{TABLE_TITLES.get(number, f'Table {number}')}; changes in percent",
         (
             Column("Model"),
-            Column(f"St. {TIMES} cat.", "number"),
             Column("Perplexity", "number"),
             Column("95%", "number"),
             Column("Seeds", "number"),
@@ -67,28 +65,26 @@ def _table(found: Reproduction, number: int) -> Table:
 def _row(row: RowResult) -> tuple[str, ...]:
     return (
         row.title,
-        clusters(row.states, row.categories),
         perplexity(row.test.perplexity),
         interval(row.test.interval),
-        seeds_text(row.seeds) or DASH,
+        DASH if row.seeds is None else mean_and_deviation(row.seeds, perplexity),
         perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
-        change(row.change),
-        change_interval(row.change_interval),
-        change(row.paper.change if row.paper else None),
+        change(row.change).replace("%", ""),
+        change_interval(row.change_interval).replace("%", ""),
+        change(row.paper.change if row.paper else None).replace("%", ""),
     )
 
 
 def table_latex(of: Table) -> str:
-    """Return a table as LaTeX; columns of words share the width of the page, but for the last one."""
+    """Return a table as LaTeX; columns of words share what numbers, or a short last column, leave."""
     words = [column for column in of.columns[:-1] if not column.is_number]
-    width = 0.85 / len(words) if len(words) > 1 else None
+    width = (0.23 if of.columns[-1].is_number else 0.84) / len(words)
     shapes = [
-        "r" if column.is_number else "l" if width is None or column not in words else _paragraph(width)
-        for column in of.columns
+        "r" if column.is_number else _paragraph(width) if column in words else "l" for column in of.columns
     ]
     lines = [
         r"\begin{table}",
-        r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
+        r"\centering\scriptsize\setlength{\tabcolsep}{2pt}",
         # LaTeX numbers tables itself.
         rf"\caption{{{latex_text(of.title.partition('. ')[2] or of.title)}}}",
         rf"\begin{{tabular}}{{@{{}}{''.join(shapes)}@{{}}}}",
@@ -104,7 +100,7 @@ def table_latex(of: Table) -> str:
 
 
 def _paragraph(width: float) -> str:
-    return rf"p{{{width:.3f}\linewidth}}"
+    return rf">{{\raggedright\arraybackslash}}p{{{width:.3f}\linewidth}}"
 
 
 def _line(cells: Iterable[str]) -> str:

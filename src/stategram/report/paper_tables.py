@@ -148,8 +148,8 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
     return (
         Cell(row.title, row.note),
         Cell(
-            clusters(row.states, row.categories),
-            f"paper: {clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
+            _clusters(row.states, row.categories),
+            f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
         Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), seeds_text(row.seeds))),
         # Most of the paper's figures are whole numbers.
@@ -172,15 +172,17 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
 
 
 def _notes(*notes: str) -> str:
-    return "; ".join(note for note in notes if note not in ("", DASH))
+    return "\n".join(note for note in notes if note not in ("", DASH))
 
 
 def seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
     """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
-    if figures is None:
-        return ""
-    deviation = written(figures.deviation).lstrip("+")
-    return f"{len(figures.values)} seeds {written(figures.mean)} ± {deviation}"
+    return "" if figures is None else f"{len(figures.values)} seeds {mean_and_deviation(figures, written)}"
+
+
+def mean_and_deviation(figures: SeedFigures, written: Callable[[float], str]) -> str:
+    """Format a mean and a standard deviation."""
+    return f"{written(figures.mean)} \N{PLUS-MINUS SIGN} {written(figures.deviation).lstrip('+')}"
 
 
 def _against(row: RowResult, found: Reproduction) -> str:
@@ -208,8 +210,7 @@ def _note(rows: list[RowResult]) -> str:
     return note
 
 
-def clusters(states: int | None, categories: int | None) -> str:
-    """Format numbers of states and categories."""
+def _clusters(states: int | None, categories: int | None) -> str:
     return DASH if states is None and categories is None else f"{count(states)} {TIMES} {count(categories)}"
 
 
