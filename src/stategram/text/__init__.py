@@ -5,13 +5,13 @@ from stategram.text.encoding import (
     Normalization,
     Sentences,
     as_corpus,
+    check_words,
     corpus_from_sentences,
     read_corpus,
-    require_known_words,
     words_of,
 )
 from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
 from stategram.text.reading import (
     Source,
     check_utf8,
@@ -21,6 +21,7 @@ from stategram.text.reading import (
     read_blocks,
     total_size,
 )
+from stategram.text.unknown_words import UnknownCount, require_known_words
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -29,6 +30,7 @@ from stategram.text.vocabulary import (
     UNKNOWN,
     Split,
     Vocabulary,
+    decimal_numbers,
     dense_ids,
     split_line,
 )
@@ -46,11 +48,15 @@ __all__ = [
     "Sentences",
     "Source",
     "Split",
+    "UnknownCount",
     "Vocabulary",
     "as_corpus",
+    "block_of_sentences",
     "check_utf8",
+    "check_words",
     "contains_text",
     "corpus_from_sentences",
+    "decimal_numbers",
     "dense_ids",
     "display_name",
     "file_names",

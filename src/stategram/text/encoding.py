@@ -10,16 +10,15 @@ from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from stategram._core import TextEncoder
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
-from stategram.text.vocabulary import END, SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
+from stategram.text.unknown_words import require_known_words
+from stategram.text.vocabulary import SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -194,14 +193,14 @@ def corpus_from_sentences(
 
     """
     if isinstance(sentences, str | bytes):
-        raise UsageError("expected a list of sentences, got a string; for a file use read_corpus(path)")
+        raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
-        raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
+        raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     normalization = Normalization(lowercase, digits, split or (vocabulary.split if vocabulary else "unicode"))
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences, normalization.split):
+    for block in sentence_blocks(sentences, normalization.split):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
@@ -229,22 +228,12 @@ def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     if not isinstance(text, Corpus):
         text = corpus_from_sentences(text, vocabulary=vocabulary)
     corpus = text.in_vocabulary(vocabulary)
-    require_known_words(corpus)
+    require_known_words(text, corpus)
     return corpus
 
 
-def require_known_words(corpus: Corpus) -> None:
-    """Refuse a text that has no word of its vocabulary, that of a model."""
-    if corpus.n_events == 0:
-        raise BadDataError("the text has no words; expected one sentence per line")
-    if corpus.n_unknown == np.count_nonzero(corpus.ids != END):
-        raise BadDataError(
-            f"the text has no word of the model's vocabulary ({len(corpus.vocabulary):,} words); "
-            "check that both have the same language, case and tokenisation"
-        )
-
-
-def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+def sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
+    """Yield sentences in memory as lines of text; refuse what is no sentence."""
     lines = (_line(number, sentence, split) for number, sentence in enumerate(sentences, 1))
     while block := "".join(islice(lines, 10_000)):
         try:
@@ -260,23 +249,34 @@ def _line(number: int, sentence: str | Iterable[str] | Iterable[int], split: Spl
         return sentence.replace("\n", " ") + "\n"
     words = words_of(sentence)
     if words is None:
-        raise UsageError(
+        raise WrongTypeError(
             f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
         )
-    line = " ".join(words)
-    if split_line(line, split) != words:
-        word = next(word for word in words if split_line(word, split) != [word])
-        fitting = split_line(word, "ascii") == [word]
-        raise UsageError(
-            f"sentence {number}: the word {word!r} is empty or holds white space; give the sentence as one "
-            "string to have it split" + (", or split='ascii' to keep the word" if fitting else "")
-        )
-    return line + "\n"
+    check_words(words, split, f"sentence {number}: ")
+    return " ".join(words) + "\n"
+
+
+def check_words(words: Sequence[str], split: Split, where: str = "") -> None:
+    """Refuse words that are empty or hold white space: most likely they are sentences.
+
+    >>> check_words(["the cat sat"], "unicode")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    stategram.errors.UsageError: the word 'the cat sat' is empty or holds white space; give the sentence ...
+    """
+    if split_line(" ".join(words), split) == words:
+        return
+    word = next(word for word in words if split_line(word, split) != [word])
+    fitting = split_line(word, "ascii") == [word]
+    raise UsageError(
+        f"{where}the word {word!r} is empty or holds white space; give the sentence as one "
+        "string to have it split" + (", or split='ascii' to keep the word" if fitting else "")
+    )
 
 
 def words_of(sentence: object) -> list[str] | None:
     """Return the words of a list of words or of integers, or an array of these; None if it is none.
 
+    >>> import numpy as np
     >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
     (['the', 'cat'], ['101', '7'])
     """
