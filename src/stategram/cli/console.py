@@ -131,12 +131,12 @@ class Console:
 
         terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             TextColumn("{task.fields[message]}", markup=False),
         )
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(visible(name).replace("[", r"\["), total=1.0, message="")
+            task = bar.add_task(visible(name), total=1.0, message="")
             self._terminal = terminal
             try:
                 yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))

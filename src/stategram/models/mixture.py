@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,12 +31,15 @@ from stategram.models.model import (
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
-from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
 from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
+_log = logging.getLogger(__name__)
+# Weights that are learned on fewer held-out events depend on chance.
+_FEW_EVENTS = 1000
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
 # How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
@@ -144,6 +148,13 @@ class Mixture(Model):
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, metadata=parts[0].metadata)
         heldout = as_corpus(mixture.vocabulary, heldout)
+        if len(parts) > 1 and heldout.n_events < _FEW_EVENTS:
+            _log.warning(
+                "weights learned on %s of %s only may fit no other text; give a held-out text of some "
+                "thousand words",
+                plural(heldout.n_events, "event"),
+                plural(heldout.n_sentences, "sentence"),
+            )
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
             if progress:
@@ -260,6 +271,8 @@ class Mixture(Model):
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+        by_sentence = np.empty((len(self.parts), corpus.n_sentences))
+        sentence = 0
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             scored = [
                 part.score(piece, names, state)
@@ -274,15 +287,17 @@ class Mixture(Model):
             )
             part_log_probs += log_sums
             part_weights += weight_sums
+            for sums, of_part in zip(by_sentence, scored, strict=True):
+                sums[sentence : sentence + piece.n_sentences] = of_part.sentence_log_probs
+            sentence += piece.n_sentences
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
         n = max(corpus.n_events, 1)
         with np.errstate(over="ignore"):
             perplexities = np.exp(-part_log_probs / n)
-        parts = tuple(
-            map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
-        )
+        weights = (part_weights / n).tolist()
+        parts = tuple(map(PartScores, map(repr, self.parts), perplexities.tolist(), weights, by_sentence))
         after = State(tuple(states))
         predicts = self.predicts_unknown
         return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
