@@ -52,7 +52,7 @@ def counts(
     if any(is_same_file(output, name) for name in texts):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_place(output)
-    for name in ("lowercase", "digits", "split", "encoding_errors"):
+    for name in ("lowercase", "digits", "split", "tokenize", "encoding_errors"):
         if merge and was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
     if merge:

@@ -21,6 +21,14 @@ from stategram.text.reading import (
     read_blocks,
     total_size,
 )
+from stategram.text.tokenizer import (
+    TOKENIZE_FORMS,
+    TokenizeForm,
+    tokenization_note,
+    tokenization_record,
+    tokenize,
+    tokenize_prose,
+)
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -38,6 +46,7 @@ __all__ = [
     "END",
     "SPECIAL_WORDS",
     "SPLITS",
+    "TOKENIZE_FORMS",
     "UNKNOWN",
     "Corpus",
     "LineBlock",
@@ -46,6 +55,7 @@ __all__ = [
     "Sentences",
     "Source",
     "Split",
+    "TokenizeForm",
     "Vocabulary",
     "as_corpus",
     "check_utf8",
@@ -61,6 +71,10 @@ __all__ = [
     "read_lines",
     "require_known_words",
     "split_line",
+    "tokenization_note",
+    "tokenization_record",
+    "tokenize",
+    "tokenize_prose",
     "total_size",
     "words_of",
 ]

@@ -18,7 +18,7 @@ from stategram.text.encoding import (
     no_words,
     warn_of_wide_spaces,
 )
-from stategram.text.feeding import Lines, compile_mark, feed_lines, read_lines
+from stategram.text.feeding import Lines, LineTokenizer, compile_mark, feed_lines, read_lines
 from stategram.text.reading import display_name, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
@@ -49,21 +49,27 @@ def read_line_blocks(
 ) -> Iterator[LineBlock]:
     """Read a file, one sentence per line, as `read_corpus` does, but in blocks of whole lines.
 
+    A line stays one sentence if it is tokenized as prose, too.
+
     A block has about `block_size` bytes; if `live`, it is what is there of a pipe or a terminal. A blank line
     at its end starts a document in the next block; at the end of the text it starts none. `BadDataError` is
     raised after the last block if none has words.
     """
     # Words are normalized once they are spelled as in the text.
     options = EncodingOptions(
-        normalization=Normalization(split=normalization.split), encoding_errors=encoding_errors
+        normalization=Normalization(
+            split=normalization.split, tokenize="words" if normalization.tokenize else None
+        ),
+        encoding_errors=encoding_errors,
     )
+    tokenizer = options.tokenizer()
     total = total_size([name])
     mark = compile_mark(document_mark)
     n_bytes = n_wide_spaces = 0
     wide_space = None
     has_words = after_mark = False
     for lines in read_lines(name, block_size, live=live):
-        block = _encode(lines, options, normalization, mark)
+        block = _encode(lines, options, normalization, mark, tokenizer)
         n_bytes += len(lines.data)
         corpus, after_mark = _continue_documents(block.corpus, after_mark)
         n_wide_spaces += corpus.stats.n_wide_spaces
@@ -78,14 +84,18 @@ def read_line_blocks(
 
 
 def _encode(
-    lines: Lines, options: EncodingOptions, normalization: Normalization, mark: re.Pattern[str] | None
+    lines: Lines,
+    options: EncodingOptions,
+    normalization: Normalization,
+    mark: re.Pattern[str] | None,
+    tokenizer: LineTokenizer | None,
 ) -> LineBlock:
     encoder = options.encoder()
-    wide_space = feed_lines(encoder, lines, mark, normalization.split)
+    wide_space = feed_lines(encoder, lines, mark, normalization.split, tokenizer)
     corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
     words = normalization.apply(corpus.vocabulary.words)
     normalized = Vocabulary.from_encoded([word.encode() for word in words])
-    numbers = _sentence_lines(lines, corpus.n_sentences, normalization.split)
+    numbers = _sentence_lines(lines, corpus.n_sentences, normalization.split, tokenizer)
     return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, numbers)
 
 
@@ -98,11 +108,15 @@ def _continue_documents(corpus: Corpus, after_mark: bool) -> tuple[Corpus, bool]
     return replace(corpus, document_starts=starts[: len(starts) - at_end]), at_end
 
 
-def _sentence_lines(block: Lines, n_sentences: int, split: Split) -> NDArray[np.int64]:
+def _sentence_lines(
+    block: Lines, n_sentences: int, split: Split, tokenizer: LineTokenizer | None
+) -> NDArray[np.int64]:
     """Return the numbers of the lines that are sentences, that is, have words."""
     data, line = block.data, block.line
     if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
         return np.arange(line, line + n_sentences, dtype=np.int64)
+    if tokenizer is not None:
+        data = tokenizer.tokenize(block, data)
     lines = data.split(b"\n")
     found = [number for number, text in enumerate(lines, line) if text.strip()]
     if len(found) != n_sentences:

@@ -30,7 +30,7 @@ from stategram.experiments.training import LOW_COVERAGE, TagSource, Training, ti
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key, is_fresh, is_store
-from stategram.text import SPECIAL_WORDS, Split
+from stategram.text import SPECIAL_WORDS, Split, TokenizeForm
 from stategram.wording import duration, plural, printable
 
 _log = logging.getLogger(__name__)
@@ -51,6 +51,7 @@ def reproduce(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
     document_mark: str | None = None,
     seed: int = 0,
@@ -70,7 +71,7 @@ def reproduce(
     tags
         ``brill`` or a file of tags. By default ``brill`` if its lexicon is installed; else there is no
         table 2.
-    vocabulary_size, lowercase, digits, split, encoding_errors, document_mark
+    vocabulary_size, lowercase, digits, split, tokenize, encoding_errors, document_mark
         How files are read, as in `read_corpus`.
     seed
         Of all annealing.
@@ -99,6 +100,7 @@ def reproduce(
         lowercase=lowercase,
         digits=digits,
         split=split,
+        tokenize=tokenize,
         encoding_errors=encoding_errors,
         document_mark=document_mark,
     )
