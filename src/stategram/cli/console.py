@@ -35,6 +35,7 @@ class Console:
         """How many steps there are; None as long as it is not known."""
         self._step = 0
         self._terminal: RichConsole | None = None  # while it shows a bar
+        self._stop_bar = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
@@ -44,6 +45,10 @@ class Console:
             self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def leave_to_keyboard(self) -> None:
+        """Stop the bar, which would be drawn over what is typed."""
+        self._stop_bar()
 
     def detail(self, message: str) -> None:
         """Write a line if verbose."""
@@ -119,11 +124,11 @@ class Console:
         )
         with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
-            self._terminal = terminal
+            self._terminal, self._stop_bar = terminal, bar.stop
             try:
                 yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
             finally:
-                self._terminal = None
+                self._terminal, self._stop_bar = None, lambda: None
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -147,3 +152,5 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note = "note: " if record.levelno >= logging.WARNING else ""
         self.console.info(f"{_INDENT}{note}{record.getMessage()}")
+        if getattr(record, "keyboard", False):
+            self.console.leave_to_keyboard()

@@ -1,5 +1,6 @@
 """Files to ids: reading, tokenising, Vocabulary, Corpus."""
 
+from stategram.text.bad_bytes import check_utf8, conversion_advice
 from stategram.text.corpus import Corpus, ReadStats, contains_text
 from stategram.text.encoding import (
     Normalization,
@@ -14,7 +15,6 @@ from stategram.text.feeding import read_lines
 from stategram.text.line_blocks import LineBlock, read_line_blocks
 from stategram.text.reading import (
     Source,
-    check_utf8,
     display_name,
     file_names,
     read_all,
@@ -60,6 +60,7 @@ __all__ = [
     "as_corpus",
     "check_utf8",
     "contains_text",
+    "conversion_advice",
     "corpus_from_sentences",
     "dense_ids",
     "display_name",

@@ -20,6 +20,7 @@ from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, LineTokenizer, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
 from stategram.text.tokenizer import TOKENIZE_FORMS, TokenizeForm, Tokenizer, tokenize
+from stategram.text.unsegmented import warn_if_unsegmented
 from stategram.text.vocabulary import END, SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
 from stategram.wording import plural
 
@@ -79,6 +80,13 @@ class Normalization:
         if self.tokenize is not None:
             return self.apply(tokenize(line))
         return self.apply(split_line(line, self.split))
+
+    def words_so_far(self, line: str) -> list[str]:
+        """Return the normalized words of a line that a sentence begins with."""
+        if self.tokenize is None:
+            return self.words(line)
+        # Before another word, the full stop of an abbreviation is not that of the sentence.
+        return self.words(f"{line} a")[:-1]
 
     def apply(self, words: Sequence[str]) -> list[str]:
         """Return normalized words; one that becomes a sentence marker is unknown."""
@@ -185,6 +193,8 @@ def read_corpus(
     if corpus.n_events == 0:
         raise no_words(names, n_bytes)
     warn_of_wide_spaces(corpus.stats)
+    if vocabulary is None:
+        warn_if_unsegmented(corpus.vocabulary)
     return corpus
 
 
@@ -232,6 +242,7 @@ def corpus_from_sentences(
     corpus = options.corpus(encoder, (), n_bytes, wide_space)
     if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
         warn_of_wide_spaces(corpus.stats)
+        warn_if_unsegmented(corpus.vocabulary)
     return corpus
 
 
@@ -316,7 +327,8 @@ def _line(
         fitting = split_line(word, "ascii") == [word]
         raise UsageError(
             f"sentence {number}: the word {word!r} is empty or holds white space; give the sentence as one "
-            "string to have it split" + (", or split='ascii' to keep the word" if fitting else "")
+            "string to have it split"
+            + (", or make a corpus with split='ascii' to keep the word" if fitting else "")
         )
     return line + "\n"
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
+from stategram.text.bad_bytes import conversion_advice
 from stategram.text.reading import BLOCK_SIZE, display_name, read_blocks
 from stategram.text.tokenizer import TokenizeForm, Tokenizer
 from stategram.text.vocabulary import Split
@@ -98,11 +99,12 @@ def feed_file(
         for lines in read_lines(name):
             yield len(lines.data), lines.taken, feed_lines(encoder, lines, document_mark, split, tokenizer)
         return
-    before, taken = encoder.wide_spaces, 0
+    before, taken, size, block = encoder.wide_spaces, 0, 0, b""
     for block, taken in read_blocks(name):
-        _refuse_bad(encoder.feed(block), name)
+        _refuse_bad(encoder.feed(block), name, block, size)
+        size += len(block)
         yield len(block), taken, None
-    _refuse_bad(encoder.end_file(), name)
+    _refuse_bad(encoder.end_file(), name, block, size - len(block))
     is_first = before == 0 and encoder.wide_spaces > 0
     yield 0, taken, f"{display_name(name)}:{encoder.wide_space_line}" if is_first else None
 
@@ -169,18 +171,21 @@ def _check_lines(lines: Lines, *, replace_errors: bool) -> int:
     """Refuse bad bytes in the lines of a file, or return the number of those that would be replaced."""
     checker = TextEncoder(lowercase=False, replace_errors=replace_errors, threads=1)
     if bad := checker.feed(lines.data) or checker.end_file():
-        _refuse_bad((bad[0] + lines.line - 1, bad[1] + lines.offset, bad[2]), lines.name)
+        at = bad[1] + lines.offset
+        _refuse_bad((bad[0] + lines.line - 1, at, bad[2]), lines.name, lines.data, lines.offset)
     return checker.replaced
 
 
-def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
-    """Raise an error for a bad byte, given its line, offset and value, if there is one."""
+def _refuse_bad(bad: tuple[int, int, int] | None, name: str, data: bytes, start: int) -> None:
+    """Raise an error for a bad byte, given its line, offset and value, if there is one.
+
+    `data` is what was read last, from the offset `start` on.
+    """
     if bad is None:
         return
     line, offset, byte = bad
     found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
     raise BadDataError(
         f"{display_name(name)}:{line}: {found} (byte offset {offset}); "
-        "convert the file to UTF-8 text, or read it with --encoding-errors replace "
-        "(encoding_errors='replace' in Python)"
+        f"{conversion_advice(data, max(0, offset - start), may_replace=True)}"
     )
