@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ class Console:
         """How many steps there are; None as long as it is not known."""
         self._step = 0
         self._terminal: RichConsole | None = None  # while it shows a bar
-        self._stop_bar = lambda: None
+        self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""

@@ -49,9 +49,7 @@ def check_utf8(name: str, data: bytes) -> None:
         found = f"the byte 0x{data[at]:02x} is not UTF-8"
     if at >= 0:
         number = data.count(b"\n", 0, at) + 1
-        raise BadDataError(
-            f"{name}:{number}: {found}; expected text in UTF-8: {conversion_advice(data, at)}"
-        )
+        raise BadDataError(f"{name}:{number}: {found}; expected text in UTF-8: {conversion_advice(data, at)}")
 
 
 def _wide_encoding(data: bytes) -> str | None:

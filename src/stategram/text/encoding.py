@@ -62,8 +62,8 @@ class Normalization:
             raise UsageError(f"tokenize is {self.tokenize!r}; it must be 'words', 'prose' or None")
         if self.tokenize is not None and self.split == "ascii":
             raise UsageError(
-                "words that are split at ASCII white space only (--split ascii) are not tokenized (--tokenize), "
-                "which would split them at no-break spaces; leave one of the two out"
+                "words that are split at ASCII white space only (--split ascii) are not tokenized "
+                "(--tokenize), which would split them at no-break spaces; leave one of the two out"
             )
 
     @classmethod
@@ -71,7 +71,9 @@ class Normalization:
         """Return that of the text which a model with this vocabulary was trained on."""
         form = (recipe.get("tokenize") or {}).get("form")
         if form is not None and form not in TOKENIZE_FORMS:
-            raise BadDataError(f"the text of the model was tokenized as {form!r}, which is unknown; update stategram")
+            raise BadDataError(
+                f"the text of the model was tokenized as {form!r}, which is unknown; update stategram"
+            )
         split = recipe.get("split") or ("unicode" if form else vocabulary.split)
         return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None, split, form)
 
@@ -313,8 +315,8 @@ def _line(
         return sentence.replace("\n", " ") + "\n"
     if tokenize is not None:
         raise UsageError(
-            f"sentence {number}: found {sentence!r:.40}; expected a string to tokenize: words that are separated "
-            "already need no tokenize"
+            f"sentence {number}: found {sentence!r:.40}; expected a string to tokenize: words that are "
+            "separated already need no tokenize"
         )
     words = words_of(sentence)
     if words is None:

@@ -1,25 +1,25 @@
 r"""Raw text to words, and prose to sentences, for text that nobody has tokenized before.
 
-Words are those of Unicode's default word boundaries (UAX #29), as the package `regex` knows them, so that any
-language that separates its words is tokenized in the same way. What UAX #29 leaves to its users is decided for
-language models:
+Words are those of Unicode's default word boundaries (UAX #29), as the package `regex` knows them, so that
+any language that separates its words is tokenized in the same way. What UAX #29 leaves to its users is
+decided for language models:
 
-- Signs are made plain first: typographic quotation marks become ``"`` and ``'``, ``—`` becomes ``--``, ``–`` and
-  other hyphens ``-``, ``…`` becomes ``...``; soft hyphens and byte order marks are dropped.
+- Signs are made plain first: typographic quotation marks become ``"`` and ``'``, ``—`` becomes ``--``, ``–``
+  and other hyphens ``-``, ``…`` becomes ``...``; soft hyphens and byte order marks are dropped.
 - Every punctuation mark, symbol and emoji is a word. ``--`` and ``...`` are one.
-- Hyphenated words and numbers stay whole (``fellow-citizens``, ``1,000.50``, ``10:30``, ``5-year``), and so do
-  contractions (``don't``, ``l'homme``); only ``'s`` is split off.
-- Abbreviations keep their full stop (``Mr.``, ``U.S.``, ``John F. Kennedy``, ``No. 5``), except at the end of a
-  sentence, where it is a word of its own.
+- Hyphenated words and numbers stay whole (``fellow-citizens``, ``1,000.50``, ``10:30``, ``5-year``), and so
+  do contractions (``don't``, ``l'homme``); only ``'s`` is split off.
+- Abbreviations keep their full stop (``Mr.``, ``U.S.``, ``John F. Kennedy``, ``No. 5``), except at the end
+  of a sentence, where it is a word of its own.
 - Characters of scripts without spaces (Chinese, Japanese, Thai, ...) are a word each.
 - Nothing else is lost, added or changed; letters keep their case.
 
-In prose, sentences end at ``.``, ``!``, ``?``, ``।`` and the like before a capital, a number or a letter of a
-script without capitals, and at the end of each line. Abbreviations are those of English, and any with a full stop
-after each letter.
+In prose, sentences end at ``.``, ``!``, ``?``, ``।`` and the like before a capital, a number or a letter of
+a script without capitals, and at the end of each line. Abbreviations are those of English, and any with a
+full stop after every letter or two.
 
-How it works: a line is split at white space, and each distinct piece is tokenized once. A piece that ends in a
-full stop may need to see the next one: until then white space, of which no word has any, marks it.
+How it works: a line is split at white space, and each distinct piece is tokenized once. A piece that ends in
+a full stop may need to see the next one: until then white space, of which no word has any, marks it.
 """
 
 from __future__ import annotations
@@ -72,11 +72,13 @@ _PLAIN = str.maketrans(
 )
 
 _LINE_END = "\0"
-# Marks after the last word of a piece: it may end a sentence; it ends one only before a word that starts one; it
-# ends none; it ends one unless a number follows. The full stop of the last three belongs to an abbreviation.
+# Marks after the last word of a piece: it may end a sentence; it ends one only before a word that starts one;
+# it ends none; it ends one unless a number follows. The full stop of the last three is an abbreviation's.
 _END, _SHORT_END, _NO_END, _NUMBER_END = _MARKS = "\t\f\v\r"
 
 _MAX_PIECES = 1 << 18
+# Longer ones are cut, as no text has them: looking for boundaries may take the square of their length.
+_LONGEST_PIECE = 1000
 
 
 def tokenization_record(form: TokenizeForm | None) -> dict[str, Any] | None:
@@ -173,7 +175,8 @@ class _Rules:
         self._word = regex.compile(
             rf"""
               (?:\p{{L}}\p{{M}}*){{1,2}}\.(?:(?:\p{{L}}\p{{M}}*){{1,2}}\.)+(?!\w)     # U.S., Ph.D.
-            | (?:(?i:{listed})|\p{{Lu}}\p{{M}}*)\.(?=\Z|[,;:)])                      # Mr., the initial of a name
+            | (?:(?i:{listed})|\p{{Lu}}\p{{M}}*)\.(?=\Z|[,;:)])              # Mr., initials of names
+            | (?=\p{{LB=SA}})\X                                                      # Thai, Khmer, ...
             | (?:(?:(?<!\w)\.(?=\d))?\d+(?:[.,:/-]\d+)*.*?\b|{segment})(?:-{segment})*
             | (?i:'s)\b
             | -{{2,}} | \.{{2,}}
@@ -203,7 +206,10 @@ class _Rules:
         """Return the words of a piece without white space, and its mark if it has one."""
         if piece in SPECIAL_WORDS:
             return piece
-        words = self._word.findall(piece.translate(_PLAIN).replace("``", '"').replace("''", '"'))
+        plain = piece.translate(_PLAIN).replace("``", '"').replace("''", '"')
+        words: list[str] = []
+        for begin in range(0, len(plain), _LONGEST_PIECE):
+            words += self._word.findall(plain[begin : begin + _LONGEST_PIECE])
         return " ".join(words) + self._mark(words)
 
     def sentence_per_line(self, marked: str) -> str:

@@ -12,8 +12,8 @@ from stategram.text.vocabulary import SPECIAL_WORDS, Vocabulary
 _log = logging.getLogger(__name__)
 
 _SAMPLE = 1000
-# Chinese characters and kana; Thai, Lao, Burmese and Khmer, which take several characters for a syllable. Words
-# have on average less than two of the former and about four of the latter, sentences many times more.
+# Chinese characters and kana; Thai, Lao, Burmese and Khmer, which take several characters for a syllable.
+# Words have on average less than two of the former and about four of the latter, sentences many times more.
 _SCRIPTS = (
     (re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff]"), 6.0),
     (re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"), 14.0),
@@ -32,8 +32,8 @@ def warn_if_unsegmented(vocabulary: Vocabulary) -> None:
         total = counts[is_of_script].sum()
         if 2 * total > counts.sum() and (mean := (counts * lengths).sum() / total) > longest_mean:
             _log.warning(
-                "the words of this text have %.0f letters on average of a script without spaces, such as Chinese "
-                "or Thai: it looks unsegmented; segment it first (jieba, MeCab, PyThaiNLP, ...), or make a word of "
-                "each character (--tokenize words, tokenize='words' in Python)",
+                "the words of this text have %.0f letters on average of a script without spaces, such as "
+                "Chinese or Thai: it looks unsegmented; segment it first (jieba, MeCab, PyThaiNLP, ...), or "
+                "make a word of each character (--tokenize words, tokenize='words' in Python)",
                 mean,
             )

@@ -138,8 +138,9 @@ class Vocabulary:
             raise BadDataError(f"{path}: no words in it; expected one word per line")
         if first_wide is not None:
             _log.warning(
-                "%s:%d: white space outside ASCII, such as a no-break space, ends a word here and is not part of "
-                "it, unless words are split at ASCII white space only (--split ascii, split='ascii' in Python)",
+                "%s:%d: white space outside ASCII, such as a no-break space, ends a word here and is not "
+                "part of it, unless words are split at ASCII white space only (--split ascii, split='ascii' "
+                "in Python)",
                 path,
                 first_wide,
             )
