@@ -189,8 +189,8 @@ def test_what_cannot_be_tokenized() -> None:
         corpus_from_sentences(["a"], tokenize="letters")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="leave one of the two out"):
         corpus_from_sentences(["a"], tokenize="words", split="ascii")
-    with pytest.raises(UsageError, match="expected a string to tokenize"):
-        corpus_from_sentences([["a", "b"]], tokenize="words")
+    # Words that are separated already stay as they are.
+    assert words_of(corpus_from_sentences([["a.", "b"], "a."], tokenize="prose")) == [["a.", "b"], ["a", "."]]
 
 
 def test_a_long_piece_takes_no_long_time() -> None:

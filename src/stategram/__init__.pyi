@@ -108,6 +108,16 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
+from .scoring import (
+    surprisal as surprisal,
+)
+from .tables import (
+    Items as Items,
+    Table as Table,
+    TableWriter as TableWriter,
+    TextColumn as TextColumn,
+    read_items as read_items,
+)
 from .text import (
     Corpus as Corpus,
     ReadStats as ReadStats,

@@ -18,7 +18,7 @@ void register_two_sided_exchange(nanobind::module_& m);
 void register_text(nanobind::module_& m);
 void register_hierarchy(nanobind::module_& m);
 void register_ngrams(nanobind::module_& m);
-void register_score_lines(nanobind::module_& m);
+void register_table_lines(nanobind::module_& m);
 void register_mixture_gate(nanobind::module_& m);
 void register_mixture_weights(nanobind::module_& m);
 void register_arpa_reader(nanobind::module_& m);
@@ -61,7 +61,7 @@ NB_MODULE(_core, m) {
     stategram::register_text(m);
     stategram::register_hierarchy(m);
     stategram::register_ngrams(m);
-    stategram::register_score_lines(m);
+    stategram::register_table_lines(m);
     stategram::register_mixture_gate(m);
     stategram::register_mixture_weights(m);
     stategram::register_arpa_reader(m);

@@ -42,6 +42,7 @@ from stategram.models import (
 from stategram.progress import Progress, subprogress
 from stategram.resources import parse_size
 from stategram.storage import check_place
+from stategram.tables import choose_format
 from stategram.text import Corpus
 from stategram.wording import plural
 
@@ -162,9 +163,7 @@ Examples:
 @click.option(
     "--format",
     type=click.Choice(MODEL_CLASS_FORMATS),
-    default="tsv",
-    show_default=True,
-    help="With --classes.",
+    help="With --classes.  [default: as FILE is named, tsv otherwise]",
 )
 @no_verify_option
 @work_options
@@ -179,7 +178,7 @@ def export(
     approximation: ApproximationOptions,
     closed: bool,
     backoff_symbol: str,
-    format: str,
+    format: str | None,
     no_verify: bool,
     console: Console,
 ) -> None:
@@ -205,6 +204,7 @@ def export(
     for file in files[output](place) if output in files else (place,):
         check_output_apart(file, model_name)
         check_place(file)
+    class_format = choose_format(place, format, "tsv") if classes or states else "tsv"
     console.steps = 3 if approximation.text else 2
     if approximation.text:
         check_inputs([model_name, approximation.text])
@@ -242,7 +242,7 @@ def export(
         with_classes = {i: one for i, one in source.parts.items() if one.word_categories is not None}
         chosen = source.chosen(with_classes, "word classes")
         with console.step(writing):
-            n_classes, words = write_model_classes(place, chosen, format=format)
+            n_classes, words = write_model_classes(place, chosen, format=class_format)
         found = f"{plural(n_classes, 'class', 'classes')} of {plural(words, 'word')}"
         console.info(f"      {found}: {chosen!r}")
 

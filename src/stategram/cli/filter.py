@@ -73,4 +73,5 @@ def filter(
     console.info(
         f"      {kept:,} of {plural(before, 'word')} kept; {wanted - kept:,} of the list are not in it"
     )
-    write_output(filtered, output, [("model", model_name), ("vocabulary", vocab_file)], console, arpa=arpa)
+    inputs = [("model", model_name), ("vocabulary", vocab_file)]
+    write_output(filtered, output, inputs, console, arpa=arpa, force=force)

@@ -121,7 +121,7 @@ def mix(
     if corpus is not None:
         _show_figures(mixture, mixed, corpus, console)
     inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
-    write_output(mixed, place, inputs, console, arpa=arpa is not None)
+    write_output(mixed, place, inputs, console, arpa=arpa is not None, force=force)
 
 
 def _numbers(weights: str) -> list[float]:

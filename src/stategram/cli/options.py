@@ -7,7 +7,7 @@ A decorator adds the options of one group. The command gets them as one paramete
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, cast
 
@@ -195,6 +195,15 @@ def approximation_options(command: F) -> F:
 def history_options(command: F) -> F:
     """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
     return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)
+
+
+def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
+    """Add the option of the format of an output, which the name of a file gives too."""
+    return click.option(
+        "--format",
+        type=click.Choice(formats),
+        help=f"Output format.  [default: as FILE is named, {default} otherwise]",
+    )
 
 
 def common_options(command: F) -> F:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -46,7 +45,7 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import subprogress
-from stategram.storage import input_files, temporary_files
+from stategram.storage import input_files
 from stategram.text import SPECIAL_WORDS, tokenization_record
 from stategram.wording import plural
 
@@ -236,7 +235,6 @@ def train(
     check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
     if compact and found is not None and not any(part.has_ngrams for part in found.part):
         raise click.UsageError(f"the recipe {found.name} has no n-grams to round; leave out --compact")
-    _note_stale(Path(output).absolute(), console)
     model: Model
     manifest: dict[str, Any]
     if found is None:
@@ -270,23 +268,12 @@ def train(
     if compact:
         with console.step("rounding") as progress:
             model = compact_model(model, progress=progress)
-    _write(model, output, inputs, manifest, text, console)
+    _write(model, output, inputs, manifest, text, force, console)
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
     console.info(f"      try: stategram eval {output} test.txt")
-
-
-def _note_stale(output: Path, console: Console) -> None:
-    """Show what killed runs have left of the output."""
-    for stale in temporary_files(output):
-        if stale.suffix == ".replaced" and not output.exists():
-            console.info(
-                f"note: {stale} is the model that was in {output}; a run that replaced it was killed"
-            )
-        else:
-            console.info(f"note: {stale} is of a run that was killed; if no other writes it now, remove it")
 
 
 def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
@@ -408,6 +395,7 @@ def _write(
     inputs: Sequence[tuple[str, str]],
     manifest: Mapping[str, Any],
     text: TextOptions,
+    force: bool,
     console: Console,
 ) -> None:
     text_settings = {
@@ -423,7 +411,7 @@ def _write(
     with console.step(f"writing {output}") as progress:
         files = input_files(inputs, subprogress(progress, 0.0, 0.5))
         model = replace(model, metadata={**model.metadata, **text_settings})
-        model.save(Path(output).absolute(), manifest={"inputs": list(map(asdict, files)), **manifest})
+        model.save(output, manifest={"inputs": list(map(asdict, files)), **manifest}, overwrite=force)
 
 
 @contextmanager

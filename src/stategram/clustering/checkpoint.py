@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -66,8 +65,7 @@ class Checkpoint:
         self, fingerprint: str, tree: ContextTree, settings: ClusteringSettings
     ) -> ResumePoint | None:
         """Return the last resume point of the clustering; None if there is none."""
-        restore_replaced(self.folder)
-        if not Path(self.folder).exists():
+        if not restore_replaced(self.folder):
             return None
         opened = open_folder(self.folder, kind=_KIND)
         if opened.manifest.get("fingerprint") != fingerprint:

@@ -10,15 +10,17 @@ from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
-from stategram.models.model_files import load_model, model_size
+from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
 from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.spelling import SpellingModel
 from stategram.models.suffixes import close_suffixes
 from stategram.models.trie import NgramTrie
+from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
 from stategram.models.word_tree import (
     Cache,
     Chain,
@@ -33,6 +35,7 @@ __all__ = [
     "GATE_KINDS",
     "HISTORIES",
     "SMOOTHINGS",
+    "UNKNOWN_CHOICES",
     "Cache",
     "CacheModel",
     "CategoryNgramModel",
@@ -49,8 +52,10 @@ __all__ = [
     "PartFigures",
     "PlainTrie",
     "Scores",
+    "SpellingModel",
     "State",
     "Step",
+    "UnknownWords",
     "Value",
     "ValueSources",
     "WordScore",
@@ -71,6 +76,7 @@ __all__ = [
     "interpolate",
     "load_model",
     "merge_ngrams",
+    "model_of",
     "model_size",
     "prune_model",
 ]

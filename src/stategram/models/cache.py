@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import CacheDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
@@ -141,6 +142,10 @@ class CacheModel(Model):
         """Return the probability of each word of the vocabulary after a state, by its id."""
         probabilities: NDArray[np.float64] = state.value.distribution(self.word_probs)
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> CacheDistributions:
+        """Return the distributions before the events of a text."""
+        return CacheDistributions(state.value, corpus, self.word_probs)
 
     def check(self) -> None:
         """Check the probabilities of words; BadDataError if they are inconsistent."""

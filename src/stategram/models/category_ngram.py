@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.clustering import WordClasses
 from stategram.errors import BadDataError, UsageError
-from stategram.models.discounts import word_probabilities
+from stategram.models.discounts import category_sums, word_probabilities
+from stategram.models.distributions import CategoryDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
@@ -232,6 +233,22 @@ class CategoryNgramModel(Model):
         of_categories = self.ngram.distribution_after(State(state.value[0]))
         probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
+        """Return the distributions before the events of a text."""
+        return CategoryDistributions(
+            self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0])),
+            len(self.ngram.vocabulary),
+            self.categories.astype(np.int32),
+            self.word_probs,
+        )
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        found = self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0]))
+        sums = category_sums(self.word_probs, self.categories, len(self.ngram.vocabulary))
+        return self.ngram.state_entropies(found, *sums)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a category after a state, and then one of its words."""

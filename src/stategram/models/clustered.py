@@ -15,7 +15,8 @@ from stategram.clustering import Clustering
 from stategram.contexts import ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.errors import BadDataError, UsageError
-from stategram.models.discounts import word_probabilities
+from stategram.models.discounts import category_sums, word_probabilities
+from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
 from stategram.models.model import Description, DescriptionTable, Model, Text, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
@@ -28,6 +29,7 @@ from stategram.models.state_tree import (
     learn_level_weights,
     state_tree,
 )
+from stategram.progress import Progress
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
@@ -253,6 +255,28 @@ class ClusteredModel(Model):
             probs += weights[buckets[0]] * (table[states[0]] - probs)
         probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
+        """Return the distributions before the events of a text."""
+        return CategoryDistributions(
+            self._state_distributions(corpus, state),
+            self.n_categories,
+            self.categories.astype(np.int32),
+            self.word_probs,
+        )
+
+    def _state_distributions(self, corpus: Corpus, state: State) -> StateDistributions:
+        levels = self._find(corpus, state.value)
+        keys = np.column_stack([states for states, _ in levels] + [buckets for _, buckets in levels])
+        return StateDistributions(
+            self._frequencies, self._known_weights, self._tables, keys.astype(np.uint32)
+        )
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        sums = category_sums(self.word_probs, self.categories, self.n_categories)
+        return entropies_of(self._state_distributions(corpus, state), corpus.n_events, *sums, progress)
 
     def category_distributions(self, corpus: Corpus, events: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the probability of each category at events of a text: a row for each event."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import UsageError
 from stategram.models.alignment import align
+from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
@@ -252,6 +253,12 @@ class Mixture(Model):
         )
         return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
 
+    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
+        """Return the natural-log probabilities of a text by each part alone."""
+        corpus, first = self._to_score(text, (), state)
+        pairs = zip(self._aligned, first.value, strict=True)
+        return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
+
     def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the states of all parts after a history."""
         words = split_words(history, self.vocabulary)
@@ -263,6 +270,25 @@ class Mixture(Model):
         for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
             total += weight * part.distribution_after(of_part)
         return total
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text."""
+        parts = [
+            part.distributions(corpus, of_part)
+            for part, of_part in zip(self._aligned, state.value, strict=True)
+        ]
+        features = {
+            number: self._aligned[number].score(corpus, names, state.value[number]).features
+            for number, names in self.gate.needs.items()
+        }
+        return MixedDistributions(parts, self.gate.weights(features, corpus.n_events))
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        if len(self.parts) > 1:
+            return super()._piece_entropies(corpus, state, progress)
+        return self.parts[0]._piece_entropies(corpus, state.value[0], progress)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a part by its weight, and the next word from that part alone."""
@@ -361,6 +387,14 @@ class _AlignedPart:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
         return probabilities if self.ids is None else probabilities[self.ids] * self.shares
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text in the vocabulary of the mixture."""
+        if self.ids is None:
+            return self.model.distributions(corpus, state)
+        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
+        found = self.model.distributions(own, state)
+        return AlignedDistributions(found, len(self.model.vocabulary), self.ids, self.shares)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""

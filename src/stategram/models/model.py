@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.errors import UsageError
+from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
+from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
 from stategram.text import (
@@ -50,6 +52,8 @@ History: TypeAlias = "Words | State"
 HISTORIES = ("sentence", "document", "adaptive")
 """How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
 
+# What distributions need of so many events is in memory at a time.
+_EVENTS_PER_PIECE = 1 << 17
 # A pool of threads costs more than scoring so few events.
 _EVENTS_FOR_THREADS = 4096
 
@@ -172,6 +176,11 @@ class Model(ABC):
         )
 
     @property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        return not self.parts or any(part.predicts_unknown for part in self.parts)
+
+    @property
     def looks_back(self) -> bool:
         """Whether its probabilities depend on earlier sentences."""
         return False
@@ -230,6 +239,47 @@ class Model(ABC):
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
 
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text, which is in the vocabulary of the model."""
+        raise UsageError(f"{self!r} has no entropies; take another kind of model")
+
+    def entropies(
+        self, text: Text, *, state: State | None = None, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the entropy, in nats, of the distribution of the next word before each event of a text.
+
+        Parameters
+        ----------
+        text, state
+            As in `score`.
+        progress
+            Called with the fraction done and a message.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> model.entropies("the cat sat").round(2)
+        array([1.93, 1.87, 1.95, 1.73])
+
+        """
+        corpus, state = self._to_score(text, (), state)
+        found = np.empty(corpus.n_events)
+        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            end = begin + piece.n_events
+            step = subprogress(progress, begin / corpus.n_events, end / corpus.n_events)
+            found[begin:end] = self._piece_entropies(piece, state, step)
+            state = self.score(piece, state=state).state if self.looks_back else self.start()
+        return found
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        """Return the entropies of a text from whole distributions; kinds that know a shorter way override it."""
+        n_words = len(self.vocabulary)
+        found = self.distributions(corpus, state)
+        return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
+
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
         return draw_from(self.distribution_after(state), random)
@@ -265,6 +315,10 @@ class Model(ABC):
         """Return the natural-log probability of each event of a text."""
         return self.score(text).log_probs
 
+    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
+        """Return the natural-log probabilities of a text by each part alone; no parts, no arrays."""
+        return []
+
     def perplexity(self, text: Text) -> float:
         """Return the perplexity of a text, ``<unk>`` counted as a word."""
         return self.score(text).perplexity
@@ -299,18 +353,27 @@ class Model(ABC):
         ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
         return tuple(map(self.vocabulary.word, ids.tolist()))
 
-    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a folder; `load_model` opens it.
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        manifest: Mapping[str, Any] | None = None,
+        overwrite: bool = True,
+    ) -> None:
+        """Write the model to a folder, which appears atomically; `load_model` opens it.
 
         Parameters
         ----------
         folder
-            The folder; a model that is there already is replaced.
+            The folder; nothing, an empty folder, or a model, which is replaced.
         manifest
             Further entries of the manifest.
+        overwrite
+            Replace a model that is there. Without it, the new model is then kept as ``folder-2``,
+            ``folder-3``, ..., and StategramError says so.
 
         """
-        write_model(folder, self, manifest or {})
+        write_model(folder, self, manifest or {}, overwrite=overwrite)
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""

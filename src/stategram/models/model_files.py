@@ -39,9 +39,11 @@ class ModelFiles:
     parts: tuple[Model, ...] = ()
 
 
-def write_model(path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any]) -> None:
+def write_model(
+    path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any], *, overwrite: bool
+) -> None:
     """Write a model and all its parts to a folder; `manifest` has further entries for the manifest."""
-    write_folder(path, kind="model", **_contents(model, manifest))
+    write_folder(path, kind="model", **_contents(model, manifest), overwrite=overwrite)
 
 
 def model_size(model: Model) -> int:
@@ -136,17 +138,11 @@ def load_model(
 
     """
     path = Path(folder)
-    if not path.exists():
-        raise BadDataError(f"{path}: no such folder; expected a model folder of stategram")
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )
-    opened = open_folder(folder, kind="model", verify=verify, progress=progress)
-    try:
-        model = _load(opened, None)
-    except RecursionError as error:
-        raise BadDataError(f"{folder}: its parts are nested too deeply; write it again") from error
+    model = model_of(open_folder(folder, kind="model", verify=verify, progress=progress))
     if kind is not None and not isinstance(model, kind):
         raise BadDataError(
             f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
@@ -155,7 +151,8 @@ def load_model(
     return model
 
 
-def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
+def model_of(folder: Folder, of_parent: Vocabulary | None = None) -> Model:
+    """Return the model of a folder that was opened, or of a part of one; `of_parent` is what it may share."""
     manifest = folder.manifest
     name = manifest.get("model")
     if name not in MODEL_KINDS:
@@ -166,7 +163,7 @@ def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
     vocabulary = of_parent
     if vocabulary is None or folder.has(_VOCABULARY):
         vocabulary = _read_vocabulary(folder)
-    parts = tuple(_load(part, vocabulary) for part in folder.parts())
+    parts = tuple(model_of(part, vocabulary) for part in folder.parts())
     try:
         info, metadata = dict(manifest["report"]), dict(manifest.get("recipe", {}))
         return MODEL_KINDS[name].from_files(folder, vocabulary, parts, training_info=info, metadata=metadata)

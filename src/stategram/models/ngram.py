@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Description,
@@ -49,6 +50,8 @@ from stategram.wording import plural
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _NO_WORDS = State(b"")
+# An ARPA file has -99 for log10(0), and KenLM gives -100 to unknown words if it has no <unk>.
+_NO_LOG_PROB = -99.0 * _LN_10 + 1e-3
 
 
 def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
@@ -196,6 +199,11 @@ class NgramModel(Model):
     def sum_tolerance(self) -> float:
         """How far sums of probabilities may be from one: more if the model is compact."""
         return 0.02 if self.trie.is_compact else super().sum_tolerance
+
+    @cached_property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        return self.advance(_NO_WORDS, SPECIAL_WORDS[UNKNOWN]).log_prob > _NO_LOG_PROB
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -367,6 +375,60 @@ class NgramModel(Model):
             raise damage_error(self.folder, error) from error
         probabilities[BEGIN] = 0.0
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> NgramDistributions:
+        """Return the distributions before the events of a text."""
+        return self.distributions_mapped(corpus, self.trie.numbers, state)
+
+    def distributions_mapped(
+        self, corpus: Corpus, numbers: NDArray[np.uint32], state: State
+    ) -> NgramDistributions:
+        """Return those of a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
+        try:
+            states = self._reader.histories(
+                corpus.ids,
+                corpus.sentence_starts,
+                numbers,
+                self.start().value,
+                state.value,
+                scoring_threads(corpus.n_events),
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        keys = states.reshape(corpus.n_events, self.order - 1)
+        return NgramDistributions(self._reader, keys, *self._unigram)
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        n_words = len(self.vocabulary)
+        return self.state_entropies(self.distributions(corpus, state), np.ones(n_words), np.zeros(n_words))
+
+    def state_entropies(
+        self,
+        found: NgramDistributions,
+        masses: NDArray[np.float64],
+        word_entropies: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return the entropies of distributions of the model; see `distributions.entropies`."""
+        _, ids = self._unigram
+        masses = masses.copy()
+        masses[BEGIN] = 0.0
+        try:
+            return self._reader.entropies(
+                found.keys.reshape(-1),
+                len(found.keys),
+                masses[ids],
+                word_entropies[ids],
+                scoring_threads(len(found.keys)),
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+
+    @cached_property
+    def _unigram(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """The distribution without a history, and the id of each of the trie's numbers."""
+        return self.distribution_after(_NO_WORDS), np.argsort(self.trie.numbers).astype(np.uint32)
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
         """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""

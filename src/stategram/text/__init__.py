@@ -6,13 +6,13 @@ from stategram.text.encoding import (
     Normalization,
     Sentences,
     as_corpus,
+    check_words,
     corpus_from_sentences,
     read_corpus,
-    require_known_words,
     words_of,
 )
 from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, read_line_blocks
+from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
 from stategram.text.reading import (
     Source,
     display_name,
@@ -29,6 +29,7 @@ from stategram.text.tokenizer import (
     tokenize,
     tokenize_prose,
 )
+from stategram.text.unknown_words import UnknownCount, require_known_words
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -37,6 +38,7 @@ from stategram.text.vocabulary import (
     UNKNOWN,
     Split,
     Vocabulary,
+    decimal_numbers,
     dense_ids,
     split_line,
 )
@@ -56,12 +58,16 @@ __all__ = [
     "Source",
     "Split",
     "TokenizeForm",
+    "UnknownCount",
     "Vocabulary",
     "as_corpus",
+    "block_of_sentences",
     "check_utf8",
+    "check_words",
     "contains_text",
     "conversion_advice",
     "corpus_from_sentences",
+    "decimal_numbers",
     "dense_ids",
     "display_name",
     "file_names",

@@ -5,23 +5,22 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from stategram._core import TextEncoder
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, LineTokenizer, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
 from stategram.text.tokenizer import TOKENIZE_FORMS, TokenizeForm, Tokenizer, tokenize
+from stategram.text.unknown_words import require_known_words
 from stategram.text.unsegmented import warn_if_unsegmented
-from stategram.text.vocabulary import END, SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
+from stategram.text.vocabulary import SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -76,6 +75,11 @@ class Normalization:
             )
         split = recipe.get("split") or ("unicode" if form else vocabulary.split)
         return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None, split, form)
+
+    @property
+    def of_lines(self) -> Normalization:
+        """The same for a text in which each line is one sentence, though it may be tokenized as prose."""
+        return replace(self, tokenize="words") if self.tokenize else self
 
     def words(self, line: str) -> list[str]:
         """Return the normalized words of a line, which is one sentence."""
@@ -214,7 +218,7 @@ def corpus_from_sentences(
     """Return a corpus of sentences in memory: strings, which are split at white space, or lists of words.
 
     A word may be an integer, as the ids of a tokenizer are: it stands for the word of its decimal digits.
-    With `tokenize`, sentences are strings of raw text.
+    With `tokenize`, strings are raw text; lists of words stay as they are.
 
     The other parameters, and how words are encoded, are as in `read_corpus`. Sentences without words are left
     out; one that is empty, or only white space, marks the start of a new document.
@@ -228,14 +232,14 @@ def corpus_from_sentences(
 
     """
     if isinstance(sentences, str | bytes):
-        raise UsageError("expected a list of sentences, got a string; for a file use read_corpus(path)")
+        raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
-        raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
+        raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences, normalization):
+    for block in sentence_blocks(sentences, normalization):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
@@ -275,28 +279,21 @@ def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     if not isinstance(text, Corpus):
         text = corpus_from_sentences(text, vocabulary=vocabulary)
     corpus = text.in_vocabulary(vocabulary)
-    require_known_words(corpus)
+    require_known_words(text, corpus)
     return corpus
 
 
-def require_known_words(corpus: Corpus) -> None:
-    """Refuse a text that has no word of its vocabulary, that of a model."""
-    if corpus.n_events == 0:
-        raise BadDataError("the text has no words; expected one sentence per line")
-    if corpus.n_unknown == np.count_nonzero(corpus.ids != END):
-        raise BadDataError(
-            f"the text has no word of the model's vocabulary ({len(corpus.vocabulary):,} words); "
-            "check that both have the same language, case and tokenisation"
-        )
-
-
-def _sentence_blocks(sentences: Sentences, normalization: Normalization) -> Iterator[bytes]:
-    split, form = normalization.split, normalization.tokenize
+def sentence_blocks(sentences: Sentences, normalization: Normalization) -> Iterator[bytes]:
+    """Yield sentences in memory as lines of text, tokenized if need be; refuse what is no sentence."""
+    form = normalization.tokenize
     tokenizer = None if form is None else Tokenizer(form)
-    lines = (_line(number, sentence, split, form) for number, sentence in enumerate(sentences, 1))
+    lines = (
+        _line(number, sentence, normalization.split, tokenizer)
+        for number, sentence in enumerate(sentences, 1)
+    )
     while block := "".join(islice(lines, 10_000)):
         try:
-            yield (block if tokenizer is None else tokenizer.lines(block)).encode()
+            yield block.encode()
         except UnicodeEncodeError as error:
             raise BadDataError(
                 f"a surrogate, {block[error.start]!r}, in a sentence; decode the text as UTF-8"
@@ -304,40 +301,46 @@ def _sentence_blocks(sentences: Sentences, normalization: Normalization) -> Iter
 
 
 def _line(
-    number: int,
-    sentence: str | Iterable[str] | Iterable[int],
-    split: Split,
-    tokenize: TokenizeForm | None,
+    number: int, sentence: str | Iterable[str] | Iterable[int], split: Split, tokenizer: Tokenizer | None
 ) -> str:
     if isinstance(sentence, str):
-        if tokenize is not None and "\0" in sentence:
+        line = sentence.replace("\n", " ") + "\n"
+        if tokenizer is None:
+            return line
+        if "\0" in line:
             raise BadDataError(f"sentence {number}: a NUL character; remove it")
-        return sentence.replace("\n", " ") + "\n"
-    if tokenize is not None:
-        raise UsageError(
-            f"sentence {number}: found {sentence!r:.40}; expected a string to tokenize: words that are "
-            "separated already need no tokenize"
-        )
+        return tokenizer.lines(line)
     words = words_of(sentence)
     if words is None:
-        raise UsageError(
+        raise WrongTypeError(
             f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
         )
-    line = " ".join(words)
-    if split_line(line, split) != words:
-        word = next(word for word in words if split_line(word, split) != [word])
-        fitting = split_line(word, "ascii") == [word]
-        raise UsageError(
-            f"sentence {number}: the word {word!r} is empty or holds white space; give the sentence as one "
-            "string to have it split"
-            + (", or make a corpus with split='ascii' to keep the word" if fitting else "")
-        )
-    return line + "\n"
+    check_words(words, split, f"sentence {number}: ")
+    return " ".join(words) + "\n"
+
+
+def check_words(words: Sequence[str], split: Split, where: str = "") -> None:
+    """Refuse words that are empty or hold white space: most likely they are sentences.
+
+    >>> check_words(["the cat sat"], "unicode")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    stategram.errors.UsageError: the word 'the cat sat' is empty or holds white space; give the sentence ...
+    """
+    if split_line(" ".join(words), split) == words:
+        return
+    word = next(word for word in words if split_line(word, split) != [word])
+    fitting = split_line(word, "ascii") == [word]
+    raise UsageError(
+        f"{where}the word {word!r} is empty or holds white space; give the sentence as one "
+        "string to have it split"
+        + (", or make a corpus with split='ascii' to keep the word" if fitting else "")
+    )
 
 
 def words_of(sentence: object) -> list[str] | None:
     """Return the words of a list of words or of integers, or an array of these; None if it is none.
 
+    >>> import numpy as np
     >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
     (['the', 'cat'], ['101', '7'])
     """

@@ -9,16 +9,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.errors import BadDataError
 from stategram.progress import Progress, report_bytes
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.encoding import (
     EncodingErrors,
     EncodingOptions,
     Normalization,
+    Sentences,
     no_words,
+    sentence_blocks,
     warn_of_wide_spaces,
 )
-from stategram.text.feeding import Lines, LineTokenizer, compile_mark, feed_lines, read_lines
+from stategram.text.feeding import (
+    BYTE_ORDER_MARK,
+    Lines,
+    LineTokenizer,
+    compile_mark,
+    feed_lines,
+    read_lines,
+)
 from stategram.text.reading import display_name, total_size
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
@@ -57,9 +67,7 @@ def read_line_blocks(
     """
     # Words are normalized once they are spelled as in the text.
     options = EncodingOptions(
-        normalization=Normalization(
-            split=normalization.split, tokenize="words" if normalization.tokenize else None
-        ),
+        normalization=replace(normalization.of_lines, lowercase=False, digits=None),
         encoding_errors=encoding_errors,
     )
     tokenizer = options.tokenizer()
@@ -81,6 +89,23 @@ def read_line_blocks(
     if not has_words:
         raise no_words([name], n_bytes)
     warn_of_wide_spaces(ReadStats(n_wide_spaces=n_wide_spaces, first_wide_space=wide_space))
+
+
+def block_of_sentences(sentences: Sentences, normalization: Normalization) -> LineBlock:
+    """Return sentences in memory, as `corpus_from_sentences` takes them, as lines; one may have no words.
+
+    >>> block = block_of_sentences(["The cat", "", ["A", "dog"]], Normalization(lowercase=True))
+    >>> block.lines, block.spelling.words[3:], block.corpus.vocabulary.words[3:]
+    (array([1, 3]), ('A', 'The', 'cat', 'dog'), ('a', 'the', 'cat', 'dog'))
+    """
+    data = b"".join(sentence_blocks(sentences, normalization.of_lines))
+    if b"\0" in data:
+        number = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise BadDataError(f"sentence {number}: a NUL character; remove it")
+    options = EncodingOptions(normalization=Normalization(split=normalization.split))
+    lines = Lines("sentences", BYTE_ORDER_MARK + data, 1, 0, len(data))
+    block = _encode(lines, options, normalization, None, None)
+    return replace(block, corpus=_continue_documents(block.corpus, False)[0])
 
 
 def _encode(

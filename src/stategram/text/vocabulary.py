@@ -194,7 +194,7 @@ class Vocabulary:
             or not ((begins < tabs) & (tabs + 1 < ends)).all()
         ):
             raise ValueError("its lines are not all different words with a count each")
-        counts = _decimal_numbers(letters, tabs + 1, ends)
+        counts = decimal_numbers(letters, tabs + 1, ends)
         # Neither tabs nor newlines, nor what is between them.
         is_letter = np.cumsum(
             np.bincount(begins, minlength=len(data)) - np.bincount(tabs, minlength=len(data))
@@ -277,7 +277,7 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words)}
 
 
-def _decimal_numbers(
+def decimal_numbers(
     letters: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """Return the numbers that are written at some places of a text; ValueError if they are none."""

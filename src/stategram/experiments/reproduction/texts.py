@@ -49,7 +49,7 @@ class Texts:
                 )
         for use, corpus in self._by_use()[1:]:
             try:
-                require_known_words(corpus)
+                require_known_words(corpus, corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):

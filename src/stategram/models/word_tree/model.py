@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts import count_bigrams
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import TreeDistributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
@@ -307,6 +308,19 @@ class WordTreeModel(Model):
         ):
             probabilities += weight * of_tree
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> TreeDistributions:
+        """Return the distributions before the events of a text."""
+        past, words = self._past(state)
+        return TreeDistributions(
+            self.evidence.kernel,
+            corpus.ids,
+            *self.evidence.inputs(corpus, past),
+            HISTORIES.index(self.history),
+            self.weights[self.history],
+            self.tree_weights[self.history],
+            None if words is None else words.cache.copy(),
+        )
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a tree by its weight, and the next word on a walk from its root."""
