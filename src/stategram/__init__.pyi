@@ -133,6 +133,8 @@ from .text import (
     Vocabulary as Vocabulary,
     corpus_from_sentences as corpus_from_sentences,
     read_corpus as read_corpus,
+    tokenize as tokenize,
+    tokenize_prose as tokenize_prose,
 )
 
 __version__: str

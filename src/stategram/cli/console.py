@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ class Console:
         """How many steps there are; None as long as it is not known."""
         self._step = 0
         self._terminal: RichConsole | None = None  # while it shows a bar
+        self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
@@ -48,6 +49,10 @@ class Console:
             self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def leave_to_keyboard(self) -> None:
+        """Stop the bar, which would be drawn over what is typed."""
+        self._stop_bar()
 
     def detail(self, message: str) -> None:
         """Write a line if verbose."""
@@ -137,11 +142,11 @@ class Console:
         )
         with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(visible(name), total=1.0, message="")
-            self._terminal = terminal
+            self._terminal, self._stop_bar = terminal, bar.stop
             try:
                 yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
             finally:
-                self._terminal = None
+                self._terminal, self._stop_bar = None, lambda: None
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -165,3 +170,5 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note = "note: " if record.levelno >= logging.WARNING else ""
         self.console.info(f"{_INDENT}{note}{record.getMessage()}")
+        if getattr(record, "keyboard", False):
+            self.console.leave_to_keyboard()

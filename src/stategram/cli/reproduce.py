@@ -33,7 +33,7 @@ from stategram.report import TABLE_TITLES, check_report_extra, missing, uncertai
 from stategram.text import Vocabulary
 from stategram.wording import duration, size
 
-_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark")
+_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")
 _WIDTH = 52
 
 
@@ -174,6 +174,7 @@ def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, p
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,
