@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
@@ -97,6 +98,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in model folders."""
+    info_entries: ClassVar[type[Entries]] = Entries
+    """What is used of the training information in a folder: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
@@ -278,7 +281,7 @@ class Model(ABC):
     def _piece_entropies(
         self, corpus: Corpus, state: State, progress: Progress | None
     ) -> NDArray[np.float64]:
-        """Return the entropies of a text from whole distributions; kinds that know a shorter way override it."""
+        """Return entropies from whole distributions; kinds of models that know a shorter way override it."""
         n_words = len(self.vocabulary)
         found = self.distributions(corpus, state)
         return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
