@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -23,6 +24,15 @@ def printable(name: str) -> str:
     True
     """
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", name)
+
+
+def command_line(*words: object) -> str:
+    """Return a command of stategram that can be pasted into a shell.
+
+    >>> command_line("eval", "my model", "test.txt")
+    "stategram eval 'my model' test.txt"
+    """
+    return shlex.join(["stategram", *map(str, words)])
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -23,6 +23,10 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_IF_VERBOSE = 2.0
 # Below the title of a step, which begins with its number: "[1/3] reading".
 _INDENT = " " * 6
+_BAR_WIDTH = 16
+# Room at the end of a line for the ^C that a terminal echoes: on the next line it would never be erased.
+_ECHO_WIDTH = 3
+_FINISHING = "finishing"
 
 
 class Console:
@@ -34,7 +38,10 @@ class Console:
         self.steps = steps
         """How many steps there are; None as long as it is not known."""
         self._step = 0
-        self._terminal: RichConsole | None = None  # while it shows a bar
+        self._finishing = False  # after Ctrl-C
+        # While a bar is shown: its terminal, and what changes the message beside it.
+        self._terminal: RichConsole | None = None
+        self._show: Callable[[str], None] | None = None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
@@ -92,7 +99,9 @@ class Console:
             # Not in the handler: it may run in the middle of another message.
             nonlocal shown
             if interrupted and not shown:
-                shown = True
+                self._finishing = shown = True
+                if self._show is not None:
+                    self._show(_FINISHING)
                 self.info(f"interrupted: finishing with the best {what} so far (Ctrl-C again to abort)")
             return interrupted
 
@@ -103,6 +112,7 @@ class Console:
         try:
             yield stop
         finally:
+            self._finishing = False
             signal.signal(signal.SIGINT, before)
 
     @contextmanager
@@ -114,16 +124,23 @@ class Console:
         terminal = RichConsole(stderr=True)
         columns = (
             TextColumn("{task.description}"),
-            BarColumn(bar_width=16),
+            BarColumn(_BAR_WIDTH),
             TextColumn("{task.fields[message]}", markup=False),
         )
+        width = terminal.width - len(name) - _BAR_WIDTH - 2 - _ECHO_WIDTH
         with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
-            self._terminal = terminal
+
+            def show(message: str, fraction: float | None = None) -> None:
+                bar.update(task, completed=fraction, message=_fitted(message, width))
+
+            self._terminal, self._show = terminal, show
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+                yield lambda fraction, message: show(self._now(message), fraction)
             finally:
-                self._terminal = None
+                self._terminal = self._show = None
+            if self._finishing:
+                show("ended early")
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -134,9 +151,24 @@ class Console:
             nonlocal last
             if time.monotonic() - last >= seconds:
                 last = time.monotonic()
-                self.info(f"  {fraction:4.0%}  {message}")
+                self.info(f"  {fraction:4.0%}  {self._now(message)}")
 
         return progress
+
+    def _now(self, message: str) -> str:
+        """Return what is going on: after Ctrl-C nothing that a message says of the time left is true."""
+        return _FINISHING if self._finishing else message
+
+
+def _fitted(message: str, width: int) -> str:
+    """Return the end of a message, which has the time left, without what does not fit before it.
+
+    >>> _fitted("sweep 3, 120 moves, perplexity 252.0, 131 s left", 30)
+    'perplexity 252.0, 131 s left'
+    """
+    while len(message) > width and ", " in message:
+        message = message.partition(", ")[2]
+    return message[: max(width, 0)]
 
 
 class _LogHandler(logging.Handler):
