@@ -5,6 +5,7 @@ from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.compacting import compact_model, compacted_size
+from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
@@ -40,6 +41,7 @@ __all__ = [
     "ClusteredModel",
     "Description",
     "DescriptionTable",
+    "FrequentNgram",
     "Gate",
     "GeneratedSentence",
     "Mixture",
@@ -67,10 +69,12 @@ __all__ = [
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "frequent_ngrams",
     "generate",
     "interpolate",
     "load_model",
     "merge_ngrams",
     "model_size",
     "prune_model",
+    "word_frequencies",
 ]
