@@ -131,12 +131,15 @@ class Console:
         with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
 
-            def show(message: str, fraction: float | None = None) -> None:
-                bar.update(task, completed=fraction, message=_fitted(message, width))
+            def show(message: str) -> None:
+                bar.update(task, message=_fitted(message, width), refresh=True)
+
+            def progress(fraction: float, message: str) -> None:
+                bar.update(task, completed=fraction, message=_fitted(self._now(message), width))
 
             self._terminal, self._show = terminal, show
             try:
-                yield lambda fraction, message: show(self._now(message), fraction)
+                yield progress
             finally:
                 self._terminal = self._show = None
             if self._finishing:

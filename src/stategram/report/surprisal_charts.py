@@ -74,8 +74,8 @@ def _chart(key: str, title: str, events: list[WordScore], kind: tuple[str, str])
         for event, value in zip(events, bits, strict=True)
     )
     text = (
-        f"Surprisal of each word in bits, {mean:.1f} on average: one bit less is a word that the model took for "
-        "twice as likely."
+        f"Surprisal of each word in bits, {mean:.1f} on average: one bit less is a word that the model took "
+        "for twice as likely."
     )
     return Chart(key, title, text, _legend(events, kind), bars)
 
