@@ -112,7 +112,8 @@ def _work(
 ) -> None:
     logging.disable()  # notes on what was read
     campaign = kind(place, seed)
-    warnings.simplefilter("error")
+    warnings.simplefilter("ignore")  # of unknown words
+    warnings.simplefilter("error", RuntimeWarning)  # of NumPy
     memory, end = _memory(), time.monotonic() + seconds
     while time.monotonic() < end and (last is None or number < last):
         results.send(("begin", number, ""))
