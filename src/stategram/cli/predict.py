@@ -14,7 +14,15 @@ from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model
-from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, UnknownCount, read_lines, spelled_corpus
+from stategram.text import (
+    BEGIN,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    UnknownCount,
+    conversion_advice,
+    read_lines,
+    spelled_corpus,
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ def predict(
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, normalization.words(line), top, not no_start)
+        found = _predict(model, normalization.words_so_far(line), top, not no_start)
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":
@@ -106,7 +114,9 @@ def _histories() -> Iterator[str]:
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
-                raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
+                raise BadDataError(
+                    f"<stdin>:{number}: not UTF-8 ({error.reason}); {conversion_advice(line, error.start)}"
+                ) from error
     if number == 0:
         raise BadDataError("<stdin>: no histories in it; expected one per line, an empty line for none")
 

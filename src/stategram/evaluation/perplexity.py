@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models import Model, PartFigures, UnknownWords, require_model, warn_of_unknown
+from stategram.evaluation.uncertainty import (
+    Difference,
+    Interval,
+    ResampledPerplexity,
+    Resampling,
+    Units,
+)
+from stategram.models import Model, Scores, UnknownWords, require_model, warn_of_unknown
 from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
 
 _log = logging.getLogger(__name__)
@@ -27,12 +34,31 @@ class OrderFigures:
 
 
 @dataclass(frozen=True)
+class PartFigures:
+    """A part of a mixture on a text: its perplexity alone, and its weight, on average over all events.
+
+    ``difference`` is that from the best part; None for the best part itself.
+    """
+
+    name: str
+    perplexity: float
+    weight: float
+    interval: Interval | None = None
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True)
 class HistoryFigures:
-    """The perplexities of a model with a history: ``sentence``, ``document`` or ``adaptive``."""
+    """The perplexities of a model with a history: ``sentence``, ``document`` or ``adaptive``.
+
+    ``difference`` is that from the first history; None for the first one itself.
+    """
 
     history: str
     perplexity: float
     perplexity_known: float
+    interval: Interval | None = None
+    difference: Difference | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +78,9 @@ class PerplexityFigures:
     of their spelling, and ``bits_per_character`` is the same in bits for each character of the text, a space
     or line end after each word included; both leave out words that are ``<unk>`` in the text itself, of which
     there are ``unspelled``.
+    ``interval`` and ``interval_known`` are confidence intervals of the two perplexities, None where they are
+    infinite; ``difference`` is how a mixture differs from the best of its parts. ``resampling`` says how they
+    were found.
     """
 
     events: int
@@ -69,12 +98,16 @@ class PerplexityFigures:
     perplexity_spelled: float | None = None
     bits_per_character: float | None = None
     unspelled: int = 0
+    interval: Interval | None = None
+    interval_known: Interval | None = None
+    difference: Difference | None = None
+    resampling: Resampling | None = None
 
 
 def evaluate(
     model: Model, corpus: Corpus | Sentences, *, unknown: str = "unk", all_histories: bool = False
 ) -> PerplexityFigures:
-    """Measure the perplexity of a model on a text.
+    """Measure the perplexity of a model on a text, with 95% confidence intervals.
 
     Parameters
     ----------
@@ -95,6 +128,12 @@ def evaluate(
     BadDataError
         If the text has no events, or none of its words is known to the model.
 
+    Notes
+    -----
+    The intervals are those of a paired bootstrap over sentences, or over documents if the text has at least
+    50 of them: how far the figures may be from those of all text of the same kind. With fewer units they are
+    unreliable. They say nothing of how the model would differ if it were trained with another seed.
+
     Examples
     --------
     >>> from stategram import NgramModel
@@ -102,6 +141,9 @@ def evaluate(
     >>> figures = evaluate(model, ["the cat slept"])
     >>> figures.events, figures.unknown, round(figures.perplexity_known, 2)
     (4, 1, 3.63)
+    >>> figures = evaluate(model, ["the cat sat"] * 30 + ["a dog ran"] * 30)
+    >>> round(figures.perplexity, 2), round(figures.interval.low, 2), round(figures.interval.high, 2)
+    (1.95, 1.85, 2.05)
 
     """
     require_model(model)
@@ -113,16 +155,32 @@ def evaluate(
         for note in words.notes:
             _log.warning(note)
     if not all_histories:
-        return _figures(model, text, encoded, words)
-    found = {name: _figures(model.with_history(name), text, encoded, words) for name in model.histories}
-    first, *others = found.values()
+        return _resampled(model, text, encoded, words)[0]
+    found = {name: _resampled(model.with_history(name), text, encoded, words) for name in model.histories}
+    (first, reference), *others = found.values()
     if not others:
         return first
-    histories = (HistoryFigures(name, of.perplexity, of.perplexity_known) for name, of in found.items())
+    histories = (
+        HistoryFigures(
+            name,
+            figures.perplexity,
+            figures.perplexity_known,
+            figures.interval,
+            None if resampled is reference else resampled.difference(reference),
+        )
+        for name, (figures, resampled) in found.items()
+    )
     return replace(first, histories=tuple(histories))
 
 
-def _figures(model: Model, text: Corpus, encoded: Corpus, words: UnknownWords) -> PerplexityFigures:
+def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures, ResampledPerplexity]:
+    """Return what `evaluate` returns of a text in the vocabulary of a model, and the resamples as well."""
+    return _resampled(model, corpus, corpus, UnknownWords(model, "unk"))
+
+
+def _resampled(
+    model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
+) -> tuple[PerplexityFigures, ResampledPerplexity]:
     scores = model.score(encoded)
     surprisals = scores.log_probs / -np.log(2.0)
     known = surprisals[~scores.unknown]
@@ -131,6 +189,11 @@ def _figures(model: Model, text: Corpus, encoded: Corpus, words: UnknownWords) -
         surprisals = known
         orders = None if orders is None else orders[~scores.unknown]
     bits = float(surprisals.mean())
+    units = Units.of(scores.corpus)
+    whole, of_known, *parts = units.resample(_texts(scores))
+    best = min(parts, key=lambda part: part.value, default=None)
+    if words.choice == "exclude":
+        whole = of_known
     figures = PerplexityFigures(
         events=encoded.n_events,
         sentences=encoded.n_sentences,
@@ -143,12 +206,34 @@ def _figures(model: Model, text: Corpus, encoded: Corpus, words: UnknownWords) -
         orders=()
         if orders is None
         else tuple(_order_figures(surprisals, orders == order, order) for order in range(1, model.order + 1)),
-        parts=scores.parts,
+        parts=tuple(
+            PartFigures(
+                part.name,
+                part.perplexity,
+                part.weight,
+                resampled.interval,
+                None if best is None or resampled is best else resampled.difference(best),
+            )
+            for part, resampled in zip(scores.parts, parts, strict=True)
+        ),
+        interval=whole.interval,
+        interval_known=of_known.interval,
+        # Parts count unknown words, so they are not compared with a mixture without them.
+        difference=None
+        if best is None or len(parts) == 1 or words.choice == "exclude"
+        else whole.difference(best),
+        resampling=units.resampling,
         unknown_words=words.choice,
     )
-    if words.choice != "spell":
-        return figures
-    spelled = words.log_probs(scores, text) / -np.log(2.0)
+    if words.choice == "spell":
+        figures = _with_spelling(figures, words.log_probs(scores, text), text)
+    return figures, whole
+
+
+def _with_spelling(
+    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus
+) -> PerplexityFigures:
+    spelled = log_probs / -np.log(2.0)
     has_spelling = ~np.isnan(spelled)
     ids = text.ids[has_spelling]
     ids = ids[ids != END]
@@ -158,6 +243,17 @@ def _figures(model: Model, text: Corpus, encoded: Corpus, words: UnknownWords) -
         bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
         unspelled=int(np.count_nonzero(~has_spelling)),
     )
+
+
+def _texts(scores: Scores) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return log-probabilities and events of each sentence: of all events, of known words, by each part."""
+    corpus, known = scores.corpus, ~scores.unknown
+    events = np.diff(corpus.sentence_starts).astype(np.float64)
+    return [
+        (scores.sentence_log_probs, events),
+        (corpus.sentence_sums(np.where(known, scores.log_probs, 0.0)), corpus.sentence_sums(known)),
+        *((part.sentence_log_probs, events) for part in scores.parts),
+    ]
 
 
 def _order_figures(surprisals: NDArray[np.float64], chosen: NDArray[np.bool_], order: int) -> OrderFigures:

@@ -22,7 +22,7 @@ from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
-from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
+from stategram.models.scores import PartScores, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.spelling import SpellingModel
 from stategram.models.suffixes import close_suffixes
@@ -56,7 +56,7 @@ __all__ = [
     "Model",
     "NgramModel",
     "NgramTrie",
-    "PartFigures",
+    "PartScores",
     "PlainTrie",
     "Scores",
     "SpellingModel",

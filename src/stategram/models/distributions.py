@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.models.state_counts import StateProbs
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, UNKNOWN, Corpus
@@ -63,7 +64,7 @@ class StateDistributions:
 
     frequencies: NDArray[np.float64]
     weights: NDArray[np.float64]
-    tables: Sequence[NDArray[np.float64]]
+    tables: Sequence[StateProbs]
     keys: NDArray[np.uint32]
 
     def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
@@ -72,7 +73,7 @@ class StateDistributions:
         found = np.tile(self.frequencies, (len(events), 1))
         for level, (of_buckets, table) in enumerate(zip(self.weights, self.tables, strict=True)):
             states, buckets = self.keys[events, level], self.keys[events, depth + level]
-            found += of_buckets[buckets][:, None] * (table[states] - found)
+            found += of_buckets[buckets][:, None] * (table.rows(states) - found)
         rows += weights[:, None] * found
 
 

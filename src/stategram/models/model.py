@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
@@ -51,7 +52,6 @@ Words: TypeAlias = "str | Sequence[str] | Sequence[int]"
 
 History: TypeAlias = "Words | State"
 """The words so far, or the state after them."""
-
 
 HISTORIES = ("sentence", "document", "adaptive")
 """How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
@@ -98,6 +98,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in model folders."""
+    info_entries: ClassVar[type[Entries]] = Entries
+    """What is used of the training information in a folder: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
@@ -304,7 +306,7 @@ class Model(ABC):
     def history_words(self, history: Words) -> list[str]:
         """Return the words of a history; warn if most are unknown."""
         words = split_words(history, self.vocabulary)
-        if any(word not in self.vocabulary for word in words):
+        if 2 * sum(word not in self.vocabulary for word in words) >= max(len(words), 1):
             text = spelled_corpus(self.vocabulary, [words])
             warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
         return words

@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
+from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
@@ -58,6 +60,16 @@ def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDat
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
 
 
+class _Manifest(Entries, frozen=True):
+    smoothing: Name
+    closed: bool = False
+
+
+class _Info(Entries, frozen=True):
+    added_words: tuple[str, ...] = ()
+    inserted_starts: Natural = 0
+
+
 @dataclass(frozen=True, eq=False)
 class NgramModel(Model):
     """A back-off n-gram model.
@@ -81,6 +93,7 @@ class NgramModel(Model):
     """
 
     kind: ClassVar[str] = "ngram"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     trie: NgramTrie
     smoothing: str = "unknown"
@@ -466,15 +479,13 @@ class NgramModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> NgramModel:
         """Inverse of `to_files`."""
-        arrays = folder.arrays("trie")
+        manifest, arrays = msgspec.convert(folder.manifest, _Manifest), folder.arrays("trie")
+        array_of(arrays, "numbers", np.uint32, len(vocabulary))
         if "leaves" in arrays:
             trie = _linked_trie(arrays)
         else:
-            closed = folder.manifest["closed"] is True
-            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
-        if len(vocabulary) != len(trie.numbers):
-            raise ValueError("its vocabulary is not that of its n-grams")
-        model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
+        model = cls(vocabulary, trie, manifest.smoothing, folder.path, **common)
         model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 
@@ -511,9 +522,8 @@ class NgramModel(Model):
 
 def _linked_trie(arrays: Mapping[str, NDArray[Any]]) -> NgramTrie:
     """Return the trie of a folder of version 0.1, where n-grams were rows that held links to shorter ones."""
-    nodes, leaves = arrays["nodes"], arrays["leaves"]
-    if (nodes.ndim, leaves.ndim) != (2, 2) or (nodes.shape[1], leaves.shape[1]) != (4, 2):
-        raise ValueError("its n-grams have the wrong shape")
+    nodes = array_of(arrays, "nodes", np.uint32, None, 4)
+    leaves = array_of(arrays, "leaves", np.uint32, None, 2)
     plain = PlainTrie(
         arrays["numbers"],
         arrays["begins"],

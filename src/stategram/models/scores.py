@@ -45,13 +45,27 @@ class WordScore(NamedTuple):
     unknown: bool
 
 
-@dataclass(frozen=True)
-class PartFigures:
-    """A part of a mixture on a text: its perplexity alone, and its weight, on average over all events."""
+@dataclass(frozen=True, eq=False)
+class PartScores:
+    """A part of a mixture on a text.
+
+    Parameters
+    ----------
+    name
+        What it is.
+    perplexity
+        That of the part alone.
+    weight
+        Its weight, on average over all events.
+    sentence_log_probs
+        The natural-log probability of each sentence by the part alone.
+
+    """
 
     name: str
     perplexity: float
     weight: float
+    sentence_log_probs: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +107,7 @@ class Scores:
     state: State
     orders: NDArray[np.uint8] | None = None
     features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    parts: tuple[PartFigures, ...] = ()
+    parts: tuple[PartScores, ...] = ()
     predicts_unknown: bool = True
 
     @property
@@ -124,12 +138,7 @@ class Scores:
     @cached_property
     def sentence_log_probs(self) -> NDArray[np.float64]:
         """The natural-log probability of each sentence."""
-        starts = self.corpus.sentence_starts
-        sums = np.zeros(len(starts) - 1)
-        filled = np.diff(starts) > 0
-        if filled.any():
-            sums[filled] = np.add.reduceat(self.log_probs, starts[:-1][filled])
-        return sums
+        return self.corpus.sentence_sums(self.log_probs)
 
     def sentences(self) -> Iterator[list[WordScore]]:
         """Return the events of each sentence in turn."""
