@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
+from hypothesis import strategies as st
 
 from context_problems import classes_of, tags_of
 from stategram import (
@@ -16,9 +17,11 @@ from stategram import (
     Mixture,
     Model,
     NgramModel,
+    Vocabulary,
     cluster,
 )
 from stategram.models import Gate
+from stategram.text import BEGIN, END
 from texts import long_text, make_corpus
 from word_tree_models import CHAINS as WORD_TREE_CHAINS
 from word_tree_models import train_word_tree
@@ -75,3 +78,13 @@ def _widened(gate: Gate) -> Gate:
     """Give a third part a share of every bucket."""
     tables = [np.column_stack((table, np.full(len(table), 0.25))) for table in gate.tables]
     return Gate(gate.kind, gate.buckets, tuple(table / table.sum(axis=1, keepdims=True) for table in tables))
+
+
+def texts_of(vocabulary: Vocabulary) -> st.SearchStrategy[list[list[int]]]:
+    words = st.sampled_from([id for id in range(len(vocabulary)) if id not in (BEGIN, END)])
+    return st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=6)
+
+
+def corpus_of(ids: Sequence[int], starts: Sequence[int], vocabulary: Vocabulary) -> Corpus:
+    """A piece of a text, which may begin and end within a sentence."""
+    return Corpus(np.array(ids, np.uint32), np.array(starts, np.int64), vocabulary)

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_kinds import ALL_KINDS, DOCUMENT, corpora, model_of
+from model_kinds import ALL_KINDS, DOCUMENT, corpora, corpus_of, model_of, texts_of
 from naive.entropy import entropy
 from stategram import Corpus, Model, UsageError, use_resources
-from test_model_states import corpus_of, texts_of
 from word_tree_models import train_word_tree
 
 # Sums of a few hundred terms, each rounded a few times.

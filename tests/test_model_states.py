@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from model_kinds import ALL_KINDS, CACHES, DOCUMENT, corpora, model_of
+from model_kinds import ALL_KINDS, CACHES, DOCUMENT, corpora, corpus_of, model_of, texts_of
 from stategram import (
-    Corpus,
     Mixture,
     Model,
     UsageError,
-    Vocabulary,
     corpus_from_sentences,
     kenlm,
     load_model,
@@ -30,18 +27,8 @@ from stategram.text import BEGIN, END
 CLOSE = 1e-12
 
 
-def texts_of(vocabulary: Vocabulary) -> st.SearchStrategy[list[list[int]]]:
-    words = st.sampled_from([id for id in range(len(vocabulary)) if id not in (BEGIN, END)])
-    return st.lists(st.lists(words, min_size=1, max_size=9), min_size=1, max_size=6)
-
-
 def features_of(model: Model) -> st.SearchStrategy[str]:
     return st.sampled_from(model.feature_names) if model.feature_names else st.nothing()
-
-
-def corpus_of(ids: Sequence[int], starts: Sequence[int], vocabulary: Vocabulary) -> Corpus:
-    """A piece of a text, which may begin and end within a sentence."""
-    return Corpus(np.array(ids, np.uint32), np.array(starts, np.int64), vocabulary)
 
 
 def assert_equal(found: Scores, expected: Scores, events: slice = slice(None)) -> None:

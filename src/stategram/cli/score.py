@@ -11,9 +11,8 @@ import click
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
-from stategram.models import UNKNOWN_CHOICES
 from stategram.scoring import (
     BASES,
     COLUMNS,
@@ -82,14 +81,7 @@ Examples:
     type=click.Choice(TABLE_FORMATS),
     help="Output format.  [default: as FILE is named, else tsv]",
 )
-@click.option(
-    "--unknown",
-    type=click.Choice(UNKNOWN_CHOICES),
-    default="unk",
-    show_default=True,
-    help="Probability of unknown words: that of <unk>, the same for all; exclude: none, the cells are empty; "
-    "spell: that of <unk> times that of the spelling, by a model of characters.",
-)
+@unknown_option
 @click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
 @click.option(
     "--line-buffered",

@@ -266,7 +266,7 @@ class Model(ABC):
         >>> from stategram import NgramModel
         >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
         >>> model.entropies("the cat sat").round(2)
-        array([1.93, 1.87, 1.95, 1.73])
+        array([1.75, 1.73, 1.73, 1.48])
 
         """
         corpus, state = self._to_score(text, (), state)

@@ -120,10 +120,10 @@ def surprisal(
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
     >>> surprisal(model, ["the cat slept"], columns=["word", "surprisal", "unknown", "entropy"])
     word   surprisal_bits  unknown  entropy_bits
-    the           1.28951    False       2.79112
-    cat           1.95972    False       2.69541
-    slept         4.90689     True       2.81067
-    </s>          2.40939    False       2.54689
+    the              1.36    False       2.51863
+    cat           1.59401    False       2.49624
+    slept               5     True       2.49624
+    </s>          2.62149    False       2.94638
 
     """
     if not isinstance(model, Model):
