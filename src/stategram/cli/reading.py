@@ -20,6 +20,7 @@ from stategram.text import (
     Normalization,
     Vocabulary,
     read_corpus,
+    tokenization_note,
 )
 from stategram.wording import plural
 
@@ -75,6 +76,7 @@ def _read(
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,
@@ -148,15 +150,18 @@ def takes_time(name: str) -> bool:
 
 
 def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:
-    """Read texts, all as one, in the vocabulary of a model, as the next step of the console."""
+    """Read texts, all as one, as those of a model, as the next step of the console.
+
+    They have a vocabulary of their own, so that the spelling of unknown words is there.
+    """
     normalization = normalization_of(model, reading, console)
     with console.step("reading") as progress:
         corpus = read_corpus(
             list(tests),
-            vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             split=normalization.split,
+            tokenize=normalization.tokenize,
             encoding_errors=reading.encoding_errors,
             document_mark=document_mark_of(model, reading, console),
             progress=progress,
@@ -174,12 +179,19 @@ def normalization_of(model: Model, reading: ReadingOptions, console: Console) ->
         console.info(f"      {normalization.digits} for numbers, as in training")
     if normalization.split == "ascii" and reading.split is None:
         console.info("      words split at ASCII white space, as in training")
+    if normalization.tokenize and not reading.no_tokenize:
+        if reading.tokenize is None:
+            console.info("      raw text, tokenized as in training")
+        if note := tokenization_note(model.metadata["tokenize"]):
+            console.info(f"      note: {note}")
     if reading.lowercase is not None:
         normalization = replace(normalization, lowercase=reading.lowercase)
     if reading.digits is not None:
         normalization = replace(normalization, digits=reading.digits or None)
     if reading.split is not None:
         normalization = replace(normalization, split=reading.split)
+    if reading.tokenize or reading.no_tokenize:
+        normalization = replace(normalization, tokenize=reading.tokenize)
     return normalization
 
 
