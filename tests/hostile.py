@@ -103,6 +103,20 @@ def arrays_like(array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     yield "backwards", array[::-1].copy()
 
 
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write a manifest with a right checksum."""
+    rest = {name: value for name, value in manifest.items() if name != "checksum"}
+    checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    text = json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n"
+    (folder / "manifest.json").write_text(text)
+
+
+def change_manifest(folder: Path, **changes: Any) -> None:
+    """Change entries of a manifest, or remove those that are `...`."""
+    manifest = {**json.loads((folder / "manifest.json").read_text()), **changes}
+    write_manifest(folder, {name: value for name, value in manifest.items() if value is not ...})
+
+
 class HostileFolder:
     """A copy of a folder, whose manifest and arrays can be replaced."""
 
@@ -114,10 +128,7 @@ class HostileFolder:
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Write a manifest with a right checksum."""
-        rest = {name: value for name, value in manifest.items() if name != "checksum"}
-        checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-        text = json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n"
-        (self.path / "manifest.json").write_text(text)
+        write_manifest(self.path, manifest)
 
     def arrays(self, file: str) -> dict[str, NDArray[Any]]:
         return load_file(self.path / file)

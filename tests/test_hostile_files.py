@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forging import forge_manifest
+from hostile import change_manifest
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import folder_kind, open_folder, write_folder
 
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_is_forged_well_is_read(folder: Path) -> None:
-    forge_manifest(
+    change_manifest(
         folder, n=2**63 - 1, report={"perplexity": float("inf")}, parts=[{"figures": [float("nan")]}]
     )
     assert open_folder(folder, kind="x").manifest["n"] == 2**63 - 1
@@ -72,7 +72,7 @@ def _nested(depth: int) -> list[Any]:
     ],
 )
 def test_manifests_with_right_checksums(folder: Path, changes: dict[str, Any], message: str) -> None:
-    forge_manifest(folder, **changes)
+    change_manifest(folder, **changes)
     for verify in (True, False):
         with pytest.raises(BadDataError, match=message) as error:
             open_folder(folder, kind="x", verify=verify)

@@ -156,7 +156,8 @@ def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
     ("entries", "message"),
     [
         ({"context": 3}, r"Expected `str`, got `int` - at `\$\.context`"),
-        ({"states": 2**64}, r"Expected `int` <= 9007199254740991 - at `\$\.states`"),
+        ({"states": 2**64}, "a number that is too large"),
+        ({"states": 2**60}, r"Expected `int` <= 9007199254740991 - at `\$\.states`"),
         ({"recipe": {"digits": "\ud800"}}, r"at `\$\.digits`"),
         ({"recipe": {"lowercase": "no"}}, r"Expected `bool \| null`, got `str` - at `\$\.lowercase`"),
         ({"report": {"levels": [{}]}}, r"missing required field `level` - at `\$\.levels\[0\]`"),

@@ -13,7 +13,7 @@ from stategram.counts import NgramCounts
 from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
-from stategram.storage import open_folder
+from stategram.storage import is_folder, open_folder
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
@@ -123,7 +123,7 @@ def read_model_and_manifest(
     """Return a model as `read_model` does, and the manifest of its folder; None for an ARPA file."""
     manifest = None
     with console.step(f"opening {name}") as progress:
-        if Path(name).is_dir():
+        if name != "-" and is_folder(name):
             folder = open_folder(name, kind="model", verify=verify, progress=progress)
             model, manifest = model_of(folder), folder.manifest
         else:

@@ -13,7 +13,7 @@ from typing import Any
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
 from stategram.models import Model, model_of
-from stategram.storage import Folder, open_folder, restore_replaced
+from stategram.storage import Folder, is_folder, open_folder
 from stategram.text import display_name, read_blocks
 
 _MANIFEST = "manifest.json"
@@ -100,9 +100,10 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
 
     """
     name = os.fspath(path)
-    if name != "-" and not restore_replaced(path):
+    found = name != "-" and is_folder(path)
+    if found is None:
         raise StategramError(f"{path}: no such model; expected a model folder, an ARPA file or a class file")
-    return _folder_info(Path(path)) if Path(path).is_dir() else _file_info(name)
+    return _folder_info(Path(path)) if found else _file_info(name)
 
 
 def _folder_info(path: Path) -> ModelInfo:

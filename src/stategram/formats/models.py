@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from stategram.errors import StategramError
 from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
 from stategram.progress import Progress
-from stategram.storage import restore_replaced
+from stategram.storage import is_folder
 
 
 def open_model(
@@ -39,10 +38,11 @@ def open_model(
     NgramModel(order 2, 6 + 4 n-grams, kneser-ney)
 
     """
-    if os.fspath(path) != "-" and not restore_replaced(path):
+    found = os.fspath(path) != "-" and is_folder(path)
+    if found is None:
         raise StategramError(
             f"{path}: no such model; expected a model folder or an ARPA file: check the name"
         )
-    if Path(path).is_dir():
+    if found:
         return load_model(path, verify=verify, progress=progress)
     return read_arpa(path, progress=progress)

@@ -158,7 +158,7 @@ def load_model(
 
     """
     path = Path(folder)
-    if path.exists() and not path.is_dir():
+    if path.is_file():
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )

@@ -149,6 +149,14 @@ def recover(path: str | os.PathLike[str]) -> None:
     remove_stale(Path(os.path.realpath(path)))
 
 
+def is_folder(path: str | os.PathLike[str]) -> bool | None:
+    """Whether a path leads to a folder, be it one that is being replaced right now; None if to nothing."""
+    try:
+        return stat.S_ISDIR(Path(path).stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True if restore_replaced(path) else None
+
+
 def restore_replaced(path: str | os.PathLike[str]) -> bool:
     """Rename a folder back, if a run that was about to replace it was killed; of several, the latest.
 
