@@ -7,14 +7,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.cli.streams import terminal_stream
+from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
+from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -35,15 +39,20 @@ class Console:
         """How many steps there are; None as long as it is not known."""
         self._step = 0
         self._terminal: RichConsole | None = None  # while it shows a bar
+        self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
         if self.quiet:
             return
         if self._terminal is not None:  # above the bar
-            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def leave_to_keyboard(self) -> None:
+        """Stop the bar, which would be drawn over what is typed."""
+        self._stop_bar()
 
     def detail(self, message: str) -> None:
         """Write a line if verbose."""
@@ -67,13 +76,27 @@ class Console:
 
     @contextmanager
     def log_messages(self) -> Iterator[None]:
-        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG).
+
+        What it warns Python programs of is shown in the same way.
+        """
         logger = logging.getLogger("stategram")
         handler, level = _LogHandler(self), logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UnknownWordsWarning)
+                others = warnings.showwarning
+
+                def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                    if issubclass(category, UnknownWordsWarning):
+                        self.info(f"{_INDENT}note: {message}")
+                    else:
+                        others(message, category, *where, **more)
+
+                warnings.showwarning = show
+                yield
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)
@@ -111,19 +134,19 @@ class Console:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        terminal = RichConsole(stderr=True)
+        terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             TextColumn("{task.fields[message]}", markup=False),
         )
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
-            self._terminal = terminal
+            task = bar.add_task(visible(name), total=1.0, message="")
+            self._terminal, self._stop_bar = terminal, bar.stop
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+                yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
             finally:
-                self._terminal = None
+                self._terminal, self._stop_bar = None, lambda: None
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -147,3 +170,5 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note = "note: " if record.levelno >= logging.WARNING else ""
         self.console.info(f"{_INDENT}{note}{record.getMessage()}")
+        if getattr(record, "keyboard", False):
+            self.console.leave_to_keyboard()

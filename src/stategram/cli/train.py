@@ -46,7 +46,7 @@ from stategram.models import (
 )
 from stategram.progress import subprogress
 from stategram.storage import input_files
-from stategram.text import SPECIAL_WORDS
+from stategram.text import SPECIAL_WORDS, tokenization_record
 from stategram.wording import plural
 
 # What is in none of these is of the run.
@@ -61,7 +61,16 @@ _GROUPS = {
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
+    "The text": (
+        "vocab",
+        "vocab_file",
+        "lowercase",
+        "digits",
+        "split",
+        "tokenize",
+        "encoding_errors",
+        "document_mark",
+    ),
 }
 
 
@@ -73,6 +82,7 @@ Examples:
   stategram train text.txt -o model
   stategram train *.txt.gz -o model --order 5 --memory 2G --tmp /scratch
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
+  stategram train raw.txt -o model --tokenize prose --lowercase
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
   stategram train tokens.txt -o model --order 6 --split ascii
@@ -394,6 +404,7 @@ def _write(
         "lowercase": text.lowercase,
         "digits": text.digits,
         "split": text.split,
+        "tokenize": tokenization_record(text.tokenize),
         "encoding_errors": text.encoding_errors,
         "document_mark": text.document_mark,
     }
