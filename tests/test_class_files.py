@@ -34,7 +34,7 @@ NASTY = [
 word = st.one_of(
     st.sampled_from(NASTY),
     st.text(
-        st.characters(exclude_categories=["Cs"], exclude_characters=" \t\n\r\v\f"), min_size=1, max_size=6
+        st.characters(exclude_categories=["Cs"], exclude_characters="\0 \t\n\r\v\f"), min_size=1, max_size=6
     ),
 )
 PATHS = ["00", "010", "011", "1"]

@@ -83,6 +83,7 @@ class TableLines {
             p = put_json_text(p, names[i]);
             *p++ = ':';
             column.key.resize(static_cast<std::size_t>(p - column.key.data()));
+            longest_numbers_ += longest_cell_number + column.key.size();
             columns_.push_back(std::move(column));
         }
         require(n_integers == integers.size() && n_floats == floats.size() && n_bools == bools.size() &&
@@ -124,10 +125,8 @@ class TableLines {
             if (!texts_[i].verbatim) since[i] = texts_[i].rows_since_text[task];
         for (std::size_t row = task * rows_a_task, last = std::min(rows_, row + rows_a_task); row < last;
              ++row) {
-            if (format_ == LineFormat::jsonl)
-                put_json_row(out, row);
-            else
-                put_delimited_row(out, row, since);
+            char* const p = out.room(longest_row(row));
+            out.end(format_ == LineFormat::jsonl ? put_json_row(p, row) : put_delimited_row(p, row, since));
         }
     }
 
@@ -180,37 +179,38 @@ class TableLines {
         return since;
     }
 
-    void put_delimited_row(LineBuffer& out, std::size_t row, std::vector<std::int64_t>& since) const {
-        const char delimiter = format_ == LineFormat::csv ? ',' : '\t';
-        for (std::size_t i = 0; i < columns_.size(); ++i) {
-            const Column& column = columns_[i];
-            const bool is_missing = column.missing && column.missing[row];
-            if (column.kind == 't') {
-                put_cell(out, texts_[column.place], row, is_missing, since[column.place]);
-            } else if (!is_missing) {
-                out.end(put_number(out.room(longest_cell_number), column, row));
-            } else if (columns_.size() == 1) {  // or readers would skip the line
-                out.end(put(out.room(2), "\"\""));
-            }
-            char* const p = out.room(1);
-            *p = i + 1 < columns_.size() ? delimiter : '\n';
-            out.end(p + 1);
-        }
+    // What a row takes at most.
+    std::size_t longest_row(std::size_t row) const {
+        std::size_t size = longest_numbers_;
+        for (const Texts& texts : texts_) size += longest_text(texts.text(texts.ids(row)).size());
+        return size;
     }
 
-    void put_cell(LineBuffer& out, const Texts& texts, std::size_t row, bool is_missing,
-                  std::int64_t& since) const {
+    char* put_delimited_row(char* p, std::size_t row, std::vector<std::int64_t>& since) const {
+        const char delimiter = format_ == LineFormat::csv ? ',' : '\t';
+        for (const Column& column : columns_) {
+            const bool is_missing = column.missing && column.missing[row];
+            if (column.kind == 't')
+                p = put_cell(p, texts_[column.place], row, is_missing, since[column.place]);
+            else if (!is_missing)
+                p = put_number(p, column, row);
+            if (is_missing && columns_.size() == 1) p = put(p, "\"\"");  // or readers would skip the line
+            *p++ = delimiter;
+        }
+        p[-1] = '\n';
+        return p;
+    }
+
+    char* put_cell(char* p, const Texts& texts, std::size_t row, bool is_missing, std::int64_t& since) const {
         const std::size_t id = texts.ids(row);
         const std::uint8_t marks = is_missing ? std::uint8_t{looks_like_value} : texts.marks[id];
-        const bool stands_alone = (marks & looks_like_value) && !is_missing && since % rows_a_look == 0;
+        const bool is_due = since % rows_a_look == 0;
         since = marks & looks_like_value ? since + 1 : 1;
-        if (is_missing) {
-            if (columns_.size() == 1) out.end(put(out.room(2), "\"\""));
-            return;
-        }
+        if (is_missing) return p;
         const std::string_view text = texts.text(id);
-        char* const p = out.room(longest_text(text.size()));
-        out.end(put_text(p, text, marks & needs_quotes, stands_alone || (marks & needs_backslash)));
+        if (marks == 0) return put(p, text);
+        return put_text(p, text, marks & needs_quotes,
+                        (marks & needs_backslash) || (is_due && (marks & looks_like_value)));
     }
 
     char* put_number(char* p, const Column& column, std::size_t row) const {
@@ -222,20 +222,19 @@ class TableLines {
         return put_finite(p, value);
     }
 
-    void put_json_row(LineBuffer& out, std::size_t row) const {
+    char* put_json_row(char* p, std::size_t row) const {
         for (const Column& column : columns_) {
-            out.end(put(out.room(column.key.size()), column.key));
+            p = put(p, column.key);
             if (column.missing && column.missing[row]) {
-                out.end(put(out.room(4), "null"));
+                p = put(p, "null");
             } else if (column.kind == 't') {
                 const Texts& texts = texts_[column.place];
-                const std::string_view text = texts.text(texts.ids(row));
-                out.end(put_json_text(out.room(longest_text(text.size())), text));
+                p = put_json_text(p, texts.text(texts.ids(row)));
             } else {
-                out.end(put_json_number(out.room(longest_cell_number), column, row));
+                p = put_json_number(p, column, row);
             }
         }
-        out.end(put(out.room(2), "}\n"));
+        return put(p, "}\n");
     }
 
     // JSON has neither infinite numbers nor NaN.
@@ -251,6 +250,7 @@ class TableLines {
     const std::vector<In<std::uint8_t>>& bools_;
     std::vector<Column> columns_;
     std::vector<Texts> texts_;
+    std::size_t longest_numbers_ = 2;  // of a row without its texts: with keys, and the end of the line
     std::size_t rows_;
     LineFormat format_;
 };
