@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hostile import VALUES, HostileFolder, arrays_like, changed, places
+from hostile import DEEP, VALUES, HostileFolder, arrays_like, changed, places
 from model_kinds import corpora, model_of
 from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load_model
 from stategram.cli.info import _lines
@@ -156,12 +156,14 @@ def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
     ("entries", "message"),
     [
         ({"context": 3}, r"Expected `str`, got `int` - at `\$\.context`"),
-        ({"states": 2**64}, r"Expected `int` <= 9007199254740991 - at `\$\.states`"),
+        ({"states": 2**60}, r"Expected `int` <= 9007199254740991 - at `\$\.states`"),
         ({"recipe": {"digits": "\ud800"}}, r"at `\$\.digits`"),
         ({"recipe": {"lowercase": "no"}}, r"Expected `bool \| null`, got `str` - at `\$\.lowercase`"),
         ({"report": {"levels": [{}]}}, r"missing required field `level` - at `\$\.levels\[0\]`"),
         ({"report": {"tags": ["a\tb"]}}, r"at `\$\.tags\[0\]`"),
         ({"model": ["clustered"]}, r"a model of the kind \['clustered'\]"),
+        ({"recipe": {"x": DEEP}}, "manifest.json: damaged"),
+        ({"states": 2**64}, "a number that is too large"),
     ],
 )
 def test_the_error_says_what_is_wrong(entries: dict[str, Any], message: str, tmp_path: Path) -> None:
