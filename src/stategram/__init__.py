@@ -20,7 +20,8 @@ model, `rescore` chooses among n-best hypotheses, `surprisal` makes a table of t
 `read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;
 `open_model` opens a model folder or an ARPA file, `model_info` describes one. `word_vectors` makes vectors of
 word classes.
-`class_bigram_perplexity` evaluates classes, `evaluate` evaluates a model. `from stategram import kenlm`
+`class_bigram_perplexity` evaluates classes, `evaluate` a model, and `compare` shows whether one of several is
+better. `from stategram import kenlm`
 replaces the module of that name. `use_resources` limits threads and memory.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so importing stategram

@@ -17,7 +17,7 @@ from stategram import _core
 from stategram.models.state_counts import StateProbs
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.text import UNKNOWN, BEGIN, Corpus
+from stategram.text import BEGIN, UNKNOWN, Corpus
 
 # The probabilities that are in memory at a time.
 _CELLS = 1 << 21
@@ -213,10 +213,10 @@ def entropies_of(
     column_entropies: NDArray[np.float64],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """Return sum_i e_i p_i - m_i p_i ln p_i of each distribution p, where `masses` has m, `column_entropies` e.
+    """Return sum_i (e_i p_i - m_i p_i ln p_i) of each distribution p.
 
-    With m = 1 and e = 0 these are the entropies in nats. If columns are categories, m is the sum of p(w | g)
-    over the words of a category, and e the entropy of p(w | g).
+    `masses` has m, and `column_entropies` e. With m = 1 and e = 0 these are the entropies in nats. If columns
+    are categories, m is the sum of p(w | g) over the words of a category, and e the entropy of p(w | g).
     """
     keys = distributions.keys
     if keys is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.entries import Entries, Fraction, Natural, Positive
-from stategram.errors import UsageError
+from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
+from stategram.models.arguments import require_model
 from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
@@ -24,19 +26,20 @@ from stategram.models.model import (
     History,
     Model,
     Text,
-    Words,
     draw_from,
     scoring_threads,
-    split_words,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
-from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import Corpus, Vocabulary, as_corpus
+from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
+_log = logging.getLogger(__name__)
+# Weights that are learned on fewer held-out events depend on chance.
+_FEW_EVENTS = 1000
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
 # How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
@@ -98,7 +101,7 @@ class Mixture(Model):
     def fit(
         cls,
         models: Iterable[Model],
-        heldout: Corpus | Iterable[str],
+        heldout: Corpus | Sentences,
         *,
         buckets: str = "auto",
         max_iterations: int = MAX_ITERATIONS,
@@ -134,13 +137,24 @@ class Mixture(Model):
         [False, True]
 
         """
+        if isinstance(models, Model | str):
+            raise WrongTypeError(f"found {models!r:.60}; expected a list of models")
         parts = tuple(models)
         if not parts:
             raise UsageError("a mixture of no models; give at least one")
+        for model in parts:
+            require_model(model)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, metadata=parts[0].metadata)
         heldout = as_corpus(mixture.vocabulary, heldout)
+        if len(parts) > 1 and heldout.n_events < _FEW_EVENTS:
+            _log.warning(
+                "weights learned on %s of %s only may fit no other text; give a held-out text of some "
+                "thousand words",
+                plural(heldout.n_events, "event"),
+                plural(heldout.n_sentences, "sentence"),
+            )
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
             if progress:
@@ -150,6 +164,8 @@ class Mixture(Model):
             log_probs[number] = scores.log_probs
             features.append(scores.features)
         possible = log_probs.max(axis=0) > -np.inf
+        if not mixture.predicts_unknown:
+            possible &= heldout.ids != UNKNOWN
         log_probs = log_probs[:, possible]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
         gate, info = fit_gate(
@@ -255,6 +271,8 @@ class Mixture(Model):
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+        by_sentence = np.empty((len(self.parts), corpus.n_sentences))
+        sentence = 0
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             scored = [
                 part.score(piece, names, state)
@@ -269,16 +287,20 @@ class Mixture(Model):
             )
             part_log_probs += log_sums
             part_weights += weight_sums
+            for sums, of_part in zip(by_sentence, scored, strict=True):
+                sums[sentence : sentence + piece.n_sentences] = of_part.sentence_log_probs
+            sentence += piece.n_sentences
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
         n = max(corpus.n_events, 1)
         with np.errstate(over="ignore"):
             perplexities = np.exp(-part_log_probs / n)
-        parts = tuple(
-            map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
-        )
-        return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
+        weights = (part_weights / n).tolist()
+        parts = tuple(map(PartScores, map(repr, self.parts), perplexities.tolist(), weights, by_sentence))
+        after = State(tuple(states))
+        predicts = self.predicts_unknown
+        return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
 
     def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
         """Return the natural-log probabilities of a text by each part alone."""
@@ -286,10 +308,8 @@ class Mixture(Model):
         pairs = zip(self._aligned, first.value, strict=True)
         return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
 
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the states of all parts after a history."""
-        words = split_words(history, self.vocabulary)
-        return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
+        return State(tuple(part._state_after(words, sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""

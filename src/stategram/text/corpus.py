@@ -119,6 +119,14 @@ class Corpus:
         ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
         return replace(self, ids=ids[self.ids], vocabulary=vocabulary)
 
+    def sentence_sums(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the sum over each sentence of values of events."""
+        sums = np.zeros(self.n_sentences)
+        filled = np.diff(self.sentence_starts) > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(values, self.sentence_starts[:-1][filled], dtype=np.float64)
+        return sums
+
     def sentences(self, begin: int, end: int) -> Corpus:
         """Return the sentences `begin` to `end - 1`.
 

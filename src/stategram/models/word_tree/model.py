@@ -28,7 +28,7 @@ from stategram.models.model import (
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles, model_size
-from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.scores import PartScores, Scores, State
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
@@ -275,11 +275,12 @@ class WordTreeModel(Model):
         corpus, first = self._to_score(text, features, state)
         by_tree, after = self._tree_log_probs(corpus, first)
         weights = self.tree_weights[self.history]
-        parts: tuple[PartFigures, ...] = ()
+        parts: tuple[PartScores, ...] = ()
         if len(by_tree) > 1 and corpus.n_events:
             perplexities = np.exp(-by_tree.mean(axis=1)).tolist()
             names = [f"tree {number}" for number in range(1, len(by_tree) + 1)]
-            parts = tuple(map(PartFigures, names, perplexities, weights.tolist()))
+            sums = map(corpus.sentence_sums, by_tree)
+            parts = tuple(map(PartScores, names, perplexities, weights.tolist(), sums))
         return Scores(corpus, interpolate(list(by_tree), weights), after, parts=parts)
 
     def _tree_log_probs(self, corpus: Corpus, state: State) -> tuple[NDArray[np.float64], State]:
@@ -377,7 +378,7 @@ class WordTreeModel(Model):
         if not isinstance(history, State):
             history = self.state_after(history, sentence_start=sentence_start)
         past, words = self._past(history)
-        id = self.vocabulary.id(word)
+        id = self._id(word)
         if id == BEGIN:
             raise UsageError("<s> is never predicted; give another word")
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
