@@ -47,7 +47,7 @@ VALUES: tuple[Any, ...] = (
 )
 """What is put in the place of each entry."""
 
-DEEP = _nested(990)
+DEEP = _nested(500)
 
 
 def places(value: Any, at: Keys = ()) -> Iterator[Keys]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hostile import VALUES, HostileFolder, arrays_like, changed, places
+from hostile import DEEP, VALUES, HostileFolder, arrays_like, changed, places
 from model_kinds import corpora, model_of
 from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load_model
 from stategram.cli.info import _lines
@@ -163,6 +163,8 @@ def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
         ({"report": {"levels": [{}]}}, r"missing required field `level` - at `\$\.levels\[0\]`"),
         ({"report": {"tags": ["a\tb"]}}, r"at `\$\.tags\[0\]`"),
         ({"model": ["clustered"]}, r"a model of the kind \['clustered'\]"),
+        ({"recipe": {"x": DEEP}}, "manifest.json: damaged"),
+        ({"states": 2**64}, "a number that is too large"),
     ],
 )
 def test_the_error_says_what_is_wrong(entries: dict[str, Any], message: str, tmp_path: Path) -> None:

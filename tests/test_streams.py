@@ -41,7 +41,7 @@ def test_what_cannot_be_written_is_an_error(place: Path) -> None:
     found = sh(f"{COMMAND} predict model a -q >&-", place)
     assert (found.returncode, found.stderr) == (
         1,
-        "stategram: error: stdout is closed; give it a file or a pipe\n",
+        "stategram: error: cannot write to stdout: it is closed; give it a file or a pipe\n",
     )
 
 

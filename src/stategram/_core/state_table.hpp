@@ -21,12 +21,14 @@ class StateTable {
     // state s are [offsets[s], offsets[s + 1]), their `columns` rise. std::invalid_argument if it is not so.
     StateTable(In<std::int64_t> offsets, In<std::uint32_t> columns, In<double> probs, In<double> taken,
                In<double> fractions);
+    StateTable(const StateTable&) = delete;
+    StateTable& operator=(const StateTable&) = delete;
 
     std::size_t n_states() const { return taken_.size(); }
     std::size_t n_categories() const { return fractions_.size(); }
 
     double operator()(std::uint32_t state, std::uint32_t category) const {
-        if (rows_[state] != in_list) return full_[rows_[state] + category];
+        if (rows_[state] != nullptr) return rows_[state][category];
         const double share = taken_.data()[state] * fractions_.data()[category];
         const std::uint32_t* end = columns_.data() + offsets_.data()[state + 1];
         const std::uint32_t* found =
@@ -36,11 +38,10 @@ class StateTable {
 
     // What is read first of a cell.
     STATEGRAM_INLINE void prefetch(std::uint32_t state, std::uint32_t category) const {
-        if (rows_[state] != in_list) stategram::prefetch(full_.data() + rows_[state] + category);
+        if (rows_[state] != nullptr) stategram::prefetch(rows_[state] + category);
     }
 
  private:
-    static constexpr std::size_t in_list = SIZE_MAX;
     // A row is stored in full if at least one of so many cells is there.
     static constexpr std::size_t cells_per_entry = 8;
 
@@ -48,7 +49,7 @@ class StateTable {
     In<std::uint32_t> columns_;
     In<double> probs_, taken_, fractions_;
     std::vector<double> full_;
-    std::vector<std::size_t> rows_;  // where each begins in `full_`
+    std::vector<const double*> rows_;  // those in full
 };
 
 }  // namespace stategram

@@ -82,7 +82,7 @@ class _ClosedStream:
         return cast(BinaryIO, self)
 
     def write(self, _: object) -> int:
-        raise OSError(errno.EBADF, "stdout is closed; give it a file or a pipe")
+        raise OSError(errno.EBADF, "cannot write to stdout: it is closed; give it a file or a pipe")
 
     def flush(self) -> None:
         """Do nothing: nothing is waiting."""
