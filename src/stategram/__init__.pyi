@@ -32,8 +32,11 @@ from .counts import (
 )
 from .errors import (
     BadDataError as BadDataError,
+    NotFittedError as NotFittedError,
     StategramError as StategramError,
+    UnknownWordsWarning as UnknownWordsWarning,
     UsageError as UsageError,
+    WrongTypeError as WrongTypeError,
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
@@ -130,6 +133,8 @@ from .text import (
     Vocabulary as Vocabulary,
     corpus_from_sentences as corpus_from_sentences,
     read_corpus as read_corpus,
+    tokenize as tokenize,
+    tokenize_prose as tokenize_prose,
 )
 
 __version__: str

@@ -317,6 +317,7 @@ def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptio
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]

@@ -7,14 +7,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.cli.streams import terminal_stream
+from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
+from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -23,6 +27,10 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_IF_VERBOSE = 2.0
 # Below the title of a step, which begins with its number: "[1/3] reading".
 _INDENT = " " * 6
+_BAR_WIDTH = 16
+# Room at the end of a line for the ^C that a terminal echoes: on the next line it would never be erased.
+_ECHO_WIDTH = 3
+_FINISHING = "finishing"
 
 
 class Console:
@@ -34,16 +42,24 @@ class Console:
         self.steps = steps
         """How many steps there are; None as long as it is not known."""
         self._step = 0
-        self._terminal: RichConsole | None = None  # while it shows a bar
+        self._finishing = False  # after Ctrl-C
+        # While a bar is shown: its terminal, what changes the message beside it, and what ends it.
+        self._terminal: RichConsole | None = None
+        self._show: Callable[[str], None] | None = None
+        self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
         if self.quiet:
             return
         if self._terminal is not None:  # above the bar
-            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def leave_to_keyboard(self) -> None:
+        """Stop the bar, which would be drawn over what is typed."""
+        self._stop_bar()
 
     def detail(self, message: str) -> None:
         """Write a line if verbose."""
@@ -67,13 +83,27 @@ class Console:
 
     @contextmanager
     def log_messages(self) -> Iterator[None]:
-        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG).
+
+        What it warns Python programs of is shown in the same way.
+        """
         logger = logging.getLogger("stategram")
         handler, level = _LogHandler(self), logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UnknownWordsWarning)
+                others = warnings.showwarning
+
+                def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                    if issubclass(category, UnknownWordsWarning):
+                        self.info(f"{_INDENT}note: {message}")
+                    else:
+                        others(message, category, *where, **more)
+
+                warnings.showwarning = show
+                yield
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)
@@ -92,7 +122,9 @@ class Console:
             # Not in the handler: it may run in the middle of another message.
             nonlocal shown
             if interrupted and not shown:
-                shown = True
+                self._finishing = shown = True
+                if self._show is not None:
+                    self._show(_FINISHING)
                 self.info(f"interrupted: finishing with the best {what} so far (Ctrl-C again to abort)")
             return interrupted
 
@@ -103,6 +135,7 @@ class Console:
         try:
             yield stop
         finally:
+            self._finishing = False
             signal.signal(signal.SIGINT, before)
 
     @contextmanager
@@ -111,19 +144,29 @@ class Console:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        terminal = RichConsole(stderr=True)
+        terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=16),
+            BarColumn(_BAR_WIDTH),
             TextColumn("{task.fields[message]}", markup=False),
         )
+        width = terminal.width - len(name) - _BAR_WIDTH - 2 - _ECHO_WIDTH
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(name, total=1.0, message="")
-            self._terminal = terminal
+            task = bar.add_task(visible(name), total=1.0, message="")
+
+            def show(message: str) -> None:
+                bar.update(task, message=_fitted(visible(message), width), refresh=True)
+
+            def progress(fraction: float, message: str) -> None:
+                bar.update(task, completed=fraction, message=_fitted(visible(self._now(message)), width))
+
+            self._terminal, self._show, self._stop_bar = terminal, show, bar.stop
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+                yield progress
             finally:
-                self._terminal = None
+                self._terminal, self._show, self._stop_bar = None, None, lambda: None
+            if self._finishing:
+                show("ended early")
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -134,9 +177,24 @@ class Console:
             nonlocal last
             if time.monotonic() - last >= seconds:
                 last = time.monotonic()
-                self.info(f"  {fraction:4.0%}  {message}")
+                self.info(f"  {fraction:4.0%}  {self._now(message)}")
 
         return progress
+
+    def _now(self, message: str) -> str:
+        """Return what is going on: after Ctrl-C nothing that a message says of the time left is true."""
+        return _FINISHING if self._finishing else message
+
+
+def _fitted(message: str, width: int) -> str:
+    """Return the end of a message, which has the time left, without what does not fit before it.
+
+    >>> _fitted("sweep 3, 120 moves, perplexity 252.0, 131 s left", 30)
+    'perplexity 252.0, 131 s left'
+    """
+    while len(message) > width and ", " in message:
+        message = message.partition(", ")[2]
+    return message[: max(width, 0)]
 
 
 class _LogHandler(logging.Handler):
@@ -147,3 +205,5 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note = "note: " if record.levelno >= logging.WARNING else ""
         self.console.info(f"{_INDENT}{note}{record.getMessage()}")
+        if getattr(record, "keyboard", False):
+            self.console.leave_to_keyboard()

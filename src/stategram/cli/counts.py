@@ -65,7 +65,7 @@ def counts(
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_place(output)
     format = choose_format(output, format, "srilm")
-    for name in ("lowercase", "digits", "split", "encoding_errors"):
+    for name in ("lowercase", "digits", "split", "tokenize", "encoding_errors"):
         if merge and was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
     if merge:

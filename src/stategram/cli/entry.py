@@ -5,13 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
 import stategram
 from stategram.cli import INTERRUPTED
-from stategram.errors import StategramError
+from stategram.cli.streams import discard_output, safe_streams
+from stategram.errors import StategramError, UsageError
 
 # The file of a command is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
@@ -36,6 +40,15 @@ _COMMANDS = {
 }
 
 
+class _CommandContext(click.Context):
+    def invoke(self, callback: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        """Run a command: where its options could be read, an error comes without how to use them."""
+        try:
+            return super().invoke(callback, *arguments, **options)
+        except click.UsageError as error:
+            raise UsageError(error.format_message()) from error
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -45,7 +58,15 @@ class _LazyGroup(click.Group):
             return None
         command = getattr(import_module(f"stategram.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
+        command.context_class = _CommandContext
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and (close := get_close_matches(args[0], _COMMANDS, 1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean {close[0]}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -61,9 +82,12 @@ Examples:
   stategram classes text.txt -k 500 > classes.tsv
   stategram train text.txt -o model
   stategram eval model test.txt
-  stategram train --help""",
+  stategram train --help
+
+Exit codes: 0 ok, 1 failure, 2 wrong usage, 3 bad data (a file or a text that cannot be used), 130
+interrupted.""",
 )
-@click.version_option(stategram.__version__, prog_name="stategram")
+@click.version_option(stategram.__version__, "-V", "--version", prog_name="stategram")
 def cli() -> None:
     """Word classes and language models from plain text."""
 
@@ -72,24 +96,27 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     # NumPy's linear algebra is never used here, but its threads would spin for work at every start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with safe_streams():
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        # Not cli.main(), which ends with 1 when the reader of our output has gone.
-        given = sys.argv[1:] if arguments is None else list(arguments)
-        with cli.make_context("stategram", given) as context:
+        # Not cli.main(), which ends with 1 when the reader of our output has gone. Of what is written to a
+        # pipe nothing is to be stripped: that is the meaning of `color`.
+        with cli.make_context("stategram", arguments, color=True) as context:
             cli.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except OSError as error:
-        if not _is_closed_pipe(error):
+        discard_output()
+        if not _is_closed_pipe(error):  # as when the reader of our output is gone, such as `head`
             return _fail(error)
-        # The reader of our output is gone, as `head` is. Python must not try to flush to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError) as error:
+    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError, ImportError) as error:
         return _fail(error)
     return 0
 
@@ -109,6 +136,8 @@ def _fail(error: BaseException) -> int:
             "error: out of memory; use fewer classes, shorter n-grams, a smaller vocabulary or less text, "
             "or train with --memory"
         )
+    elif isinstance(error, ImportError):
+        message = f"error: {error}; free some memory, or install stategram and what it needs again"
     elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""

@@ -16,9 +16,9 @@ from stategram.cli.intervals import (
     resampling_text,
     show_few_units,
 )
-from stategram.cli.options import ReadingOptions, model_options, work_options
+from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.evaluation import Comparison, PerplexityFigures, compare_scores, evaluate
+from stategram.evaluation import Comparison, Interval, PerplexityFigures, compare_scores, evaluate
 from stategram.models import Scores
 from stategram.wording import plural
 
@@ -30,6 +30,7 @@ Examples:
   stategram eval model test.txt.gz --json
   stategram eval model test.txt --compare other --compare third.arpa
   stategram eval model test.txt --history adaptive
+  stategram eval model test.txt --unknown spell
   stategram eval other.arpa.gz test.txt --lowercase
   zcat test.gz | stategram eval model -""",
 )
@@ -43,6 +44,7 @@ Examples:
     help="Show whether MODEL2 is better or worse than MODEL on TEST; may be given several times.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
+@unknown_option
 @model_options
 @work_options
 def eval(
@@ -50,12 +52,15 @@ def eval(
     tests: tuple[str, ...],
     others: tuple[str, ...],
     as_json: bool,
+    unknown: str,
     reading: ReadingOptions,
     console: Console,
 ) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
-    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
+    Unknown words are <unk> unless --unknown chooses otherwise, sentence ends are predicted, sentence starts
+    are not. With --unknown spell, perplexities and bits per character can be compared between models with
+    different vocabularies. A mixture is shown with its
     parts: the average weight of each and its perplexity alone. A model that can look back beyond the sentence
     is shown with each of its histories, unless --history chooses one. Words are normalized as in the training
     of the model. A text without any word of the vocabulary has no perplexity: that is an error (exit code 3),
@@ -70,13 +75,15 @@ def eval(
     """
     check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])
     if others:
+        if was_given("unknown"):
+            raise click.UsageError("--unknown goes with one model; leave out --compare, or --unknown")
         _compare([model_name, *others], tests, as_json, reading, console)
         return
     console.steps = 3
     model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
     corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
-        figures = evaluate(model, corpus, all_histories=not was_given("history_name"))
+        figures = evaluate(model, corpus, unknown=unknown, all_histories=not was_given("history_name"))
     if figures.above_one:
         console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
@@ -129,24 +136,28 @@ def _comparison_table(found: Comparison) -> str:
 
 def _as_table(figures: PerplexityFigures) -> str:
     words = figures.events - figures.sentences
+    is_excluded = figures.unknown_words == "exclude"
+    counted = "unknown words are left out" if is_excluded else "<unk> counted as a word"
     lines = [
         f"events                    {figures.events:>12,}   words and sentence ends",
         f"sentences                 {figures.sentences:>12,}",
         f"unknown words             {figures.unknown:>12,}   {figures.unknown / words:.2%} of the words",
-        f"perplexity                {_number(figures.perplexity)}   <unk> counted as a word",
-        f"  without unknown words   {_number(figures.perplexity_known)}",
-        f"bits per event            {_number(figures.bits)}",
+        f"perplexity                {_number(figures.perplexity)}   {counted}",
+        *_interval_line(figures.interval, f"   {resampling_text(figures.resampling)}"),
     ]
-    for place, interval, how in (
-        (5, figures.interval_known, ""),
-        (4, figures.interval, f"   {resampling_text(figures.resampling)}"),
-    ):
-        if interval is not None:
-            lines.insert(place, f"    95% interval          {interval_text(interval):>12}{how}")
     if figures.zero_probability:
-        lines.insert(
-            4, f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
+        lines.append(
+            f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
         )
+    if not is_excluded:
+        lines.append(f"  without unknown words   {_number(figures.perplexity_known)}")
+        lines += _interval_line(figures.interval_known)
+    if figures.perplexity_spelled is not None:
+        left_out = f"   {figures.unspelled:,} <unk> in the text left out" if figures.unspelled else ""
+        lines.append(f"  with their spelling     {_number(figures.perplexity_spelled)}{left_out}")
+    lines.append(f"bits per event            {_number(figures.bits)}")
+    if figures.bits_per_character is not None:
+        lines.append(f"bits per character        {_number(figures.bits_per_character)}   with their spelling")
     if figures.difference is not None:
         lines.append(f"against the best part     {relative_text(figures.difference)}")
     if figures.orders:
@@ -158,7 +169,8 @@ def _as_table(figures: PerplexityFigures) -> str:
         ]
     if figures.parts:
         title, *differences = relative_column("against the best", (one.difference for one in figures.parts))
-        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {title}   part")
+        as_word = ", <unk> counted as a word" * is_excluded
+        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {title}   part{as_word}")
         lines += [
             f"{one.weight:>12.4f} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
             f"{difference}   {one.name}"
@@ -175,6 +187,10 @@ def _as_table(figures: PerplexityFigures) -> str:
             for one, difference in zip(figures.histories, differences, strict=True)
         ]
     return "\n".join(lines)
+
+
+def _interval_line(interval: Interval | None, how: str = "") -> list[str]:
+    return [] if interval is None else [f"    95% interval          {interval_text(interval):>12}{how}"]
 
 
 def _number(value: float) -> str:

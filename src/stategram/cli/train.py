@@ -46,8 +46,8 @@ from stategram.models import (
 )
 from stategram.progress import subprogress
 from stategram.storage import input_files
-from stategram.text import SPECIAL_WORDS
-from stategram.wording import plural
+from stategram.text import SPECIAL_WORDS, tokenization_record
+from stategram.wording import command_line, plural
 
 # What is in none of these is of the run.
 _GROUPS = {
@@ -61,7 +61,16 @@ _GROUPS = {
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
+    "The text": (
+        "vocab",
+        "vocab_file",
+        "lowercase",
+        "digits",
+        "split",
+        "tokenize",
+        "encoding_errors",
+        "document_mark",
+    ),
 }
 
 
@@ -73,6 +82,7 @@ Examples:
   stategram train text.txt -o model
   stategram train *.txt.gz -o model --order 5 --memory 2G --tmp /scratch
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
+  stategram train raw.txt -o model --tokenize prose --lowercase
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
   stategram train tokens.txt -o model --order 6 --split ascii
@@ -263,7 +273,7 @@ def train(
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
-    console.info(f"      try: stategram eval {output} test.txt")
+    console.info(f"      try: {command_line('eval', output, 'test.txt')}")
 
 
 def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
@@ -394,6 +404,7 @@ def _write(
         "lowercase": text.lowercase,
         "digits": text.digits,
         "split": text.split,
+        "tokenize": tokenization_record(text.tokenize),
         "encoding_errors": text.encoding_errors,
         "document_mark": text.document_mark,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,8 +15,10 @@ from stategram.evaluation.uncertainty import (
     Resampling,
     Units,
 )
-from stategram.models import Model, Scores
-from stategram.text import Corpus, Sentences, as_corpus
+from stategram.models import Model, Scores, UnknownWords, require_model, warn_of_unknown
+from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
+
+_log = logging.getLogger(__name__)
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -70,6 +73,11 @@ class PerplexityFigures:
     ``parts`` for all but mixtures. ``histories`` is empty unless all were measured, and for models that have
     only one.
 
+    ``unknown_words`` is what was done with unknown words. If they were excluded, ``perplexity``, ``bits`` and
+    ``orders`` are without them. If they were spelled, ``perplexity_spelled`` counts them with the probability
+    of their spelling, and ``bits_per_character`` is the same in bits for each character of the text, a space
+    or line end after each word included; both leave out words that are ``<unk>`` in the text itself, of which
+    there are ``unspelled``.
     ``interval`` and ``interval_known`` are confidence intervals of the two perplexities, None where they are
     infinite; ``difference`` is how a mixture differs from the best of its parts. ``resampling`` says how they
     were found.
@@ -86,13 +94,19 @@ class PerplexityFigures:
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()
     histories: tuple[HistoryFigures, ...] = ()
+    unknown_words: str = "unk"
+    perplexity_spelled: float | None = None
+    bits_per_character: float | None = None
+    unspelled: int = 0
     interval: Interval | None = None
     interval_known: Interval | None = None
     difference: Difference | None = None
     resampling: Resampling | None = None
 
 
-def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False) -> PerplexityFigures:
+def evaluate(
+    model: Model, corpus: Corpus | Sentences, *, unknown: str = "unk", all_histories: bool = False
+) -> PerplexityFigures:
     """Measure the perplexity of a model on a text, with 95% confidence intervals.
 
     Parameters
@@ -101,6 +115,10 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
         Any model.
     corpus
         The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
+    unknown
+        What is done with them. ``unk``: they are the word ``<unk>``. ``exclude``: they are left out, as
+        always if the model has no probability for them. ``spell``: they are ``<unk>``, but there are figures
+        with their spelling too; for these a corpus must not have the vocabulary of the model.
     all_histories
         Whether to measure each of ``model.histories``; all other figures are then those of the first,
         ``sentence``.
@@ -128,10 +146,17 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
     (1.95, 1.85, 2.05)
 
     """
-    corpus = as_corpus(model.vocabulary, corpus)
+    require_model(model)
+    words = UnknownWords(model, unknown)
+    text = spelled_corpus(model.vocabulary, corpus)
+    encoded = as_corpus(model.vocabulary, text)
+    warn_of_unknown(model, text, encoded)
+    if encoded.n_unknown and words.choice == "spell":
+        for note in words.notes:
+            _log.warning(note)
     if not all_histories:
-        return evaluate_resampled(model, corpus)[0]
-    found = {name: evaluate_resampled(model.with_history(name), corpus) for name in model.histories}
+        return _resampled(model, text, encoded, words)[0]
+    found = {name: _resampled(model.with_history(name), text, encoded, words) for name in model.histories}
     (first, reference), *others = found.values()
     if not others:
         return first
@@ -150,26 +175,37 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
 
 def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures, ResampledPerplexity]:
     """Return what `evaluate` returns of a text in the vocabulary of a model, and the resamples as well."""
-    scores = model.score(corpus)
+    return _resampled(model, corpus, corpus, UnknownWords(model, "unk"))
+
+
+def _resampled(
+    model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
+) -> tuple[PerplexityFigures, ResampledPerplexity]:
+    scores = model.score(encoded)
     surprisals = scores.log_probs / -np.log(2.0)
+    known = surprisals[~scores.unknown]
+    orders = scores.orders
+    if words.choice == "exclude":
+        surprisals = known
+        orders = None if orders is None else orders[~scores.unknown]
     bits = float(surprisals.mean())
     units = Units.of(scores.corpus)
-    whole, known, *parts = units.resample(_texts(scores))
+    whole, of_known, *parts = units.resample(_texts(scores))
     best = min(parts, key=lambda part: part.value, default=None)
+    if words.choice == "exclude":
+        whole = of_known
     figures = PerplexityFigures(
-        events=scores.corpus.n_events,
-        sentences=scores.corpus.n_sentences,
-        unknown=scores.corpus.n_unknown,
+        events=encoded.n_events,
+        sentences=encoded.n_sentences,
+        unknown=encoded.n_unknown,
         zero_probability=int(np.count_nonzero(np.isposinf(surprisals))),
         above_one=int(np.count_nonzero(surprisals < -_ROUNDING * np.log2(10.0))),
         perplexity=_perplexity(bits),
-        perplexity_known=_perplexity(float(surprisals[~scores.unknown].mean())),
+        perplexity_known=_perplexity(float(known.mean())),
         bits=bits,
         orders=()
-        if scores.orders is None
-        else tuple(
-            _order_figures(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
-        ),
+        if orders is None
+        else tuple(_order_figures(surprisals, orders == order, order) for order in range(1, model.order + 1)),
         parts=tuple(
             PartFigures(
                 part.name,
@@ -181,11 +217,32 @@ def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures,
             for part, resampled in zip(scores.parts, parts, strict=True)
         ),
         interval=whole.interval,
-        interval_known=known.interval,
-        difference=None if best is None or len(parts) == 1 else whole.difference(best),
+        interval_known=of_known.interval,
+        # Parts count unknown words, so they are not compared with a mixture without them.
+        difference=None
+        if best is None or len(parts) == 1 or words.choice == "exclude"
+        else whole.difference(best),
         resampling=units.resampling,
+        unknown_words=words.choice,
     )
+    if words.choice == "spell":
+        figures = _with_spelling(figures, words.log_probs(scores, text), text)
     return figures, whole
+
+
+def _with_spelling(
+    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus
+) -> PerplexityFigures:
+    spelled = log_probs / -np.log(2.0)
+    has_spelling = ~np.isnan(spelled)
+    ids = text.ids[has_spelling]
+    ids = ids[ids != END]
+    return replace(
+        figures,
+        perplexity_spelled=_perplexity(float(spelled[has_spelling].mean())),
+        bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
+        unspelled=int(np.count_nonzero(~has_spelling)),
+    )
 
 
 def _texts(scores: Scores) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:

@@ -1,15 +1,23 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.arguments import place_and_model, require_model
 from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.compacting import compact_model, compacted_size
+from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    DescriptionTable,
+    Model,
+    warn_of_unknown,
+)
 from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
@@ -43,6 +51,7 @@ __all__ = [
     "ClusteredModel",
     "Description",
     "DescriptionTable",
+    "FrequentNgram",
     "Gate",
     "GeneratedSentence",
     "Mixture",
@@ -72,11 +81,16 @@ __all__ = [
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "frequent_ngrams",
     "generate",
     "interpolate",
     "load_model",
     "merge_ngrams",
     "model_of",
     "model_size",
+    "place_and_model",
     "prune_model",
+    "require_model",
+    "warn_of_unknown",
+    "word_frequencies",
 ]

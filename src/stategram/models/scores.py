@@ -86,6 +86,9 @@ class Scores:
         The requested features of the history before each event, by name.
     parts
         The parts of a mixture; empty for other models.
+    predicts_unknown
+        Whether unknown words have a probability. Without one their log10 is -100, as in KenLM, and they are
+        left out of the perplexity.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Scores:
     orders: NDArray[np.uint8] | None = None
     features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     parts: tuple[PartScores, ...] = ()
+    predicts_unknown: bool = True
 
     @property
     def log_prob(self) -> float:
@@ -119,10 +123,11 @@ class Scores:
     @property
     def perplexity(self) -> float:
         """The perplexity of the text: words and sentence ends, ``<unk>`` counted as a word."""
-        if len(self.log_probs) == 0:
+        log_probs = self.log_probs if self.predicts_unknown else self.log_probs[~self.unknown]
+        if len(log_probs) == 0:
             raise BadDataError("the text has no words, so it has no perplexity")
         with np.errstate(over="ignore"):
-            return float(np.exp(-self.log_probs.mean()))
+            return float(np.exp(-log_probs.mean()))
 
     @cached_property
     def unknown(self) -> NDArray[np.bool_]:

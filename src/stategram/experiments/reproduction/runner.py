@@ -23,7 +23,7 @@ from stategram.experiments.reproduction.texts import Source, Texts, input_file, 
 from stategram.experiments.training import LOW_COVERAGE, TagSource, Training
 from stategram.progress import Progress
 from stategram.storage import Store, content_key, is_fresh, is_store
-from stategram.text import Split
+from stategram.text import Split, TokenizeForm
 
 _log = logging.getLogger(__name__)
 _WORK = "work"
@@ -43,6 +43,7 @@ def reproduce(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
     document_mark: str | None = None,
     seed: int = 0,
@@ -63,7 +64,7 @@ def reproduce(
     tags
         ``brill``, a file of tags, or ``none``: then there is no table 2. By default ``brill`` if its lexicon
         is installed. Table 2 may be added to a folder without it.
-    vocabulary_size, lowercase, digits, split, encoding_errors, document_mark
+    vocabulary_size, lowercase, digits, split, tokenize, encoding_errors, document_mark
         How files are read, as in `read_corpus`.
     seed, seeds
         The seed of all annealing; how many seeds to train with, from that one on: rows that depend on them
@@ -93,6 +94,7 @@ def reproduce(
         lowercase=lowercase,
         digits=digits,
         split=split,
+        tokenize=tokenize,
         encoding_errors=encoding_errors,
         document_mark=document_mark,
     )
