@@ -131,11 +131,11 @@ def test_on_a_terminal_there_is_a_bar_and_messages_stand_above_it(monkeypatch: p
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
     console = Console(steps=1)
-    with console.log_messages(), console.step("counting") as progress:
+    with console.log_messages(), console.step("counting [all] \\") as progress:
         progress(0.5, "half of [it]")
         LIBRARY.info("a result [in brackets]")
     shown = terminal.getvalue()
     assert "      a result [in brackets]\n" in shown
-    assert "[1/1] counting" in shown
+    assert "[1/1] counting [all] \\" in shown
     assert "half of [it]" in shown
     assert "━" in shown

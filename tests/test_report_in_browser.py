@@ -119,8 +119,10 @@ def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, 
         assert len(shown) == len(of_table)
         for line, row in zip(shown, of_table, strict=True):
             assert line.locator("th").inner_text().startswith(row.title)
-            cell = line.locator('td[data-label="Perplexity"]').inner_text()
-            assert float(cell.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.051)
+            value, interval, *_ = line.locator('td[data-label="Perplexity"]').inner_text().splitlines()
+            assert float(value.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.051)
+            low, high = (float(end.replace(",", "")) for end in interval.split("–"))
+            assert low < row.test.perplexity < high
             if row.change is not None:
                 change = line.locator('td[data-label="Change"]').inner_text().split("%")[0]
                 assert float(change.replace("−", "-")) / 100 == pytest.approx(row.change, abs=0.00051)
@@ -128,6 +130,16 @@ def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, 
     assert len(bars) == len({row.key for row in rows})
     values = list(map(float, bars))
     assert values == sorted(values)
+    # Each bar ends inside of the line that is its interval.
+    assert all(
+        page.locator("#perplexity .bar:has(s)").evaluate_all(
+            """bars => bars.map(bar => {
+                const end = bar.querySelector("i").getBoundingClientRect().right
+                const interval = bar.querySelector("s").getBoundingClientRect()
+                return interval.left < end && end < interval.right
+            })"""
+        )
+    )
     lengths = page.locator("#perplexity .bar i").evaluate_all(
         "bars => bars.map(bar => bar.getBoundingClientRect().width)"
     )

@@ -51,9 +51,10 @@ def check_identity(store: Store, folder: Path, now: Identity) -> None:
         if before.get(_TAGS) is None:
             different = [name for name in different if name != _TAGS]
         if different:
+            verb = "differ" if different[1:] or different == [_TAGS] else "differs"
             raise UsageError(
-                f"{folder} belongs to another reproduction: {_list(different, before, now)} "
-                f"{'differs' if len(different) == 1 else 'differ'}; give the same, or choose another folder"
+                f"{folder} belongs to another reproduction: {_list(different, before, now)} {verb}; give the "
+                "same, or choose another folder"
             )
     if before != now:
         store.put_json("identity", _KEY, now)
