@@ -13,7 +13,7 @@ from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.weight_tuning import tune_weights
 from stategram.models import Model
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus, Split, TokenizeForm
+from stategram.text import Corpus, Split, TokenizeForm, warn_of_wide_spaces
 
 # The natural-log probability of a hypothesis that the model rules out: finite, so that weights can be 0.
 _RULED_OUT = -1e6
@@ -122,6 +122,7 @@ def rescore(
         split=split,
         tokenize=tokenize,
     )
+    warn_of_wide_spaces(corpus.stats)
     first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
     words = np.diff(corpus.sentence_starts) - 1

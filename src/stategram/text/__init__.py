@@ -9,6 +9,7 @@ from stategram.text.encoding import (
     check_words,
     corpus_from_sentences,
     read_corpus,
+    warn_of_wide_spaces,
     words_of,
 )
 from stategram.text.feeding import read_lines
@@ -83,5 +84,6 @@ __all__ = [
     "tokenize",
     "tokenize_prose",
     "total_size",
+    "warn_of_wide_spaces",
     "words_of",
 ]
