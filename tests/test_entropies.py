@@ -46,14 +46,10 @@ def test_entropies_are_those_of_distributions(kind: str, data: st.DataObject) ->
     assert found.tolist() == pytest.approx(expected, rel=CLOSE, abs=CLOSE)
     # The text goes on from a state in the middle of a sentence.
     cut = data.draw(st.integers(0, len(corpus.ids)), label="cut")
-    before = corpus_of(corpus.ids[:cut], [*(s for s in starts if s < cut), cut], model.vocabulary)
-    rest = corpus_of(
-        corpus.ids[cut:], [0, *(s - cut for s in starts if s > cut)], model.vocabulary
-    )
+    before = corpus_of(corpus.ids[:cut].tolist(), [*(s for s in starts if s < cut), cut], model.vocabulary)
+    rest = corpus_of(corpus.ids[cut:].tolist(), [0, *(s - cut for s in starts if s > cut)], model.vocabulary)
     state = model.score(before).state
-    assert model.entropies(rest, state=state).tolist() == pytest.approx(
-        expected[cut:], rel=CLOSE, abs=CLOSE
-    )
+    assert model.entropies(rest, state=state).tolist() == pytest.approx(expected[cut:], rel=CLOSE, abs=CLOSE)
 
 
 @pytest.mark.parametrize("kind", ["mixture", "cached"])
@@ -72,4 +68,6 @@ def test_long_texts_in_blocks(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_other_states_are_refused() -> None:
     with pytest.raises(UsageError, match="state"):
-        model_of("word-tree").entropies("w3", state=train_word_tree(*corpora()).with_history("adaptive").start())
+        model_of("word-tree").entropies(
+            "w3", state=train_word_tree(*corpora()).with_history("adaptive").start()
+        )

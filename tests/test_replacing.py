@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import stategram.storage.folder as folder_module
 from stategram.errors import BadDataError, StategramError
 from stategram.storage import (
     atomic_write,
@@ -23,6 +22,8 @@ from stategram.storage import (
     write_folder,
 )
 from stategram.storage.locks import hold
+from stategram.storage.manifest import read_manifest
+from stategram.storage.temporary import new_temporary
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="handles of folders, signals")
 NUMBER = "0123456789abcdef"
@@ -76,7 +77,7 @@ def _start(program: str, *arguments: object) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("how", ["one step", "two renamings"])
 def test_a_reader_beside_writers_finds_one_folder_whole(folder: Path, how: str) -> None:
     """No error, no file of one folder beside one of another; two writers at once do no harm either."""
-    seen = []
+    seen: list[int] = []
     with _start(_WRITER, folder, how) as one, _start(_WRITER, folder, how) as other:
         for writer in (one, other):
             assert writer.stdout is not None
@@ -104,18 +105,15 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_opened_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     numbers = iter([4, 5])
-    read_manifest = folder_module.read_manifest
 
     def read_and_replace(file: Any) -> Any:
         manifest = read_manifest(file)
         for number in numbers:
-            monkeypatch.setattr(folder_module, "read_manifest", read_manifest)
             write(folder, number)
-            monkeypatch.setattr(folder_module, "read_manifest", read_and_replace)
             break
         return manifest
 
-    monkeypatch.setattr(folder_module, "read_manifest", read_and_replace)
+    monkeypatch.setattr("stategram.storage.folder.read_manifest", read_and_replace)
     assert read(folder) == 5
 
 
@@ -235,7 +233,7 @@ def test_stale_files_are_removed_but_not_those_of_the_living(folder: Path, tmp_p
 
 @ON_POSIX
 def test_what_is_being_written_is_held(tmp_path: Path) -> None:
-    with folder_module.new_temporary(tmp_path / "name", is_folder=True) as made:
+    with new_temporary(tmp_path / "name", is_folder=True) as made:
         with pytest.raises(BlockingIOError):
             hold(made)
         recover(tmp_path / "name")

@@ -15,6 +15,7 @@ import stategram
 from model_kinds import ALL_KINDS, DOCUMENT, model_of
 from naive.entropy import entropy, entropy_reduction
 from stategram import Model, UsageError, surprisal, write_arpa
+from stategram.errors import UnknownWordsWarning
 
 # Sums of a few hundred terms, each rounded a few times.
 CLOSE = 1e-11
@@ -31,7 +32,7 @@ def naive_table(model: Model, items: Sequence[str]) -> list[dict[str, Any]]:
     for number, item in enumerate(items, 1):
         if item.split():
             words = [*item.split(), "</s>"]
-            found = []
+            found: list[dict[str, Any]] = []
             for position, word in enumerate(words, 1):
                 id = model.vocabulary.id(word)
                 step = model.advance(state, word)
@@ -134,6 +135,7 @@ def test_frequencies_are_those_of_the_training_text() -> None:
 
 def test_without_counts_frequencies_are_unigram_probabilities(tmp_path: Path) -> None:
     model = model_of("ngram")
+    assert isinstance(model, stategram.NgramModel)
     write_arpa(tmp_path / "model.arpa", model)
     found = surprisal(tmp_path / "model.arpa", "w3 w4")["log10_frequency"]
     expected = model.distribution_after(model.start(sentence_start=False))
@@ -150,11 +152,11 @@ def test_items_may_be_many_things() -> None:
 
 def test_wrong_arguments_are_refused() -> None:
     model = model_of("ngram")
-    with pytest.raises(UsageError, match="no column 'bits': there are item, sentence"):
+    with pytest.raises(UsageError, match="no column 'bits': there are sentence, position"):
         surprisal(model, "w3", columns=["bits"])
-    with pytest.raises(UsageError, match="no column 'state': NgramModel.* has no states"):
+    with pytest.raises(UsageError, match=r"no column 'state': NgramModel.* has no states"):
         surprisal(model, "w3", columns=["state"])
-    with pytest.raises(UsageError, match="no column 'parts'.*not a mixture"):
+    with pytest.raises(UsageError, match=r"no column 'parts'.*not a mixture"):
         surprisal(model, "w3", columns=["parts"])
     with pytest.raises(UsageError, match="base is 3"):
         surprisal(model, "w3", base=3)
@@ -162,3 +164,91 @@ def test_wrong_arguments_are_refused() -> None:
         surprisal(model, [["w3 w4", "w5"]])
     with pytest.raises(stategram.BadDataError, match="NUL"):
         surprisal(model, ["w3", "w\0"])
+
+
+TABLE = {"id": ["a", "b", "c"], "age": [3, 4, 5], "text": ['w3 " w4', "", "NA w5 w6"]}
+
+
+def frames() -> list[Any]:
+    pandas, polars, arrow = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
+    return [TABLE, pandas.DataFrame(TABLE), polars.DataFrame(TABLE), arrow.table(TABLE)]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_tables_in_and_out(number: int) -> None:
+    found = surprisal(model_of("ngram"), frames()[number], text_column="text", id_column="id")
+    assert found.columns[:3] == ("id", "age", "sentence")
+    for name, expected in {
+        "id": [*"aaaa", *"cccc"],
+        "age": [3] * 4 + [5] * 4,
+        "sentence": [1] * 4 + [3] * 4,
+        "word": ["w3", '"', "w4", "</s>", "NA", "w5", "w6", "</s>"],
+    }.items():
+        assert found[name].tolist() == expected
+        assert found.to_pandas()[name].tolist() == expected
+        assert found.to_polars()[name].to_list() == expected
+        assert found.to_arrow()[name].to_pylist() == expected
+
+
+def test_missing_values_are_null_and_not_nan() -> None:
+    pytest.importorskip("pyarrow")
+    chosen = ["word", "surprisal", "log10_prob", "parts"]
+    table = surprisal(model_of("mixture"), ["w3 zebra"], columns=chosen, unknown="exclude")
+    for name in table.columns[1:]:
+        assert [value is None for value in table[name].tolist()] == [False, True, False]
+        assert table.to_arrow()[name].null_count == 1
+    with pytest.warns(UnknownWordsWarning, match="only 22 words to learn from"):
+        spelled = surprisal(model_of("mixture"), ["w3 zebra"], columns=chosen, unknown="spell")
+    plain = surprisal(model_of("mixture"), ["w3 zebra"], columns=chosen)
+    more = [spelled[name][1] - plain[name][1] for name in table.columns if name.endswith("bits")]
+    # The same spelling, whichever part it is.
+    assert more == pytest.approx([more[0]] * len(more))
+    assert more[0] > 1
+
+
+def test_regions_are_sums_of_their_words() -> None:
+    model = model_of("mixture")
+    regions = {
+        "item": [1, 1, 1, 2, 3],
+        "region": ["a", "b", "c", "a", "a"],
+        "text": ["w3 w4", "", "zebra w6 w7", "", "w8"],
+    }
+    names = [
+        "sentence",
+        "position",
+        "surprisal",
+        "unknown",
+        "length",
+        "entropy",
+        "entropy_reduction",
+        "parts",
+    ]
+    table = surprisal(
+        model, regions, text_column="text", id_column="item", region_column="region", columns=names
+    )
+    words = surprisal(model, ["w3 w4 zebra w6 w7", "", "w8"], columns=names)
+    assert table["region"].tolist() == regions["region"]
+    assert table["sentence"].tolist() == [1, 1, 1, 2, 3]
+    assert table["words"].tolist() == [2, 0, 3, 0, 1]
+    assert table["position"].tolist() == [1, None, 3, None, 1]
+    assert table["unknown"].tolist() == [0, None, 1, None, 0]
+    for name in words.columns[2:]:
+        values = words[name].tolist()
+        sums = [sum(values[:2]), None, sum(values[2:5]), None, +values[6]]  # without the sentence ends
+        assert table[name].tolist() == pytest.approx(sums)
+    # What is not known of one word is not known of its region.
+    found = surprisal(
+        model, regions, text_column="text", id_column="item", region_column="region", unknown="exclude"
+    )
+    assert [value is None for value in found["surprisal_bits"].tolist()] == [False, True, True, True, False]
+    with pytest.raises(UsageError, match="'order' has no sum"):
+        surprisal(
+            model, regions, text_column="text", id_column="item", region_column="region", columns=["order"]
+        )
+    with pytest.raises(UsageError, match="have a column 'length'"):
+        surprisal(model, {"text": ["w3"], "length": [1]}, text_column="text")
+
+
+def test_most_words_unknown_is_warned_of() -> None:
+    with pytest.warns(UnknownWordsWarning, match="2 of 2 words are unknown"):
+        surprisal(model_of("ngram"), "zebra giraffe")

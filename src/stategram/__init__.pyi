@@ -32,20 +32,29 @@ from .counts import (
 )
 from .errors import (
     BadDataError as BadDataError,
+    NotFittedError as NotFittedError,
     StategramError as StategramError,
+    UnknownWordsWarning as UnknownWordsWarning,
     UsageError as UsageError,
+    WrongTypeError as WrongTypeError,
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
+    ComparedModel as ComparedModel,
+    Comparison as Comparison,
+    Difference as Difference,
     HistoryFigures as HistoryFigures,
+    Interval as Interval,
     NBestLists as NBestLists,
     OrderFigures as OrderFigures,
     PartFigures as PartFigures,
     PerplexityFigures as PerplexityFigures,
+    Resampling as Resampling,
     Rescored as Rescored,
     WordErrors as WordErrors,
     average_mutual_information as average_mutual_information,
     class_bigram_perplexity as class_bigram_perplexity,
+    compare as compare,
     evaluate as evaluate,
     rescore as rescore,
 )

@@ -20,5 +20,5 @@ def category_entropy(
 
 
 def entropy_reduction(before: float, after: float | None) -> float | None:
-    """What the entropy falls by from before a word to after it, none if it rises; None after the last word."""
+    """By how much the entropy falls from before a word to after it, 0 if it rises; None after the last."""
     return None if after is None else max(0.0, before - after)

@@ -10,10 +10,10 @@ CODE_POINTS = 1_112_064 - 7  # scalar values of Unicode, without NUL and the whi
 
 
 class NaiveSpelling:
-    """Characters are words of a 6-gram model, words its sentences; probabilities one after the other."""
+    """Characters are words of a 7-gram model, words its sentences; probabilities one after the other."""
 
     def __init__(self, words: list[str]) -> None:
-        self.characters = NgramModel.train([list(word) for word in words], 6)
+        self.characters = NgramModel.train([list(word) for word in words], 7)
         self.seen = {letter for word in words for letter in word}
         self.known = sum(map(self.unscaled, [*words, "<unk>", "<s>", "</s>"]))
 

@@ -189,11 +189,12 @@ void register_distribution_rows(nb::module_& m) {
     };
     def_category_rows(&add_category_rows<float>);
     def_category_rows(&add_category_rows<double>);
-    m.def("row_entropies", &row_entropies, nb::arg("rows").noconvert(), nb::arg("masses").noconvert(),
-          nb::arg("entropies").noconvert(), nb::arg("threads"),
-          "Return sum_i (e_i p_i - m_i p_i ln p_i) of each row p; `masses` has m and `entropies` e by column.\n"
-          "\n"
-          "With m = 1 and e = 0 it is the entropy in nats.");
+    m.def(
+        "row_entropies", &row_entropies, nb::arg("rows").noconvert(), nb::arg("masses").noconvert(),
+        nb::arg("entropies").noconvert(), nb::arg("threads"),
+        "Return sum_i (e_i p_i - m_i p_i ln p_i) of each row p; `masses` has m and `entropies` e by column.\n"
+        "\n"
+        "With m = 1 and e = 0 it is the entropy in nats.");
 }
 
 }  // namespace stategram

@@ -33,6 +33,7 @@ void register_word_cache(nanobind::module_& m);
 void register_distribution_rows(nanobind::module_& m);
 void register_ngram_choice(nanobind::module_& m);
 void register_word_errors(nanobind::module_& m);
+void register_bootstrap(nanobind::module_& m);
 void register_error_envelope(nanobind::module_& m);
 void register_count_files(nanobind::module_& m);
 void register_steppers(nanobind::module_& m);
@@ -76,6 +77,7 @@ NB_MODULE(_core, m) {
     stategram::register_distribution_rows(m);
     stategram::register_ngram_choice(m);
     stategram::register_word_errors(m);
+    stategram::register_bootstrap(m);
     stategram::register_error_envelope(m);
     stategram::register_count_files(m);
     stategram::register_steppers(m);

@@ -164,10 +164,11 @@ class TrieReader : PackedModel {
         check_below(ids, n_words, "an id is not below the size of the vocabulary");
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
-        for_slices(pool, 0, n_states, [&](std::size_t begin, std::size_t end) {
-            NgramRows own(trie, unigram.data(), ids.data());
-            for (std::size_t i = begin; i < end; ++i)
-                own.add(state_at(states, i), weights(i), rows.data() + i * n_words);
+        std::vector<NgramRows> scratch(static_cast<std::size_t>(pool.size()),
+                                       NgramRows(trie, unigram.data(), ids.data()));
+        pool.run(n_states, [&](std::size_t i, int worker) {
+            scratch[static_cast<std::size_t>(worker)].add(state_at(states, i), weights(i),
+                                                          rows.data() + i * n_words);
         });
     }
 

@@ -215,12 +215,14 @@ class TreeModelKernel {
         check_cache(history, cache);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
         require(tree_weights.size() == n_trees, "each tree needs a weight");
-        require(row_weights.size() == n && rows.size() == n * n_words_, "each event needs a weight and a row");
+        require(row_weights.size() == n && rows.size() == n * n_words_,
+                "each event needs a weight and a row");
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
         const std::vector<const std::uint32_t*> values = pointers(streams);
-        std::vector<std::vector<double>> own(std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
-                                             std::vector<double>(n_words_));
+        std::vector<std::vector<double>> own(
+            std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
+            std::vector<double>(n_words_));
         const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
             const double weight = row_weights(event) * tree_weights(tree);
             double* const row = rows.data() + event * n_words_;

@@ -82,9 +82,8 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
                                        buckets_.data() + settings_.cache_input);
     const MixerRow mixed{x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match,
                          settings_.of_class};
-    const double logit =
-        double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_root_inputs)
-                       : mix(settings_.shape, settings_.weights, mixed)};
+    const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_root_inputs)
+                                        : mix(settings_.shape, settings_.weights, mixed)};
     return std::exp(log_sigmoid(logit));
 }
 
@@ -115,8 +114,7 @@ void TreeSearch::descend(const Subtree& at, std::size_t first, double* probabili
     const double right =
         right_probability(at, middle, ranges_.data() + first, last - first, halves_.data() + first);
     for (std::size_t i = first; i < last; ++i)
-        if (ranges_[i].begin < halves_[i])
-            ranges_.push_back({ranges_[i].list, ranges_[i].begin, halves_[i]});
+        if (ranges_[i].begin < halves_[i]) ranges_.push_back({ranges_[i].list, ranges_[i].begin, halves_[i]});
     const std::size_t left_last = ranges_.size();
     for (std::size_t i = first; i < last; ++i)
         if (halves_[i] < ranges_[i].end) ranges_.push_back({ranges_[i].list, halves_[i], ranges_[i].end});

@@ -74,8 +74,8 @@ class TreeSearch {
     };
     std::vector<List> lists_;
     std::unordered_map<std::uint32_t, double> nodes_;  // the probability of the right side of each node
-    std::vector<Range> ranges_;     // of the nodes from the root to the one at hand
-    std::vector<std::uint32_t> halves_;  // of these ranges
+    std::vector<Range> ranges_;                        // of the nodes from the root to the one at hand
+    std::vector<std::uint32_t> halves_;                // of these ranges
     std::vector<float> x_;
     std::vector<std::uint8_t> buckets_;
 };

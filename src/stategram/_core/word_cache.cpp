@@ -102,9 +102,9 @@ std::uint64_t pair_key(std::size_t first, std::uint32_t second) {
 struct Level {
     static constexpr std::uint32_t no_follower = std::numeric_limits<std::uint32_t>::max();
 
-    DecayedCounts contexts;            // by the words of the context
-    DecayedCounts followers;           // by the place of the context and the word
-    std::vector<std::uint32_t> last;   // of the followers of each context, the one that came last,
+    DecayedCounts contexts;             // by the words of the context
+    DecayedCounts followers;            // by the place of the context and the word
+    std::vector<std::uint32_t> last;    // of the followers of each context, the one that came last,
     std::vector<std::uint32_t> before;  // and of each follower the one before it
 
     void add(std::uint64_t context, std::uint32_t word, double decay, std::uint32_t now) {

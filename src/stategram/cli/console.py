@@ -7,14 +7,18 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.cli.streams import terminal_stream
+from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
+from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -42,7 +46,7 @@ class Console:
         if self.quiet:
             return
         if self._terminal is not None:  # above the bar
-            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
 
@@ -72,13 +76,27 @@ class Console:
 
     @contextmanager
     def log_messages(self) -> Iterator[None]:
-        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG).
+
+        What it warns Python programs of is shown in the same way.
+        """
         logger = logging.getLogger("stategram")
         handler, level = _LogHandler(self), logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UnknownWordsWarning)
+                others = warnings.showwarning
+
+                def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                    if issubclass(category, UnknownWordsWarning):
+                        self.info(f"{_INDENT}note: {message}")
+                    else:
+                        others(message, category, *where, **more)
+
+                warnings.showwarning = show
+                yield
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)
@@ -116,17 +134,17 @@ class Console:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        terminal = RichConsole(stderr=True)
+        terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=16),
             TextColumn("{task.fields[message]}", markup=False),
         )
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
+            task = bar.add_task(visible(name), total=1.0, message="")
             self._terminal, self._stop_bar = terminal, bar.stop
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=message)
+                yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
             finally:
                 self._terminal, self._stop_bar = None, lambda: None
             bar.update(task, completed=1.0)

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, cast
 import click
 
 from stategram.cli.console import Console
-from stategram.models import HISTORIES
+from stategram.models import HISTORIES, UNKNOWN_CHOICES
 from stategram.resources import use_resources
 from stategram.text import SPLITS, TOKENIZE_FORMS, Split, TokenizeForm
 
@@ -255,6 +255,14 @@ compact_option = click.option(
     is_flag=True,
     help="Round probabilities and weights of n-grams to 8 to 12 bits: less than 5 bytes an n-gram in place "
     "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 2%.",
+)
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(UNKNOWN_CHOICES),
+    default=UNKNOWN_CHOICES[0],
+    show_default=True,
+    help="Words that MODEL does not know: unk: all are the word <unk>; exclude: they are left out, as always "
+    "if MODEL has no <unk>; spell: <unk>, times the probability of their spelling by a model of characters.",
 )
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, TextOptions
 from stategram.counts import NgramCounts
 from stategram.formats import open_model, read_counts
-from stategram.models import HISTORIES, Model
+from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
+from stategram.storage import open_folder
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
@@ -107,8 +109,25 @@ def read_model(
     notes: Console | None = None,
 ) -> Model:
     """Open a model folder or an ARPA file, as the next step of the console; `notes` shows what is missing."""
+    return read_model_and_manifest(name, console, verify=verify, history=history, notes=notes)[0]
+
+
+def read_model_and_manifest(
+    name: str,
+    console: Console,
+    *,
+    verify: bool = True,
+    history: str = HISTORIES[0],
+    notes: Console | None = None,
+) -> tuple[Model, Mapping[str, Any] | None]:
+    """Return a model as `read_model` does, and the manifest of its folder; None for an ARPA file."""
+    manifest = None
     with console.step(f"opening {name}") as progress:
-        model = open_model(name, verify=verify, progress=progress)
+        if Path(name).is_dir():
+            folder = open_folder(name, kind="model", verify=verify, progress=progress)
+            model, manifest = model_of(folder), folder.manifest
+        else:
+            model = open_model(name, verify=verify, progress=progress)
     for note in model.notes:
         (notes or console).info(f"      note: {note}")
     if history not in model.histories:
@@ -116,24 +135,29 @@ def read_model(
         (notes or console).info(f"      note: the model has no history {history}, only {known}")
     model = model.with_history(history)
     console.detail(f"      {model!r}")
-    return model
+    return model, manifest
 
 
 def takes_time(name: str) -> bool:
     """Whether a model may take more than a second or two to open."""
     path = Path(name)
     if path.is_dir():
-        return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        try:
+            return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        except FileNotFoundError:  # it is being replaced
+            return True
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
 def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:
-    """Read texts, all as one, in the vocabulary of a model, as the next step of the console."""
+    """Read texts, all as one, as those of a model, as the next step of the console.
+
+    They have a vocabulary of their own, so that the spelling of unknown words is there.
+    """
     normalization = normalization_of(model, reading, console)
     with console.step("reading") as progress:
         corpus = read_corpus(
             list(tests),
-            vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             split=normalization.split,

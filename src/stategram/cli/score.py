@@ -51,8 +51,8 @@ Examples:
 @click.option(
     "--text-column",
     metavar="NAME",
-    help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other columns "
-    "are carried through.",
+    help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other "
+    "columns are carried through.",
 )
 @click.option("--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences.")
 @click.option(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
-from stategram.text import END, Corpus, Split, TokenizeForm, Vocabulary, corpus_from_sentences
+from stategram.text import END, Corpus, Split, TokenizeForm, corpus_from_sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,6 @@ def _without_ends(corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.int64]
 def sentences_with_empty(
     texts: Sequence[str],
     *,
-    vocabulary: Vocabulary | None = None,
     lowercase: bool = False,
     digits: str | None = None,
     split: Split = "unicode",
@@ -201,7 +200,6 @@ def sentences_with_empty(
     # A word in front keeps each of them.
     corpus = corpus_from_sentences(
         (f"x {text}" for text in texts),
-        vocabulary=vocabulary,
         lowercase=lowercase,
         digits=digits,
         split=split,

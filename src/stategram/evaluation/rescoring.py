@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors, sentences_with_empty
 from stategram.evaluation.weight_tuning import tune_weights
-from stategram.models import Model
+from stategram.models import Model, require_model, warn_of_unknown
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus, Split, TokenizeForm, warn_of_wide_spaces
+from stategram.text import Corpus, Split, TokenizeForm
 
 # The natural-log probability of a hypothesis that the model rules out: finite, so that weights can be 0.
 _RULED_OUT = -1e6
@@ -99,6 +99,7 @@ def rescore(
     ({'u1': 'the cat sat'}, 2, 0)
 
     """
+    require_model(model)
     if not isinstance(nbest, NBestLists):
         nbest = NBestLists.from_mapping(nbest)
     if tune and references is None:
@@ -114,16 +115,10 @@ def rescore(
     weights[columns:] = 1.0 if lm_weight is None else lm_weight, word_bonus or 0.0
     if not np.isfinite(weights).all():
         raise UsageError("a weight is not a finite number")
-    corpus = sentences_with_empty(
-        nbest.texts,
-        vocabulary=model.vocabulary,
-        lowercase=lowercase,
-        digits=digits,
-        split=split,
-        tokenize=tokenize,
+    text = sentences_with_empty(
+        nbest.texts, lowercase=lowercase, digits=digits, split=split, tokenize=tokenize
     )
-    warn_of_wide_spaces(corpus.stats)
-    first_pass = nbest.scores @ weights[:columns]
+b    first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
     words = np.diff(corpus.sentence_starts) - 1
     features = np.column_stack((nbest.scores, np.maximum(log_probs, _RULED_OUT), words))

@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.arguments import place_and_model, require_model
 from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
@@ -9,13 +10,19 @@ from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    DescriptionTable,
+    Model,
+    warn_of_unknown,
+)
 from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
-from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
+from stategram.models.scores import PartScores, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
 from stategram.models.spelling import SpellingModel
 from stategram.models.suffixes import close_suffixes
@@ -49,7 +56,7 @@ __all__ = [
     "Model",
     "NgramModel",
     "NgramTrie",
-    "PartFigures",
+    "PartScores",
     "PlainTrie",
     "Scores",
     "SpellingModel",
@@ -78,5 +85,8 @@ __all__ = [
     "merge_ngrams",
     "model_of",
     "model_size",
+    "place_and_model",
     "prune_model",
+    "require_model",
+    "warn_of_unknown",
 ]

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import CacheDistributions
 from stategram.models.model import Description, Model, Text
@@ -26,6 +28,10 @@ _COUNTED = ("words", "words and bigrams", "words, bigrams and trigrams")
 _CAPACITY = 1 << 17
 # What is added to the count of each word of the training text, so that all words have a probability.
 _ADDED = 0.5
+
+
+class _Manifest(Entries, frozen=True):
+    decays: tuple[Finite, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,17 +168,12 @@ class CacheModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CacheModel:
         """Inverse of `to_files`."""
-        word_probs, decays = (
-            folder.arrays("words")["word_probs"],
-            tuple(map(float, folder.manifest["decays"])),
-        )
-        if word_probs.shape != (len(vocabulary),) or word_probs.dtype != np.float64:
-            raise ValueError("its probabilities are not those of its vocabulary")
-        try:
-            check_decays(decays, len(decays))
-        except UsageError as error:
-            raise ValueError(str(error)) from error
-        return cls(vocabulary, word_probs, decays, **common)
+        word_probs = array_of(folder.arrays("words"), "word_probs", np.float64, len(vocabulary))
+        decays = msgspec.convert(folder.manifest, _Manifest).decays
+        check_decays(decays, len(decays))
+        model = cls(vocabulary, word_probs, decays, **common)
+        model.check()
+        return model
 
 
 def check_decays(decays: Sequence[float], order: int) -> None:

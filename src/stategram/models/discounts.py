@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,4 +96,6 @@ def category_sums(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = np.where(word_probs > 0, -word_probs * np.log(word_probs), 0.0)
-    return np.bincount(ids, word_probs, n_categories), np.bincount(ids, terms, n_categories)
+    sums: NDArray[Any] = np.bincount(ids, word_probs, n_categories)
+    entropies: NDArray[Any] = np.bincount(ids, terms, n_categories)
+    return sums, entropies

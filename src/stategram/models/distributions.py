@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.models.state_counts import StateProbs
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.text import UNKNOWN, BEGIN, Corpus
+from stategram.text import BEGIN, UNKNOWN, Corpus
 
 # The probabilities that are in memory at a time.
 _CELLS = 1 << 21
@@ -63,7 +64,7 @@ class StateDistributions:
 
     frequencies: NDArray[np.float64]
     weights: NDArray[np.float64]
-    tables: Sequence[NDArray[np.float64]]
+    tables: Sequence[StateProbs]
     keys: NDArray[np.uint32]
 
     def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
@@ -72,7 +73,7 @@ class StateDistributions:
         found = np.tile(self.frequencies, (len(events), 1))
         for level, (of_buckets, table) in enumerate(zip(self.weights, self.tables, strict=True)):
             states, buckets = self.keys[events, level], self.keys[events, depth + level]
-            found += of_buckets[buckets][:, None] * (table[states] - found)
+            found += of_buckets[buckets][:, None] * (table.rows(states) - found)
         rows += weights[:, None] * found
 
 
@@ -212,9 +213,9 @@ def entropies_of(
     column_entropies: NDArray[np.float64],
     progress: Progress | None = None,
 ) -> NDArray[np.float64]:
-    """Return sum_i e_i p_i - m_i p_i ln p_i of each distribution p, where `masses` has m, `column_entropies` e.
+    """Return sum_i (e_i p_i - m_i p_i ln p_i) of each distribution p.
 
-    With m = 1 and e = 0 these are the entropies in nats. If columns are categories, m is the sum of p(w | g)
+    `masses` has m, and `column_entropies` e. With m = 1 and e = 0 these are the entropies in nats. If columns are categories, m is the sum of p(w | g)
     over the words of a category, and e the entropy of p(w | g).
     """
     keys = distributions.keys

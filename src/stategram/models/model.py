@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.errors import UsageError
+from stategram.entries import Entries
+from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
@@ -31,11 +32,14 @@ from stategram.text import (
     UNKNOWN,
     Corpus,
     Sentences,
+    UnknownCount,
     Vocabulary,
-    corpus_from_sentences,
+    check_words,
+    spelled_corpus,
     split_line,
     words_of,
 )
+from stategram.wording import plural
 
 if TYPE_CHECKING:
     from stategram.models.ngram import NgramModel
@@ -94,6 +98,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in model folders."""
+    info_entries: ClassVar[type[Entries]] = Entries
+    """What is used of the training information in a folder: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
@@ -275,7 +281,7 @@ class Model(ABC):
     def _piece_entropies(
         self, corpus: Corpus, state: State, progress: Progress | None
     ) -> NDArray[np.float64]:
-        """Return the entropies of a text from whole distributions; kinds that know a shorter way override it."""
+        """Return entropies from whole distributions; kinds of models that know a shorter way override it."""
         n_words = len(self.vocabulary)
         found = self.distributions(corpus, state)
         return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
@@ -289,19 +295,30 @@ class Model(ABC):
 
         After ``</s>`` the next sentence starts.
         """
-        scores = self.score(self._one_event(self.vocabulary.id(word)), state=state)
+        scores = self.score(self._one_event(self._id(word)), state=state)
         order = None if scores.orders is None else int(scores.orders[0])
         return Step(float(scores.log_probs[0]), scores.state, order)
 
     def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after the words of a history, which begins a sentence by default."""
+        return self._state_after(self.history_words(history), sentence_start)
+
+    def history_words(self, history: Words) -> list[str]:
+        """Return the words of a history; warn if most are unknown."""
         words = split_words(history, self.vocabulary)
+        if 2 * sum(word not in self.vocabulary for word in words) >= max(len(words), 1):
+            text = spelled_corpus(self.vocabulary, [words])
+            warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
+        return words
+
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]
         return self.score_words(words, self.start(sentence_start=sentence_start)).state
 
-    def score_words(self, words: Sequence[str], state: State) -> Scores:
+    def score_words(self, words: Words, state: State) -> Scores:
         """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
+        words = split_words(words, self.vocabulary)
         ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
         return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
 
@@ -377,11 +394,19 @@ class Model(ABC):
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""
-        if isinstance(text, str):
-            text = [text]
-        if not isinstance(text, Corpus):
-            text = corpus_from_sentences(text, vocabulary=self.vocabulary)
-        return text.in_vocabulary(self.vocabulary)
+        if isinstance(text, Corpus):
+            return text.in_vocabulary(self.vocabulary)
+        text = spelled_corpus(self.vocabulary, [text] if isinstance(text, str) else text)
+        corpus = text.in_vocabulary(self.vocabulary)
+        warn_of_unknown(self, text, corpus)
+        return corpus
+
+    def _id(self, word: str) -> int:
+        """Return the id of a word; refuse one that holds white space."""
+        id = self.vocabulary.id(word)
+        if id == UNKNOWN:
+            check_words([word], self.vocabulary.split)
+        return id
 
     def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
         """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
@@ -415,10 +440,31 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
         return split_line(history, vocabulary.split)
     words = words_of(history)
     if words is None:
-        raise UsageError(
+        raise WrongTypeError(
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
+    check_words(words, vocabulary.split)
     return words
+
+
+def warn_of_unknown(model: Model, text: Corpus, corpus: Corpus) -> None:
+    """Warn if most words of a text are unknown, or have no probability; once for each model.
+
+    `corpus` is the text in the vocabulary of the model.
+    """
+    if "_has_warned" in vars(model):
+        return
+    count = UnknownCount()
+    count.add(text, corpus)
+    note = count.note
+    if note is None and count.unknown and not model.predicts_unknown:
+        note = (
+            f"the model has no probability for unknown words, here {count.unknown:,} of "
+            f"{plural(count.words, 'word')}: they are left out of perplexities"
+        )
+    if note is not None:
+        vars(model)["_has_warned"] = True
+        warn_caller(note, UnknownWordsWarning)
 
 
 def draw_from(probabilities: NDArray[np.float64], random: np.random.Generator) -> int:

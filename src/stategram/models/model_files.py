@@ -11,10 +11,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
+import msgspec
 from numpy.typing import NDArray
 
+from stategram.entries import Entries, Name
 from stategram.errors import BadDataError
 from stategram.progress import Progress
 from stategram.storage import Folder, folder_size, open_folder, write_folder
@@ -28,6 +30,24 @@ _VOCABULARY = "vocabulary.txt"
 
 MODEL_KINDS: dict[str, type[Model]] = {}
 """The class of each kind of model by its name in manifests; `Model` adds all that are derived from it."""
+
+
+class _Common(Entries, frozen=True):
+    """What the manifest of every model has."""
+
+    report: dict[str, Any]
+    recipe: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class _Recipe(Entries, frozen=True):
+    """What is used of the metadata of a model."""
+
+    lowercase: bool | None = None
+    digits: Name | None = None
+    split: Literal["unicode", "ascii", ""] | None = None
+    document_mark: str | None = None
+    tree: bool | None = None
+    ended_early: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -155,7 +175,7 @@ def model_of(folder: Folder, of_parent: Vocabulary | None = None) -> Model:
     """Return the model of a folder that was opened, or of a part of one; `of_parent` is what it may share."""
     manifest = folder.manifest
     name = manifest.get("model")
-    if name not in MODEL_KINDS:
+    if not isinstance(name, str) or name not in MODEL_KINDS:
         raise BadDataError(
             f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
             "use a newer version of stategram"
@@ -165,8 +185,12 @@ def model_of(folder: Folder, of_parent: Vocabulary | None = None) -> Model:
         vocabulary = _read_vocabulary(folder)
     parts = tuple(model_of(part, vocabulary) for part in folder.parts())
     try:
-        info, metadata = dict(manifest["report"]), dict(manifest.get("recipe", {}))
-        return MODEL_KINDS[name].from_files(folder, vocabulary, parts, training_info=info, metadata=metadata)
+        found = msgspec.convert(manifest, _Common)
+        kind = MODEL_KINDS[name]
+        if found.report:
+            msgspec.convert(found.report, kind.info_entries)
+        msgspec.convert(found.recipe, _Recipe)
+        return kind.from_files(folder, vocabulary, parts, training_info=found.report, metadata=found.recipe)
     except BadDataError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:

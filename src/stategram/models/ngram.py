@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
+from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
@@ -22,9 +24,7 @@ from stategram.models.model import (
     DescriptionTable,
     Model,
     Text,
-    Words,
     scoring_threads,
-    split_words,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.plain_trie import PlainTrie
@@ -50,14 +50,24 @@ from stategram.wording import plural
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _NO_WORDS = State(b"")
-# An ARPA file has -99 for log10(0), and KenLM gives -100 to unknown words if it has no <unk>.
-_NO_LOG_PROB = -99.0 * _LN_10 + 1e-3
+# ARPA files have -99 for log10(0), and KenLM gives -100 to unknown words if a file has no <unk>.
+_NO_LOG10_PROB = -99.0
 
 
 def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
     where = f"{folder}: " if folder else ""
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
+
+
+class _Manifest(Entries, frozen=True):
+    smoothing: Name
+    closed: bool = False
+
+
+class _Info(Entries, frozen=True):
+    added_words: tuple[str, ...] = ()
+    inserted_starts: Natural = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +93,7 @@ class NgramModel(Model):
     """
 
     kind: ClassVar[str] = "ngram"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     trie: NgramTrie
     smoothing: str = "unknown"
@@ -203,7 +214,11 @@ class NgramModel(Model):
     @cached_property
     def predicts_unknown(self) -> bool:
         """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
-        return self.advance(_NO_WORDS, SPECIAL_WORDS[UNKNOWN]).log_prob > _NO_LOG_PROB
+        try:
+            log10_prob, _, _ = self._reader.advance(_NO_WORDS.value, self._unknown_number)
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        return log10_prob > _NO_LOG10_PROB
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -267,6 +282,8 @@ class NgramModel(Model):
         missing = [word for word in (_BEGIN, _END) if word in self.training_info.get("added_words", ())]
         if _BEGIN in missing:
             notes.append(f"the model has no {_BEGIN}: it knows nothing of how sentences begin")
+        if not self.predicts_unknown:
+            notes.append("the model has no <unk>: unknown words have no probability")
         if _END in missing:
             notes.append(f"the model has no {_END}: sentence ends have no probability")
         if inserted := self.training_info.get("inserted_starts", 0):
@@ -348,21 +365,21 @@ class NgramModel(Model):
             State(self._after(state, numbers[last])),
             orders,
             {name: known[name] for name in features},
+            predicts_unknown=self.predicts_unknown,
         )
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
         try:
-            log10_prob, after, order = self._reader.advance(
-                state.value, self._numbers_by_word.get(word, self._unknown_number)
-            )
+            number = self._numbers_by_word.get(word)
+            if number is None:
+                number = int(self.trie.numbers[self._id(word)])
+            log10_prob, after, order = self._reader.advance(state.value, number)
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
         return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the state after a history, which is that of its longest end that the model knows."""
-        words = split_words(history, self.vocabulary)
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
         if sentence_start and words[:1] != [_BEGIN]:
             words = [_BEGIN, *words]
         return State(self._after(_NO_WORDS.value, np.array(self._numbers_of(words), np.uint32)))
@@ -462,15 +479,13 @@ class NgramModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> NgramModel:
         """Inverse of `to_files`."""
-        arrays = folder.arrays("trie")
+        manifest, arrays = msgspec.convert(folder.manifest, _Manifest), folder.arrays("trie")
+        array_of(arrays, "numbers", np.uint32, len(vocabulary))
         if "leaves" in arrays:
             trie = _linked_trie(arrays)
         else:
-            closed = folder.manifest["closed"] is True
-            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
-        if len(vocabulary) != len(trie.numbers):
-            raise ValueError("its vocabulary is not that of its n-grams")
-        model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
+        model = cls(vocabulary, trie, manifest.smoothing, folder.path, **common)
         model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 
@@ -507,9 +522,8 @@ class NgramModel(Model):
 
 def _linked_trie(arrays: Mapping[str, NDArray[Any]]) -> NgramTrie:
     """Return the trie of a folder of version 0.1, where n-grams were rows that held links to shorter ones."""
-    nodes, leaves = arrays["nodes"], arrays["leaves"]
-    if (nodes.ndim, leaves.ndim) != (2, 2) or (nodes.shape[1], leaves.shape[1]) != (4, 2):
-        raise ValueError("its n-grams have the wrong shape")
+    nodes = array_of(arrays, "nodes", np.uint32, None, 4)
+    leaves = array_of(arrays, "leaves", np.uint32, None, 2)
     plain = PlainTrie(
         arrays["numbers"],
         arrays["begins"],

@@ -25,7 +25,7 @@ from stategram.text import END, SPECIAL_WORDS, UNKNOWN, Corpus, Vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_ORDER = 6
+_ORDER = 7
 # All but surrogates, NUL and the white space of ASCII.
 _CODE_POINTS = 0x110000 - 0x800 - 1 - len(" \t\n\r\v\f")
 
@@ -52,15 +52,17 @@ class SpellingModel:
     @classmethod
     def learn(cls, vocabulary: Vocabulary) -> SpellingModel:
         """Learn from the words of a vocabulary, each once; BadDataError if it has none."""
-        first = int(vocabulary.offsets[len(SPECIAL_WORDS)])
-        points, offsets = _code_points(vocabulary.letters[first:], vocabulary.offsets[3:] - first)
+        n_special = len(SPECIAL_WORDS)
+        first = int(vocabulary.offsets[n_special])
+        words = Vocabulary.from_letters(vocabulary.letters[first:], vocabulary.offsets[n_special:] - first)
+        points = _code_points(words)
         if len(points) == 0:
             raise BadDataError("the vocabulary has no words to learn from how words are spelled")
         distinct = np.unique(points)
         alphabet = Vocabulary.from_encoded(
             [word.encode() for word in (*SPECIAL_WORDS, *map(chr, distinct.tolist()))]
         )
-        corpus = Corpus(*_sentences(points, offsets, distinct), alphabet)
+        corpus = Corpus(*_sentences(points, words.lengths, distinct), alphabet)
         characters = NgramModel.train(corpus, _ORDER)
         without_end = -np.log1p(-np.exp(characters.advance(characters.start(), SPECIAL_WORDS[END]).log_prob))
         model = cls(characters, float(without_end))
@@ -74,28 +76,25 @@ class SpellingModel:
         return self._log_probs(Vocabulary.from_encoded([word.encode() for word in words]))
 
     def _log_probs(self, words: Vocabulary) -> NDArray[np.float64]:
-        points, offsets = _code_points(words.letters, words.offsets)
         alphabet = self.characters.vocabulary
         known = np.array([ord(letter) for letter in alphabet.words[len(SPECIAL_WORDS) :]], np.uint32)
-        ids, starts = _sentences(points, offsets, known)
+        ids, starts = _sentences(_code_points(words), words.lengths, known)
         scores = self.characters.score(Corpus(ids, starts, alphabet))
         n_unseen = np.add.reduceat(np.append(ids == UNKNOWN, False), starts[:-1], dtype=np.int64)
-        return scores.sentence_log_probs + self.log_scale - n_unseen * np.log(_CODE_POINTS - len(known))
+        log_share = -np.log(_CODE_POINTS - len(known))
+        log_probs: NDArray[np.float64] = scores.sentence_log_probs + self.log_scale + n_unseen * log_share
+        return log_probs
 
 
-def _code_points(
-    letters: NDArray[np.uint8], offsets: NDArray[np.int64]
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """Return the characters of words in UTF-8, and where each word begins."""
-    points = np.frombuffer(letters.tobytes().decode().encode("utf-32-le"), np.uint32)
-    is_first = (letters & 0xC0) != 0x80  # of a character
-    return points, np.concatenate(([0], np.cumsum(is_first)))[offsets]
+def _code_points(words: Vocabulary) -> NDArray[np.uint32]:
+    return np.frombuffer(words.letters.tobytes().decode().encode("utf-32-le"), np.uint32)
 
 
 def _sentences(
-    points: NDArray[np.uint32], offsets: NDArray[np.int64], alphabet: NDArray[np.uint32]
+    points: NDArray[np.uint32], lengths: NDArray[np.int64], alphabet: NDArray[np.uint32]
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
     """Return words as sentences of characters: their ids, with ends, and where each word begins."""
     places = np.minimum(np.searchsorted(alphabet, points), len(alphabet) - 1)
     ids = np.where(alphabet[places] == points, places + len(SPECIAL_WORDS), UNKNOWN)
-    return np.insert(ids, offsets[1:], END).astype(np.uint32), offsets + np.arange(len(offsets))
+    ids = np.insert(ids, np.cumsum(lengths), END).astype(np.uint32)
+    return ids, np.concatenate(([0], np.cumsum(lengths + 1)))

@@ -84,8 +84,8 @@ class UnknownWords:
             return log_probs
         if text.vocabulary is self._vocabulary or text.vocabulary == self._vocabulary:
             raise UsageError(
-                "the text has the vocabulary of the model, so that the spelling of unknown words is lost; read "
-                "it without a vocabulary, or give sentences"
+                "the text has the vocabulary of the model, so that the spelling of unknown words is lost; "
+                "read it without a vocabulary, or give sentences"
             )
         ids, places = np.unique(text.ids[unknown], return_inverse=True)
         words = [text.vocabulary.word(id) for id in ids.tolist()]

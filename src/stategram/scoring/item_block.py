@@ -77,6 +77,6 @@ def check_names(carried: Collection[str], names: Collection[str]) -> None:
     for name in names:
         if name in carried:
             raise UsageError(
-                f"the items have a column {name!r}, as has the table of scores; rename that of the items, or choose "
-                "columns without it"
+                f"the items have a column {name!r}, as has the table of scores; rename that of the items, or "
+                "choose columns without it"
             )

@@ -53,11 +53,11 @@ def region_columns(
 
     def summed(values: NDArray[Any]) -> NDArray[Any]:
         plain = np.ma.filled(values.astype(np.float64), np.nan)[is_word]
-        sums = np.bincount(rows, plain, n_rows)
+        sums: NDArray[Any] = np.bincount(rows, plain, n_rows)
         sums[counts == 0] = np.nan
         if values.dtype.kind == "f":
             return masked(sums)
-        return np.ma.array(np.nan_to_num(sums).astype(np.int64), mask=np.isnan(sums))  # type: ignore[no-any-return]
+        return np.ma.array(np.nan_to_num(sums).astype(np.int64), mask=np.isnan(sums))
 
     found: dict[str, Any] = {}
     for name, values in columns.of(scored, progress).items():

@@ -147,9 +147,9 @@ class WordColumns:
         frequencies = self.model.vocabulary.counts.astype(np.float64)
         if frequencies[END] == 0:  # not those of a text, not of all of it at least
             frequencies = self.model.distribution_after(self.model.start(sentence_start=False))
-        logs = np.ma.log10(frequencies / frequencies.sum())
+        logs: NDArray[np.float64] = np.ma.log10(frequencies / frequencies.sum())
         logs[UNKNOWN] = np.ma.masked  # the frequency of all unknown words together is not that of one
-        return logs  # type: ignore[no-any-return]
+        return logs
 
 
 def _lacking(model: Model) -> dict[str, str]:
@@ -200,7 +200,7 @@ class _Rows:
     def length(self) -> NDArray[np.int64]:
         lengths = np.ma.array(code_points(self.block.spelling))
         lengths[END] = np.ma.masked
-        return lengths[self.block.corpus.ids]  # type: ignore[no-any-return]
+        return lengths[self.block.corpus.ids]
 
     @cached_property
     def nats(self) -> NDArray[np.float64]:
@@ -215,7 +215,7 @@ class _Rows:
         # max(0, H_before - H_after); after the end of a sentence there is no next word.
         falls = np.ma.array(np.maximum(self.nats - np.append(self.nats[1:], 0.0), 0.0))
         falls[self.starts[1:] - 1] = np.ma.masked
-        return falls / self.columns.base.nats  # type: ignore[no-any-return]
+        return falls / self.columns.base.nats
 
     def parts(self) -> list[NDArray[np.float64]]:
         found = self.columns.model.part_log_probs(self.block.corpus, state=self.scored.before)

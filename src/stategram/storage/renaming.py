@@ -95,7 +95,7 @@ def _is_at_work(replaced: Path) -> bool:
         held = hold(replaced.with_suffix(".partial"))
     except FileNotFoundError:
         return False
-    except BlockingIOError:
+    except OSError:  # it is held, or somebody else's
         return True
     if held is not None:
         os.close(held)

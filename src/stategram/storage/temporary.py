@@ -44,6 +44,9 @@ def _make(path: Path, is_folder: bool) -> tuple[Path, int | None]:
             return made, hold(made)
         except (BlockingIOError, FileNotFoundError):
             continue  # another process took it for a stale one before it was held
+        except BaseException:
+            remove_all([made])
+            raise
 
 
 def _temporary_name(path: Path) -> Path:
@@ -53,8 +56,10 @@ def _temporary_name(path: Path) -> Path:
 
 def temporary_files(path: Path) -> list[Path]:
     """Return the stale temporary files of `path` that killed runs left, or what others are writing now."""
+    begin = f"{path.name}."
     try:
-        names = [other.name for other in path.parent.iterdir()]
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in entries if entry.name.startswith(begin)]
     except OSError:  # what cannot be listed cannot be removed either
         return []
     return sorted(

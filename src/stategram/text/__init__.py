@@ -9,7 +9,7 @@ from stategram.text.encoding import (
     check_words,
     corpus_from_sentences,
     read_corpus,
-    warn_of_wide_spaces,
+    spelled_corpus,
     words_of,
 )
 from stategram.text.feeding import read_lines
@@ -78,12 +78,12 @@ __all__ = [
     "read_line_blocks",
     "read_lines",
     "require_known_words",
+    "spelled_corpus",
     "split_line",
     "tokenization_note",
     "tokenization_record",
     "tokenize",
     "tokenize_prose",
     "total_size",
-    "warn_of_wide_spaces",
     "words_of",
 ]

@@ -231,25 +231,28 @@ def corpus_from_sentences(
     ('<unk>', '<s>', '</s>', '7', '101')
 
     """
+    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
+    corpus = _encode(sentences, EncodingOptions(vocabulary, vocabulary_size, min_count, normalization))
+    if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
+        warn_of_wide_spaces(corpus.stats)
+        warn_if_unsegmented(corpus.vocabulary)
+    return corpus
+
+
+def _encode(sentences: Sentences, options: EncodingOptions) -> Corpus:
     if isinstance(sentences, str | bytes):
         raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
         raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
-    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
     encoder = options.encoder()
     n_bytes = 0
-    for block in sentence_blocks(sentences, normalization):
+    for block in sentence_blocks(sentences, options.normalization):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
             raise BadDataError(f"sentence {bad[0]}: a NUL character; remove it")
     wide_space = f"sentence {encoder.wide_space_line}" if encoder.wide_spaces else None
-    corpus = options.corpus(encoder, (), n_bytes, wide_space)
-    if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
-        warn_of_wide_spaces(corpus.stats)
-        warn_if_unsegmented(corpus.vocabulary)
-    return corpus
+    return options.corpus(encoder, (), n_bytes, wide_space)
 
 
 def _normalization(
@@ -274,10 +277,16 @@ def warn_of_wide_spaces(stats: ReadStats) -> None:
         )
 
 
+def spelled_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
+    """Return a corpus as it is, or sentences with a vocabulary of their own, split as another one is."""
+    if isinstance(text, Corpus):
+        return text
+    return _encode(text, EncodingOptions(normalization=Normalization(split=vocabulary.split)))
+
+
 def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     """Return a corpus, or sentences, in a vocabulary; refuse a text that has no word of it."""
-    if not isinstance(text, Corpus):
-        text = corpus_from_sentences(text, vocabulary=vocabulary)
+    text = spelled_corpus(vocabulary, text)
     corpus = text.in_vocabulary(vocabulary)
     require_known_words(text, corpus)
     return corpus

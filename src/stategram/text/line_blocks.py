@@ -118,8 +118,10 @@ def _encode(
     encoder = options.encoder()
     wide_space = feed_lines(encoder, lines, mark, normalization.split, tokenizer)
     corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
-    words = normalization.apply(corpus.vocabulary.words)
-    normalized = Vocabulary.from_encoded([word.encode() for word in words])
+    normalized = corpus.vocabulary
+    if normalization.lowercase or normalization.digits:
+        words = normalization.apply(normalized.words)
+        normalized = Vocabulary.from_encoded([word.encode() for word in words])
     numbers = _sentence_lines(lines, corpus.n_sentences, normalization.split, tokenizer)
     return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, numbers)
 

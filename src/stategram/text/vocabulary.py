@@ -267,6 +267,12 @@ class Vocabulary:
         return tuple(letters[a:b].decode() for a, b in pairwise(offsets))
 
     @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of characters (code points) of each word."""
+        is_first = (self.letters & 0xC0) != 0x80  # of its bytes
+        return np.diff(np.concatenate(([0], np.cumsum(is_first)))[self.offsets])
+
+    @cached_property
     def split(self) -> Split:
         """How text in these words is split: ``ascii`` if some of them hold other white space."""
         letters = self.letters.tobytes().decode()
