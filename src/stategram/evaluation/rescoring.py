@@ -118,7 +118,9 @@ def rescore(
     text = sentences_with_empty(
         nbest.texts, lowercase=lowercase, digits=digits, split=split, tokenize=tokenize
     )
-b    first_pass = nbest.scores @ weights[:columns]
+    corpus = text.in_vocabulary(model.vocabulary)
+    warn_of_unknown(model, text, corpus)
+    first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
     words = np.diff(corpus.sentence_starts) - 1
     features = np.column_stack((nbest.scores, np.maximum(log_probs, _RULED_OUT), words))
