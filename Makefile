@@ -124,6 +124,7 @@ $(STAMPS)/build: pyproject.toml tools/requirements.py | $(STAMPS)/venv
 	@touch $@
 
 $(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/build
+	@echo "compiling the kernels: one to two minutes the first time, silent until it is done"
 	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) --no-build-isolation --editable . $(BUILD)
 	@touch $@
 

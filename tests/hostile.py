@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load_file
 
-from stategram.storage.arrays import map_arrays, save_arrays
+from stategram.storage.arrays import save_arrays
 
 Keys = tuple[str | int, ...]
 
@@ -119,7 +120,7 @@ class HostileFolder:
         (self.path / "manifest.json").write_text(text)
 
     def arrays(self, file: str) -> dict[str, NDArray[Any]]:
-        return map_arrays(self.path / file, in_memory=True)
+        return load_file(self.path / file)
 
     def write_arrays(self, file: str, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Replace the arrays of a file, and its checksum in the manifest."""

@@ -140,7 +140,10 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
         (b"a 1\nb 2 c\n", "classes.txt:2: found 3 columns, 'b 2 c'"),
         (b"a 1\n\nb\xff 2\n", "classes.txt:3: the byte 0xff is not UTF-8"),
         (b"a 1\nb 1\na 2\n", "classes.txt:3: 'a' has the class 2, but line 1 gave it 1"),
-        (b"word\tclass\tcount\na\t1\t1\n\na\t2\t1\n", "classes.txt:4: 'a' has the class 2, but .*:2 gave it 1"),
+        (
+            b"word\tclass\tcount\na\t1\t1\n\na\t2\t1\n",
+            "classes.txt:4: 'a' has the class 2, but .*:2 gave it 1",
+        ),
         (b"word\tclass\tcount\na\t\t1\n", "classes.txt:2: no class there"),
         (b"word\tclass\tcount\na\t1\n", "classes.txt:2: found 2 fields"),
         (b"PAR1", "classes.txt: not a parquet file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Control characters of ASCII and ISO 8859 but tab and newline; what turns the direction of writing around.
@@ -25,6 +26,15 @@ def printable(name: str) -> str:
     True
     """
     return _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", name)
+
+
+def command_line(*words: object) -> str:
+    """Return a command of stategram that can be pasted into a shell.
+
+    >>> command_line("eval", "my model", "test.txt")
+    "stategram eval 'my model' test.txt"
+    """
+    return shlex.join(["stategram", *map(str, words)])
 
 
 def escaped(text: str) -> str:

@@ -34,9 +34,7 @@ def histories(
 def texts(ngrams: Ngrams, seed: int, n: int) -> list[list[int]]:
     random = np.random.default_rng(seed)
     known = sorted(ngrams.log_probs)
-    return [
-        [id for place in random.integers(0, len(known), 3) for id in known[place]] for _ in range(n)
-    ]
+    return [[id for place in random.integers(0, len(known), 3) for id in known[place]] for _ in range(n)]
 
 
 def naive_distributions(ngrams: Ngrams, sentences: list[list[int]]) -> list[list[float]]:

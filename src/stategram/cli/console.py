@@ -27,6 +27,10 @@ _SECONDS_BETWEEN_LINES = 10.0
 _SECONDS_IF_VERBOSE = 2.0
 # Below the title of a step, which begins with its number: "[1/3] reading".
 _INDENT = " " * 6
+_BAR_WIDTH = 16
+# Room at the end of a line for the ^C that a terminal echoes: on the next line it would never be erased.
+_ECHO_WIDTH = 3
+_FINISHING = "finishing"
 
 
 class Console:
@@ -38,7 +42,10 @@ class Console:
         self.steps = steps
         """How many steps there are; None as long as it is not known."""
         self._step = 0
-        self._terminal: RichConsole | None = None  # while it shows a bar
+        self._finishing = False  # after Ctrl-C
+        # While a bar is shown: its terminal, what changes the message beside it, and what ends it.
+        self._terminal: RichConsole | None = None
+        self._show: Callable[[str], None] | None = None
         self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
@@ -115,7 +122,9 @@ class Console:
             # Not in the handler: it may run in the middle of another message.
             nonlocal shown
             if interrupted and not shown:
-                shown = True
+                self._finishing = shown = True
+                if self._show is not None:
+                    self._show(_FINISHING)
                 self.info(f"interrupted: finishing with the best {what} so far (Ctrl-C again to abort)")
             return interrupted
 
@@ -126,6 +135,7 @@ class Console:
         try:
             yield stop
         finally:
+            self._finishing = False
             signal.signal(signal.SIGINT, before)
 
     @contextmanager
@@ -137,16 +147,26 @@ class Console:
         terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
             TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=16),
+            BarColumn(_BAR_WIDTH),
             TextColumn("{task.fields[message]}", markup=False),
         )
+        width = terminal.width - len(name) - _BAR_WIDTH - 2 - _ECHO_WIDTH
         with Bar(*columns, console=terminal) as bar:
             task = bar.add_task(visible(name), total=1.0, message="")
-            self._terminal, self._stop_bar = terminal, bar.stop
+
+            def show(message: str) -> None:
+                bar.update(task, message=_fitted(visible(message), width), refresh=True)
+
+            def progress(fraction: float, message: str) -> None:
+                bar.update(task, completed=fraction, message=_fitted(visible(self._now(message)), width))
+
+            self._terminal, self._show, self._stop_bar = terminal, show, bar.stop
             try:
-                yield lambda fraction, message: bar.update(task, completed=fraction, message=visible(message))
+                yield progress
             finally:
-                self._terminal, self._stop_bar = None, lambda: None
+                self._terminal, self._show, self._stop_bar = None, None, lambda: None
+            if self._finishing:
+                show("ended early")
             bar.update(task, completed=1.0)
 
     def _lines(self) -> Progress:
@@ -157,9 +177,24 @@ class Console:
             nonlocal last
             if time.monotonic() - last >= seconds:
                 last = time.monotonic()
-                self.info(f"  {fraction:4.0%}  {message}")
+                self.info(f"  {fraction:4.0%}  {self._now(message)}")
 
         return progress
+
+    def _now(self, message: str) -> str:
+        """Return what is going on: after Ctrl-C nothing that a message says of the time left is true."""
+        return _FINISHING if self._finishing else message
+
+
+def _fitted(message: str, width: int) -> str:
+    """Return the end of a message, which has the time left, without what does not fit before it.
+
+    >>> _fitted("sweep 3, 120 moves, perplexity 252.0, 131 s left", 30)
+    'perplexity 252.0, 131 s left'
+    """
+    while len(message) > width and ", " in message:
+        message = message.partition(", ")[2]
+    return message[: max(width, 0)]
 
 
 class _LogHandler(logging.Handler):

@@ -5,14 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
+from difflib import get_close_matches
 from importlib import import_module
+from typing import Any
 
 import click
 
 import stategram
 from stategram.cli import INTERRUPTED
 from stategram.cli.streams import discard_output, safe_streams
-from stategram.errors import StategramError
+from stategram.errors import StategramError, UsageError
 
 # The file of a command is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
@@ -37,6 +40,15 @@ _COMMANDS = {
 }
 
 
+class _CommandContext(click.Context):
+    def invoke(self, callback: Callable[..., Any], /, *arguments: Any, **options: Any) -> Any:
+        """Run a command: where its options could be read, an error comes without how to use them."""
+        try:
+            return super().invoke(callback, *arguments, **options)
+        except click.UsageError as error:
+            raise UsageError(error.format_message()) from error
+
+
 class _LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -46,7 +58,15 @@ class _LazyGroup(click.Group):
             return None
         command = getattr(import_module(f"stategram.cli.{cmd_name}"), cmd_name)
         assert isinstance(command, click.Command)
+        command.context_class = _CommandContext
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and (close := get_close_matches(args[0], _COMMANDS, 1)):
+            ctx.fail(f"No such command '{args[0]}'. Did you mean {close[0]}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -62,9 +82,12 @@ Examples:
   stategram classes text.txt -k 500 > classes.tsv
   stategram train text.txt -o model
   stategram eval model test.txt
-  stategram train --help""",
+  stategram train --help
+
+Exit codes: 0 ok, 1 failure, 2 wrong usage, 3 bad data (a file or a text that cannot be used), 130
+interrupted.""",
 )
-@click.version_option(stategram.__version__, prog_name="stategram")
+@click.version_option(stategram.__version__, "-V", "--version", prog_name="stategram")
 def cli() -> None:
     """Word classes and language models from plain text."""
 

@@ -9,11 +9,12 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import read_model_and_manifest, read_test
+from stategram.cli.reading import normalization_of, read_model_and_manifest, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
 from stategram.report import check_report_extra, is_report, model_html
 from stategram.storage import atomic_write, check_place, input_files
+from stategram.text import Corpus, corpus_from_sentences
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
 
@@ -24,6 +25,7 @@ Examples:
   stategram report model
   stategram report model --test test.txt -o report.html
   stategram report other.arpa.gz --test test.txt --lowercase
+  stategram report model --sentence "the cat sat on the mat"
   stategram report model -o - > report.html""",
 )
 @click.argument("model_name", metavar="MODEL")
@@ -40,16 +42,29 @@ Examples:
     metavar="TEXT",
     help="Also measure the perplexity of this text; repeat the option for a text in several files.",
 )
+@click.option(
+    "--sentence",
+    "sentences",
+    multiple=True,
+    metavar="WORDS",
+    help="Show the surprisal of each word of this sentence; may be repeated.  [default: a sentence of the "
+    "test text, or one that the model makes up]",
+)
 @model_options
 @work_options
 def report(
-    model_name: str, output: str | None, tests: tuple[str, ...], reading: ReadingOptions, console: Console
+    model_name: str,
+    output: str | None,
+    tests: tuple[str, ...],
+    sentences: tuple[str, ...],
+    reading: ReadingOptions,
+    console: Console,
 ) -> None:
     """Write a report on MODEL, a model folder or an ARPA file: one HTML file that needs no network.
 
-    It shows what the model is and how it was trained, what each part of a mixture contributes, and
-    representative states and categories of clustered models. An existing report is replaced. Reports need
-    an extra: pip install "stategram[report]".
+    It shows what the model is and how it was trained, what each part of a mixture contributes, frequent
+    n-grams and what follows them, representative states and categories, and a sentence word by word. An
+    existing report is replaced. Reports need an extra: pip install "stategram[report]".
     """
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     place = output if output is not None else _beside(model_name)
@@ -65,7 +80,9 @@ def report(
     model, manifest = read_model_and_manifest(
         model_name, console, verify=not reading.no_verify, history=reading.history_name
     )
-    figures = _test_figures(model, tests, reading, console) if tests else None
+    given = _given(model, sentences, reading, console) if sentences else None
+    text = read_test(model, tests, reading, console) if tests else None
+    figures = _test_figures(model, text, console) if text else None
     with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
         read = [] if manifest is not None else [("ARPA file", model_name)]
         read += [("test", name) for name in tests]
@@ -77,7 +94,10 @@ def report(
             test_history=reading.history_name
             if was_given("history_name") and reading.history_name in model.histories
             else None,
+            text=text,
+            sentences=given,
             files=input_files(read, progress),
+            n_bytes=_size(Path(model_name)) if model_name != "-" else None,
         )
         atomic_write(place, page.encode())
 
@@ -95,9 +115,27 @@ def _beside(model_name: str) -> str:
     return f"{path}.html"
 
 
-def _test_figures(
-    model: Model, tests: tuple[str, ...], reading: ReadingOptions, console: Console
-) -> PerplexityFigures:
-    corpus = read_test(model, tests, reading, console)
+def _test_figures(model: Model, text: Corpus, console: Console) -> PerplexityFigures:
     with console.step("evaluating"):
-        return evaluate(model, corpus, all_histories=not was_given("history_name"))
+        return evaluate(model, text, all_histories=not was_given("history_name"))
+
+
+def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, console: Console) -> Corpus:
+    """Return the sentences of the command line; words are normalized as in the training of the model."""
+    normalization = normalization_of(model, reading, console)
+    corpus = corpus_from_sentences(
+        sentences,
+        vocabulary=model.vocabulary,
+        lowercase=normalization.lowercase,
+        digits=normalization.digits,
+        split=normalization.split,
+        tokenize=normalization.tokenize,
+    )
+    if corpus.n_events == 0:
+        raise click.UsageError("--sentence has no words; give a sentence in quotation marks")
+    return corpus
+
+
+def _size(path: Path) -> int:
+    """Return the size of a model folder or an ARPA file."""
+    return sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else (path,)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from stategram.experiments.sotu import load_sotu
 from stategram.progress import Progress
 from stategram.report import TABLE_TITLES, check_report_extra, missing, uncertainty, write_report
 from stategram.text import Vocabulary
-from stategram.wording import duration, size
+from stategram.wording import command_line, duration, size
 
 _OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")
 _WIDTH = 52
@@ -130,7 +129,7 @@ def reproduce(
                 seed=seed,
                 seeds=seeds,
                 progress=progress,
-                command=shlex.join(["stategram", *sys.argv[1:]]),
+                command=command_line(*sys.argv[1:]),
                 reading_seconds=reading_seconds,
             )
     except KeyboardInterrupt:

@@ -54,7 +54,9 @@ Examples:
     help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other "
     "columns are carried through.",
 )
-@click.option("--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences.")
+@click.option(
+    "--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences."
+)
 @click.option(
     "--region-column",
     metavar="NAME",

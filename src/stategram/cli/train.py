@@ -47,7 +47,7 @@ from stategram.models import (
 from stategram.progress import subprogress
 from stategram.storage import input_files
 from stategram.text import SPECIAL_WORDS, tokenization_record
-from stategram.wording import plural
+from stategram.wording import command_line, plural
 
 # What is in none of these is of the run.
 _GROUPS = {
@@ -273,7 +273,7 @@ def train(
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
-    console.info(f"      try: stategram eval {output} test.txt")
+    console.info(f"      try: {command_line('eval', output, 'test.txt')}")
 
 
 def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:

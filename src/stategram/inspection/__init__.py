@@ -1,5 +1,6 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
+from stategram.inspection.examples import ExampleGroup, ExampleList, examples
 from stategram.inspection.gallery import (
     CategoryExample,
     ClusterGallery,
@@ -16,8 +17,11 @@ __all__ = [
     "ClusterGallery",
     "ContextExample",
     "Data",
+    "ExampleGroup",
+    "ExampleList",
     "StateExample",
     "WordExample",
+    "examples",
     "gallery",
     "representative_classes",
 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.inspection.representative import effective_number, information
 from stategram.models import ClusteredModel
+from stategram.text import Vocabulary
 
 _CLUSTERS, _EXAMPLES = 12, 8
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
@@ -99,9 +102,11 @@ def _categories(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tup
             number=number,
             words=int(np.count_nonzero(model.categories == number)),
             events=int(events[number]),
-            examples=_likely(model, np.where(model.categories == number, model.word_probs, 0.0)),
+            examples=likely_words(
+                model.vocabulary, np.where(model.categories == number, model.word_probs, 0.0)
+            ),
         )
-        for number in _best(score, events, words, n)
+        for number in best_clusters(score, events, words, n)
     )
 
 
@@ -113,7 +118,7 @@ def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[S
     several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
     score = bits / np.maximum(events, 1) * several
     found = []
-    for number in _best(score, events, contexts, n):
+    for number in best_clusters(score, events, contexts, n):
         nodes = np.flatnonzero(leaves.states == number)
         often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
         after = table.row(number) / max(int(events[number]), 1)
@@ -126,14 +131,14 @@ def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[S
                     ContextExample(context=_context(model, int(node)), count=int(leaves.counts[node]))
                     for node in often
                 ),
-                next_words=_likely(model, after[model.categories] * model.word_probs),
+                next_words=likely_words(model.vocabulary, after[model.categories] * model.word_probs),
             )
         )
     return tuple(found)
 
 
-def _best(
-    score: NDArray[np.float64], events: NDArray[np.int64], members: NDArray[np.float64], n: int
+def best_clusters(
+    score: NDArray[np.float64], events: NDArray[Any], members: NDArray[np.float64], n: int
 ) -> list[int]:
     """Return the clusters with the best scores, without rare ones and those of a single member."""
     common = events >= events.sum() / (2 * len(events))
@@ -142,10 +147,11 @@ def _best(
     return [int(one) for one in usable[np.argsort(-score[usable], kind="stable")[:n]]]
 
 
-def _likely(model: ClusteredModel, probabilities: NDArray[np.float64]) -> tuple[WordExample, ...]:
+def likely_words(vocabulary: Vocabulary, probabilities: NDArray[np.float64]) -> tuple[WordExample, ...]:
+    """Return the most likely words, without those that are rare beside the first."""
     best = np.argsort(-probabilities, kind="stable")[:_EXAMPLES]
     return tuple(
-        WordExample(word=model.vocabulary.word(int(id)), probability=float(probabilities[id]))
+        WordExample(word=vocabulary.word(int(id)), probability=float(probabilities[id]))
         for id in best
         if probabilities[id] > _TOO_RARE * probabilities[best[0]]
     )

@@ -6,6 +6,7 @@ from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.compacting import compact_model, compacted_size
+from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
@@ -50,6 +51,7 @@ __all__ = [
     "ClusteredModel",
     "Description",
     "DescriptionTable",
+    "FrequentNgram",
     "Gate",
     "GeneratedSentence",
     "Mixture",
@@ -79,6 +81,7 @@ __all__ = [
     "damage_error",
     "default_min_counts",
     "fit_weights",
+    "frequent_ngrams",
     "generate",
     "interpolate",
     "load_model",
@@ -89,4 +92,5 @@ __all__ = [
     "prune_model",
     "require_model",
     "warn_of_unknown",
+    "word_frequencies",
 ]

@@ -195,7 +195,9 @@ class CategoryNgramModel(Model):
             ("Categories", self.n_categories),
             ("N-grams", sum(self.ngram.trie.sizes)),
         )
-        return Description(facts, (self.ngram.sizes_table("category", "categories"),))
+        unit, units = "category", "categories"
+        tables = self.ngram.sizes_table(unit, units), self.ngram.discounts_table(unit, units)
+        return Description(facts, tables)
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""

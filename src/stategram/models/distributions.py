@@ -215,8 +215,8 @@ def entropies_of(
 ) -> NDArray[np.float64]:
     """Return sum_i (e_i p_i - m_i p_i ln p_i) of each distribution p.
 
-    `masses` has m, and `column_entropies` e. With m = 1 and e = 0 these are the entropies in nats. If columns are categories, m is the sum of p(w | g)
-    over the words of a category, and e the entropy of p(w | g).
+    `masses` has m, and `column_entropies` e. With m = 1 and e = 0 these are the entropies in nats. If columns
+    are categories, m is the sum of p(w | g) over the words of a category, and e the entropy of p(w | g).
     """
     keys = distributions.keys
     if keys is None:

@@ -295,7 +295,7 @@ class NgramModel(Model):
         return notes
 
     def describe(self) -> Description:
-        """Return its order, its smoothing and its n-grams by their length."""
+        """Return its order, its smoothing, its n-grams by their length and their discounts."""
         facts: list[tuple[str, str | int | float]] = [
             ("Order", self.order),
             ("Smoothing", self.smoothing),
@@ -303,12 +303,33 @@ class NgramModel(Model):
         ]
         if self.trie.is_compact:
             facts.append(("Values", "rounded (compact)"))
-        return Description(tuple(facts), (self.sizes_table("word"),))
+        return Description(tuple(facts), (self.sizes_table("word"), self.discounts_table("word")))
 
     def sizes_table(self, unit: str, units: str | None = None) -> DescriptionTable:
         """Return how many n-grams of each length there are; they are made of a `unit`, or several `units`."""
         rows = tuple((plural(order, unit, units), size) for order, size in enumerate(self.trie.sizes, 1))
         return DescriptionTable("N-grams by their length", ("Length", "N-grams"), rows)
+
+    def discounts_table(self, unit: str, units: str | None = None) -> DescriptionTable:
+        """Return what was taken from the counts of n-grams of each length; no rows if it is not known."""
+        known = self.training_info.get("discounts")
+        found = [tuple(one) for one in known if isinstance(one, list)] if isinstance(known, list) else []
+        widest = max(map(len, found), default=0)
+        if self.smoothing == "katz":
+            title, last = "Counts are multiplied by", ""
+        else:
+            title, last = "Discounts of counts", " and more"
+        columns = (f"Count {r}{last if r == widest else ''}" for r in range(1, widest + 1))
+        rows = tuple(
+            (
+                plural(length, unit, units),
+                *(f"{value:.3f}" if isinstance(value, float) else None for value in values),
+                *[None] * (widest - len(values)),
+            )
+            for length, values in enumerate(found, 1)
+            if any(values)
+        )
+        return DescriptionTable(title, ("Length", *columns), rows)
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""

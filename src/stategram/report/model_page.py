@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +13,15 @@ import msgspec
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures
-from stategram.inspection import ClusterGallery, gallery
+from stategram.inspection import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import ClusteredModel, Mixture, Model
 from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
 from stategram.report.page import render
+from stategram.report.surprisal_charts import surprisal_charts
 from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import InputFile
-from stategram.text import SPECIAL_WORDS
+from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural
 
 _KINDS = {
@@ -81,6 +83,7 @@ class _Part:
     facts: list[tuple[str, str]]
     tables: list[Table]
     gallery: ClusterGallery | None
+    examples: list[ExampleList]
 
 
 def model_html(
@@ -90,12 +93,28 @@ def model_html(
     manifest: Mapping[str, Any] | None = None,
     test: PerplexityFigures | None = None,
     test_history: str | None = None,
+    text: Corpus | None = None,
+    sentences: Corpus | None = None,
     files: Iterable[InputFile] = (),
+    n_bytes: int | None = None,
 ) -> str:
     """Return the report of a model: one HTML file that needs no other file and no network.
 
-    `manifest` is that of its folder, `test` its figures on a test text, `test_history` the history that was
-    chosen for it; `files` were read for the report besides a model folder: an ARPA file, test texts.
+    Parameters
+    ----------
+    model, name
+        The model, and what it is called.
+    manifest
+        That of its folder.
+    test, test_history, text
+        Its figures on a test text, the history that was chosen for it, and the text itself.
+    sentences
+        Sentences to show word by word; by default one of the test text, or one that the model makes up.
+    files
+        What was read for the report besides a model folder: an ARPA file, test texts.
+    n_bytes
+        The size of the model on disk.
+
     """
     try:
         made = msgspec.convert(manifest or {}, _Manifest)
@@ -103,9 +122,11 @@ def model_html(
         raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write it again") from error
     mixture = model if isinstance(model, Mixture) and model.training_info else None
     several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
+    shown = model.parts[0] if len(model.parts) == 1 else model
     return render(
         "model.html",
-        title=f"{name}: {(model.parts[0] if len(model.parts) == 1 else model).title}",
+        title=f"{name}: {shown.title}" + (_gain(several, test) if several else ""),
+        n_bytes=n_bytes,
         model=model,
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         made=made,
@@ -116,10 +137,25 @@ def model_html(
         test_tables=list(_test_tables(model, test)) if test else [],
         mixture_tables=list(_mixture_tables(several)) if several else [],
         charts=list(_mixture_charts(several, test)) if several else [],
-        parts=[_part(title, part) for title, part in _leaf_models(model)],
+        surprisals=surprisal_charts(model, _kind_and_colour(shown), text, sentences),
+        parts=[_part(title, part, text) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*map(_input_file, made.inputs), *files]),
     )
+
+
+def _gain(model: Mixture, test: PerplexityFigures | None) -> str:
+    """Return what a mixture gains over its best part, on a text that its weights were not learned on."""
+    if test and test.parts:
+        mixed: float | None = test.perplexity
+        alone = [part.perplexity for part in test.parts]
+    else:
+        mixed = _cross_validated(model).get(model.gate.kind)
+        alone = [one["perplexity"] for one in model.training_info["parts"] if one["perplexity"] is not None]
+    best = min(alone, default=math.inf)
+    if mixed is None or not mixed < best < math.inf:
+        return ""
+    return f", perplexity {percent(1 - mixed / best)} below its best part"
 
 
 def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
@@ -273,7 +309,7 @@ def _leaf_models(model: Model, prefix: str = "") -> Iterator[tuple[str, Model]]:
         yield from _leaf_models(part, f"{prefix}: {title}" if prefix else title)
 
 
-def _part(title: str, model: Model) -> _Part:
+def _part(title: str, model: Model, text: Corpus | None) -> _Part:
     description = model.describe()
     return _Part(
         title[:1].upper() + title[1:],
@@ -282,7 +318,7 @@ def _part(title: str, model: Model) -> _Part:
             table(
                 one.title,
                 [
-                    Column(name, "number" if i and not isinstance(one.rows[0][i], str) else "")
+                    Column(name, "number" if i and _is_number(one.rows[0][i]) else "")
                     for i, name in enumerate(one.columns)
                 ],
                 [[_value(value) for value in row] for row in one.rows],
@@ -291,7 +327,12 @@ def _part(title: str, model: Model) -> _Part:
             if one.rows
         ],
         gallery(model, title) if isinstance(model, ClusteredModel) else None,
+        examples(model, text),
     )
+
+
+def _is_number(value: str | float | None) -> bool:
+    return not isinstance(value, str) or value[:1].isdigit()
 
 
 def _value(value: str | float | None) -> str:

@@ -14,6 +14,29 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 MINUS = "\N{MINUS SIGN}"
 
 
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+
+
+def unbroken(text: str) -> str:
+    """Write n-gram so that no line breaks in it.
+
+    >>> unbroken("5-gram model") == "5\N{NON-BREAKING HYPHEN}gram model"
+    True
+    """
+    return text.replace("-gram", f"{_HYPHEN}gram")
+
+
+def fraction(value: float) -> str:
+    """Format a small part of a whole, with one digit at least.
+
+    >>> fraction(0.61), fraction(0.034), fraction(0.0061), fraction(0.0001)
+    ('61%', '3%', '0.6%', '<0.1%')
+    """
+    if value >= 0.01:
+        return f"{value:.0%}"
+    return f"{value:.1%}" if value >= 0.001 else "<0.1%"
+
+
 def perplexity(value: float | None) -> str:
     """Format a perplexity.
 

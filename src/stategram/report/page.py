@@ -69,10 +69,12 @@ def _environment() -> Environment:
     )
     environment.filters.update(
         duration=duration,
+        fraction=numbers.fraction,
         number=numbers.count,
         percent=numbers.percent,
         perplexity=numbers.perplexity,
         size=size,
+        unbroken=numbers.unbroken,
     )
     return environment
 

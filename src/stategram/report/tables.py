@@ -78,7 +78,7 @@ def input_files_table(files: Iterable[InputFile]) -> Table:
     """Return name, use, size and SHA-256 of files."""
     return table(
         "Input files",
-        (Column("File"), Column("Use"), Column("Size", "number"), Column("SHA-256", "code")),
+        (Column("File", "file"), Column("Use"), Column("Size", "number"), Column("SHA-256", "code")),
         [
             (
                 file.name,

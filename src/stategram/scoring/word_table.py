@@ -140,9 +140,7 @@ def surprisal(
     if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
         block = ItemBlock.of_sentences(items, normalization)
     else:
-        read = read_items(
-            items, text_column=text_column, id_column=id_column, region_column=region_column
-        )
+        read = read_items(items, text_column=text_column, id_column=id_column, region_column=region_column)
         block = ItemBlock.of_items(read, normalization)
     scorer = TextScorer(model, unknown)
     table = item_table(scorer, block, chosen, "regions" if is_regions else "words", progress)

@@ -60,7 +60,8 @@ def to_polars(table: Table) -> polars.DataFrame:
             return series
         return pl.select(pl.when(pl.Series(~mask)).then(series).alias(name)).to_series()
 
-    return pl.DataFrame([column(name, table[name]) for name in table])
+    frame: polars.DataFrame = pl.DataFrame([column(name, table[name]) for name in table])
+    return frame
 
 
 def to_arrow(table: Table) -> pyarrow.Table:
