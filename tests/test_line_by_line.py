@@ -134,3 +134,29 @@ def test_a_keyboard(made: Path) -> None:
         process.kill()
     os.close(keyboard)
     os.close(terminal)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="terminals")
+@pytest.mark.parametrize(
+    ("command", "typed", "status"),
+    [("score MODEL", b"the cat\n", 0), ("counts - --order 1", b"the cat\n", 0), ("predict MODEL -", b"", 3)],
+)
+def test_one_end_ends_the_keyboard(made: Path, command: str, typed: bytes, status: int) -> None:
+    import pty
+
+    keyboard, terminal = pty.openpty()
+    arguments = command.replace("MODEL", str(made / "model")).split(" ")
+    with subprocess.Popen(
+        [sys.executable, "-m", "stategram", *arguments],
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stderr is not None
+        while b"reading from the keyboard; Ctrl-D ends" not in process.stderr.readline():
+            assert process.poll() is None
+        os.write(keyboard, typed + b"\x04")
+        out, _ = process.communicate(timeout=60)
+    os.close(keyboard)
+    os.close(terminal)
+    assert (process.returncode, b"cat" in out) == (status, status == 0)

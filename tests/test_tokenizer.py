@@ -217,7 +217,7 @@ def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     assert [json.loads(out)[key] for key in ("events", "unknown", "sentences")] == [135, 0, 15]
     _, out, _ = run("score", model, raw, "-q", capfd=capfd)
     rows = [row.split("\t") for row in out.split("\n")]
-    assert [row[2] for row in rows[1:6]] == ["Mr.", "Smith", "said", '"', "no"]
+    assert [row[2] for row in rows[1:6]] == ["Mr.", "Smith", "said", '""""', "no"]
     assert (rows[-2][0], {row[6] for row in rows[1:-1]}) == ("15", {"0"})
     # A history may end in an abbreviation.
     _, out, _ = run("predict", model, "He isn't Mr.", "--json", "-q", capfd=capfd)

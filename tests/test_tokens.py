@@ -82,7 +82,7 @@ def test_white_space_that_splits_words_is_told_once(tmp_path: Path, caplog: pyte
 
 
 def test_words_that_would_be_split_are_refused_by_default() -> None:
-    with pytest.raises(UsageError, match="or split='ascii' to keep the word"):
+    with pytest.raises(UsageError, match="or make a corpus with split='ascii' to keep the word"):
         corpus_from_sentences([["5\xa0%"]])
     with pytest.raises(UsageError, match=r"to have it split$"):
         corpus_from_sentences([["5 %"]], split="ascii")
@@ -115,4 +115,4 @@ def test_the_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     status, out, _ = run("predict", tmp_path / "model", "k \x85", "--json", capfd=capfd)
     assert json.loads(out)["history"] == ["k", "\x85"]
     status, out, _ = run("classes", text, "-k", "2", "--split", "ascii", "-q", capfd=capfd)
-    assert {line.split("\t")[0] for line in out.rstrip("\n").split("\n")[1:]} == {"k", "\x85", "\xa0"}
+    assert {line.split("\t")[0] for line in out.rstrip("\n").split("\n")} == {"word", "k", "\x85", "\xa0"}

@@ -12,9 +12,10 @@ array([ True])
 Where to start: `WordClasses` finds word classes, `NgramModel.train` and `CategoryNgramModel.train` train
 language models, `CacheModel.train` a cache to mix with them, `cluster` finds states and categories and
 `ClusteredModel.train` estimates a model from them, `Mixture.fit` interpolates several, `train_recipe` does
-all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model`
-and `compact_model` a smaller one, `approximate` makes n-grams of any model. `generate` draws sentences from a
-model, `rescore` chooses among n-best hypotheses, `surprisal` makes a table of the words of a text.
+all of that, `read_corpus` reads text files, `tokenize` makes words of raw text. `merge_ngrams` makes one
+n-gram model of several, `prune_model` and `compact_model` a smaller one, `approximate` makes n-grams of any
+model. `generate` draws sentences from a model, `rescore` chooses among n-best hypotheses, `surprisal`
+makes a table of the words of a text.
 
 `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files,
 `read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;

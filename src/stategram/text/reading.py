@@ -121,7 +121,7 @@ def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
     elif name == "-":
         if sys.stdin is None:
             raise StategramError("cannot read <stdin>: it is closed; name a file, or give it a text")
-        if sys.stdin.isatty():
+        if sys.stdin.buffer.isatty():
             end = "Ctrl-Z and Enter end" if sys.platform == "win32" else "Ctrl-D ends"
             _log.info("reading from the keyboard; %s the text", end, extra={"keyboard": True})
         yield sys.stdin.buffer
