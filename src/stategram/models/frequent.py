@@ -15,6 +15,8 @@ from stategram.text import BEGIN, END, SPECIAL_WORDS
 _ALL = np.empty(0, np.uint8)
 # More n-grams of a length than these would take gigabytes to rank.
 _MAX_RANKED = 50_000_000
+# Beyond it a double is infinite.
+_MAX_LOG_PROB = 308
 # So many times as many n-grams are looked at as are asked for: those with special words are left out.
 _SPARE = 50
 
@@ -47,14 +49,17 @@ def frequent_ngrams(model: NgramModel, max_length: int, n: int) -> list[list[Fre
                 for place in often.tolist()
             )
             found.append([one for one in ngrams if min(one.ids) >= len(SPECIAL_WORDS)][:n])
-    except _core.DamagedModel as error:
-        raise damage_error(model.folder, error) from error
+    except ValueError as error:  # of a kernel, at what does not fit together
+        raise damage_error(model.folder, str(error)) from error
     return found
 
 
 def word_frequencies(model: NgramModel) -> NDArray[np.float64]:
     """Return how often each word, by its id, is in a text of the model: its unigrams are not always that."""
-    return _frequencies(model, model.trie.reader(), 1)[0][model.trie.numbers]
+    try:
+        return _frequencies(model, model.trie.reader(), 1)[0][model.trie.numbers]
+    except ValueError as error:
+        raise damage_error(model.folder, str(error)) from error
 
 
 def _frequencies(model: NgramModel, reader: _core.TrieReader, max_length: int) -> list[NDArray[np.float64]]:
@@ -64,6 +69,8 @@ def _frequencies(model: NgramModel, reader: _core.TrieReader, max_length: int) -
     """
     threads, numbers = Resources.current().threads, model.trie.numbers
     _, log_probs, backoffs, first_child = reader.plain_level(1, threads)
+    if not (log_probs <= _MAX_LOG_PROB).all():
+        raise ValueError("a probability is no number, or too large")
     frequencies = np.power(10.0, log_probs, dtype=np.float64)
     found = [frequencies]
     for length in range(2, model.order + 1):

@@ -125,6 +125,8 @@ class _Sampler:
                 return id
         probabilities = self.model.distribution_after(state)
         probabilities[self.excluded] = 0.0
+        if not np.isfinite(probabilities).all():
+            raise BadDataError("the model has probabilities that are no numbers; write it again")
         if not probabilities.max() > 0:
             raise BadDataError("the model gives no probability to any word but <unk>; allow <unk>")
         # The likeliest word has 1: powers of the others do not all become 0.
