@@ -6,6 +6,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BENCH ?=
+# How long `make fuzz` takes, for each of three builds; more arguments for it: FUZZ="races --seed 7"
+FUZZ_SECONDS ?= 120
+FUZZ ?=
 TESTS ?= tests
 # More arguments for pytest: make test PYTEST="-k classes"
 PYTEST ?=
@@ -23,7 +26,7 @@ KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time.
 .NOTPARALLEL:
-.PHONY: help demo test check docs format bench sanitize sanitize-threads sdist clean
+.PHONY: help demo test check docs format bench fuzz sanitize sanitize-threads sdist clean
 
 help:
 	@echo "make demo      set up and run the demo"
@@ -32,6 +35,7 @@ help:
 	@echo "make format    put Python and C++ files into shape"
 	@echo "make docs      docs/commands.md and docs/recipes.md, from the program"
 	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
+	@echo "make fuzz      hostile input, faults and races    (FUZZ_SECONDS=600 for each build; Linux, GCC)"
 	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
 	@echo "make sanitize-threads  kernel tests under TSan    (Linux, GCC)"
 	@echo "make sdist     the source distribution, in dist/"
@@ -48,7 +52,7 @@ test: $(STAMPS)/package $(STAMPS)/test
 check: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy $(wildcard src tests tools benchmarks examples)
+	$(BIN)/mypy $(wildcard src tests tools benchmarks examples fuzz)
 	PYTHONPATH=src $(BIN)/lint-imports --no-logo
 	$(BIN)/clang-format --dry-run -Werror $(KERNELS)
 
@@ -68,19 +72,33 @@ bench: $(STAMPS)/package $(STAMPS)/test
 # exception ends in a failed check of ASan. Python keeps memory until it exits, so leaks are not looked for.
 # TSan needs addresses without much randomness (setarch -R), and pytest must not fork.
 # --capture=sys lets the report of a sanitizer through.
+ADDRESSES := SANITIZER=address RUNTIME=libasan.so VENV=.venv-sanitize
+THREADS := SANITIZER=thread RUNTIME=libtsan.so VENV=.venv-sanitize-threads
+SANITIZED_PYTHON = LD_PRELOAD="$$($${CXX:-c++} -print-file-name=$(RUNTIME)) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
+    setarch -R $(BIN)/python
+
 sanitize:
-	$(MAKE) SANITIZER=address RUNTIME=libasan.so VENV=.venv-sanitize sanitized-test
+	$(MAKE) $(ADDRESSES) sanitized-test
 
 sanitize-threads:
-	$(MAKE) SANITIZER=thread RUNTIME=libtsan.so VENV=.venv-sanitize-threads sanitized-test
+	$(MAKE) $(THREADS) sanitized-test
 
-.PHONY: sanitized-test
-sanitized-test: BUILD := -Ccmake.define.STATEGRAM_SANITIZE=$(SANITIZER) -Cbuild-dir=build/sanitize-$(SANITIZER)
+.PHONY: sanitized-test sanitized-fuzz
+sanitized-test sanitized-fuzz: BUILD := -Ccmake.define.STATEGRAM_SANITIZE=$(SANITIZER) -Cbuild-dir=build/sanitize-$(SANITIZER)
 sanitized-test: $(STAMPS)/package $(STAMPS)/test
-	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=$(RUNTIME)) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1 \
-	    setarch -R $(BIN)/python -m pytest --capture=sys \
+	$(SANITIZED_PYTHON) -m pytest --capture=sys \
 	    $(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) $(PYTEST)
+
+sanitized-fuzz: $(STAMPS)/package $(STAMPS)/test
+	PYTHONPATH=tests $(SANITIZED_PYTHON) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+
+# All campaigns on the normal build, those that call kernels on that of a sanitizer too. A copy of each array is
+# on the heap (heap): ASan sees nothing in mapped files.
+fuzz: $(STAMPS)/package $(STAMPS)/test
+	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+	$(MAKE) $(ADDRESSES) FUZZ="$(or $(FUZZ),files heap)" sanitized-fuzz
+	$(MAKE) $(THREADS) FUZZ="$(or $(FUZZ),threads)" sanitized-fuzz
 
 sdist: $(STAMPS)/venv
 	$(INSTALL) build
@@ -89,7 +107,7 @@ sdist: $(STAMPS)/venv
 clean:
 	rm -rf $(VENV) .venv-sanitize .venv-sanitize-threads build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	rm -f src/stategram/_core.pyi
-	find src tests tools benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+	find src tests tools benchmarks fuzz -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
 # ---- set-up
 

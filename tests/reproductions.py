@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+
+import numpy as np
 
 from stategram.clustering import SweepRecord
-from stategram.evaluation import PartFigures, PerplexityFigures
+from stategram.evaluation import Interval, PartFigures, PerplexityFigures, ResampledPerplexity, Resampling
 from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
 from stategram.experiments.reproduction.paper import PAPER
 from stategram.experiments.reproduction.results import (
@@ -29,35 +32,34 @@ _EVENTS, _UNKNOWN = 245_569, 4_811
 _BANDS = ((0, 0), (1, 5), (6, 19), (20, 99), (100, 999), (1000, None))
 
 
+def resampled(rows: Iterable[RowResult], *, spread: float = 0.002) -> dict[str, ResampledPerplexity]:
+    """Return made-up resamples: all rows vary by 1% together, each by its own `spread` besides."""
+    random = np.random.default_rng(0)
+    together = random.normal(0, 0.01, 2000)
+    return {
+        row.key: ResampledPerplexity(
+            row.test.perplexity, row.test.perplexity * np.exp(together + random.normal(0, spread, 2000))
+        )
+        for row in rows
+    }
+
+
 def sample() -> Reproduction:
     """Return one with every table, chart and gallery; its figures are made up, the paper's are not."""
-    rows = with_comparisons(
-        [
-            _ngram("back-off 2", 1, 2, 262.4),
-            _ngram("back-off 3", 1, 3, 214.9),
-            _clustered("w-1 500,500", 1, "w-1", None, 500, 309.8, asked=(500, 500)),
-            _clustered("w-1 2000,2000", 1, "w-1", None, 1200, 281.2),
-            *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200),
-            _clustered("t-1", 2, "t-1", None, 42, 512.7),
-            *_pair("t-2,t-1", 2, 402.2, 399.8),
-            *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
-            *_pair("t-4,t-3,t-2,t-1", 2, 379.4, 351.0),
-            *_pair("g-2,g-1", 3, 257.7, 239.9, clusters=1000),
-            _ngram("back-off 3", 4, 3, 214.9),
-            _mixture("w-1 2000,2000 + back-off 3", 4, 206.1, ("w-1 2000,2000",)),
-            _mixture("w-2,w-1 flat + back-off 3", 4, 203.7, ("w-2,w-1 flat",)),
-            _mixture("w-2,w-1 tree + back-off 3", 4, 197.2, ("w-2,w-1 tree",)),
-            _mixture("t-4,t-3,t-2,t-1 tree + back-off 3", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
-            _mixture("g-2,g-1 tree + back-off 3", 4, 196.0, ("g-2,g-1 tree",)),
-            _mixture("all + back-off 3", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
-            _ngram("kneser-ney 5", 5, 5, 203.6, against="back-off 3"),
-            *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
-            _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
-        ]
-    )
+    given = _rows()
+    drawn = resampled(given)
+    by_seed = [
+        {row.key: row.test.perplexity * (1 + 0.001 * (i + row.table * i**2)) for row in given}
+        for i in range(3)
+    ]
+    rows = with_comparisons(given, drawn, by_seed)
+    claims, untested = judge_claims(rows, drawn)
     return Reproduction(
         rows=rows,
-        claims=judge_claims(rows),
+        claims=claims,
+        untested=untested,
+        resampling=Resampling("sentence", 9_012),
+        seeds=3,
         sizes=tuple(
             SizeTrial(key=key, clusters=clusters, perplexity=perplexity)
             for key, base in (("w-1 2000,2000", 280.0), ("w-2,w-1 tree", 240.0))
@@ -98,6 +100,31 @@ def sample() -> Reproduction:
     )
 
 
+def _rows() -> list[RowResult]:
+    return [
+        _ngram("back-off 2", 1, 2, 262.4),
+        _ngram("back-off 3", 1, 3, 214.9),
+        _clustered("w-1 500,500", 1, "w-1", None, 500, 309.8, asked=(500, 500)),
+        _clustered("w-1 2000,2000", 1, "w-1", None, 1200, 281.2),
+        *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200),
+        _clustered("t-1", 2, "t-1", None, 42, 512.7),
+        *_pair("t-2,t-1", 2, 402.2, 399.8),
+        *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
+        *_pair("t-4,t-3,t-2,t-1", 2, 379.4, 351.0),
+        *_pair("g-2,g-1", 3, 257.7, 239.9, clusters=1000),
+        _ngram("back-off 3", 4, 3, 214.9),
+        _mixture("w-1 2000,2000 + back-off 3", 4, 206.1, ("w-1 2000,2000",)),
+        _mixture("w-2,w-1 flat + back-off 3", 4, 203.7, ("w-2,w-1 flat",)),
+        _mixture("w-2,w-1 tree + back-off 3", 4, 197.2, ("w-2,w-1 tree",)),
+        _mixture("t-4,t-3,t-2,t-1 tree + back-off 3", 4, 199.9, ("t-4,t-3,t-2,t-1 tree",)),
+        _mixture("g-2,g-1 tree + back-off 3", 4, 196.0, ("g-2,g-1 tree",)),
+        _mixture("all + back-off 3", 4, 190.3, ("w-2,w-1 tree", "t-4,t-3,t-2,t-1 tree", "g-2,g-1 tree")),
+        _ngram("kneser-ney 5", 5, 5, 203.6, against="back-off 3"),
+        *_pair("g-3,g-2,w-1", 5, 251.2, 226.9, clusters=1200),
+        _mixture("best", 5, 178.8, ("5-gram", "category 5-gram", "g-3,g-2,w-1 tree", "w-2,w-1 tree")),
+    ]
+
+
 def _figures(perplexity: float) -> PerplexityFigures:
     return PerplexityFigures(
         events=_EVENTS,
@@ -108,6 +135,7 @@ def _figures(perplexity: float) -> PerplexityFigures:
         perplexity=perplexity,
         perplexity_known=perplexity * 1.041,
         bits=math.log2(perplexity),
+        interval=Interval(perplexity * 0.98, perplexity * 1.021),
     )
 
 

@@ -103,8 +103,9 @@ def test_inconsistent_probabilities_are_found(corpus: Corpus) -> None:
 @pytest.mark.parametrize(
     ("decays", "probs", "message"),
     [
-        ([0.9], np.ones(2), "not those of its vocabulary"),
-        ([0.9], np.ones(4, np.float32), "not those of its vocabulary"),
+        ([0.9], np.ones(2), "word_probs is float64 of shape"),
+        ([0.9], np.ones(4, np.float32), "word_probs is float32 of shape"),
+        ([0.9], np.array([0.5, 0, 0.5, np.nan]), "probabilities of words are inconsistent"),
         ([], np.ones(4), "possible: 1 to 3"),
         ([2.0], np.ones(4), "up to 1"),
         (["x"], np.ones(4), "invalid cache model"),

@@ -76,7 +76,7 @@ def test_mkcls_has_two_columns_by_word_and_leaves_two_classes_to_giza() -> None:
     classes = {"b": (0, 9), "é": (0, 1), "a": (1, 4), "B": (1, 5)}
     assert written(classes, "mkcls").decode() == "B\t3\na\t3\nb\t2\né\t2\n"
     with pytest.raises(BadDataError, match="a mkcls class file has word<TAB>class on each line"):
-        read_classes(io.BytesIO(written(classes, "tsv")), format="mkcls")
+        read_classes(io.BytesIO(written(classes, "clustercat")), format="mkcls")
 
 
 @given(classes=entries)
@@ -90,7 +90,9 @@ def test_probabilities_sum_to_one_in_each_class(classes: dict[str, tuple[int, in
 
 def test_each_format_reads_as_documented() -> None:
     classes = {"cat": (1, 1), "the": (0, 9), "dog": (1, 3)}
-    assert written(classes, "tsv") == b"the\t0\t9\ndog\t1\t3\ncat\t1\t1\n"
+    lines = b"the\t0\t9\ndog\t1\t3\ncat\t1\t1\n"
+    assert written(classes, "clustercat") == lines
+    assert written(classes, "tsv") == b"word\tclass\tcount\n" + lines
     assert written(classes, "brown") == b"00\tthe\t9\n010\tdog\t3\n010\tcat\t1\n"
     assert written(classes, "srilm") == b"CLASS-00000 1.0 the\nCLASS-00001 0.75 dog\nCLASS-00001 0.25 cat\n"
     assert json.loads(written(classes, "json"))["classes"][:2] == [
@@ -118,6 +120,11 @@ def test_each_format_reads_as_documented() -> None:
         (b"the\t1\t5\ncat\t0\t5\n", {"the": "1", "cat": "0"}),
         (b"{\t1\t5\n}\t0\t5\n", {"{": "1", "}": "0"}),
         (b"the 1\nthe 1\n", {"the": "1"}),
+        (b"word\tclass\t5\nNA\t2\t7\n", {"word": "class", "NA": "2"}),
+        (b"word\tclass\tcount\r\n\\NA\t2\t7\r\n", {"NA": "2"}),
+        (b'"word","class","count"\n"a,""b""",2,7\n', {'a,"b"': "2"}),
+        (b"count\tclass\tword\tnote\n7\tx\tcat\t\n", {"cat": "x"}),
+        (b'{"class": 3, "word": "\\\\NA"}\n', {"\\NA": "3"}),
     ],
 )
 def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) -> None:
@@ -128,11 +135,18 @@ def test_files_of_other_tools_are_read(data: bytes, expected: dict[str, str]) ->
     ("data", "message"),
     [
         (b" \n", "classes.txt:1: the class file is empty"),
-        (b"a 1\nb\n", "classes.txt:2: found 1 column, 'b'; a tsv class file has"),
+        (b"a 1\nb\n", "classes.txt:2: found 1 column, 'b'; a clustercat class file has"),
         (b"a 1\nb 2 3 4\n", "classes.txt:2: found 4 columns"),
         (b"a 1\nb 2 c\n", "classes.txt:2: found 3 columns, 'b 2 c'"),
         (b"a 1\n\nb\xff 2\n", "classes.txt:3: the byte 0xff is not UTF-8"),
         (b"a 1\nb 1\na 2\n", "classes.txt:3: 'a' has the class 2, but line 1 gave it 1"),
+        (
+            b"word\tclass\tcount\na\t1\t1\n\na\t2\t1\n",
+            "classes.txt:4: 'a' has the class 2, but .*:2 gave it 1",
+        ),
+        (b"word\tclass\tcount\na\t\t1\n", "classes.txt:2: no class there"),
+        (b"word\tclass\tcount\na\t1\n", "classes.txt:2: found 2 fields"),
+        (b"PAR1", "classes.txt: not a parquet file"),
         (b'{"version":1,\n"n_classes":}', "classes.txt:2: not JSON"),
         (b'{"version":1}', "classes.txt:1: .*n_classes"),
         (b'{"version":2,"n_classes":0,"classes":[]}', "version 2"),
@@ -158,6 +172,8 @@ def test_a_given_format_is_kept_to(tmp_path: Path) -> None:
     assert read_classes(path, format="tsv") == {"0": "1"}
     with pytest.raises(BadDataError, match="a brown class file has bits"):
         read_classes(io.BytesIO(b"x\t1\t5\n"), format="brown")
+    with pytest.raises(BadDataError, match="not a csv table of word, class and count"):
+        read_classes(path, format="csv")
     with pytest.raises(UsageError, match="no class file format 'xml'"):
         read_classes(path, format="xml")
 

@@ -47,7 +47,9 @@ def test_help_lists_every_command(capfd: pytest.CaptureFixture[str]) -> None:
 def test_classes_go_to_stdout_and_messages_to_stderr(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = run("classes", text, "-k", 3, capfd=capfd)
     assert status == 0
-    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    names, *rows = (line.split("\t") for line in out.splitlines())
+    assert names == ["word", "class", "count"]
+    label = {word: c for word, c, _ in rows}
     assert label["cat"] == label["dog"]
     assert label["the"] == label["a"]
     assert label["sat"] == label["ran"]
@@ -110,7 +112,7 @@ def test_depth_cuts_the_hierarchy(text: Path, capfd: pytest.CaptureFixture[str])
     out = run("classes", text, "-k", 6, "--depth", 1, "--format", "brown", capfd=capfd)[1]
     assert {line.split("\t")[0] for line in out.splitlines()} == {"0", "1"}
     out = run("classes", text, "-k", 6, "--depth", 1, capfd=capfd)[1]
-    assert {line.split("\t")[1] for line in out.splitlines()} == {"0", "1"}
+    assert {line.split("\t")[1] for line in out.splitlines()[1:]} == {"0", "1"}
 
 
 def test_two_sided_writes_states(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -137,13 +139,17 @@ def test_init_and_fixed(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture
     init = tmp_path / "init.tsv"
     init.write_text("cat\tanimal\ndog\tanimal\nthe\tarticle\nzebra\tanimal\n")
     out = run("classes", text, "-k", 3, "--init", init, capfd=capfd)[1]
-    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    names, *rows = (line.split("\t") for line in out.splitlines())
+    assert names == ["word", "class", "count"]
+    label = {word: c for word, c, _ in rows}
     assert "zebra" in label
     assert label["cat"] == label["dog"]
     fixed = tmp_path / "fixed.tsv"
     fixed.write_text("cat\tx\nthe\tx\ndog\ty\n")
     out = run("classes", text, "-k", 3, "--fixed", fixed, capfd=capfd)[1]
-    label = {word: c for word, c, _ in (line.split("\t") for line in out.splitlines())}
+    names, *rows = (line.split("\t") for line in out.splitlines())
+    assert names == ["word", "class", "count"]
+    label = {word: c for word, c, _ in rows}
     assert label["cat"] == label["the"] != label["dog"]
 
 
@@ -242,7 +248,7 @@ def test_ctrl_c_gives_the_best_classes_so_far(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert "finishing with the best classes so far" in err
     words = {word for line in text.read_text().splitlines() for word in line.split()}
-    assert {line.split("\t")[0] for line in out.splitlines()} == words
+    assert {line.split("\t")[0] for line in out.splitlines()[1:]} == words
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ def test_eval_shows_all_histories(place: Path, model: Path, capfd: pytest.Captur
     assert status == 0
     assert f"documents start at lines that match '{MARK}', as in training" in err
     title, *table = out.split("\n\n")[-1].splitlines()
-    assert title.split(maxsplit=2) == ["history", "perplexity", "without unknown words"]
+    assert title.split()[:4] == ["history", "perplexity", "95%", "interval"]
+    assert title.endswith("without unknown words")
+    assert all(" to " in line for line in table)
     expected = {name: f"{_perplexity(place, model, name, MARK):.4f}" for name in HISTORIES}
     assert {line.split()[0]: line.split()[1] for line in table} == expected
     assert len(set(expected.values())) == 3
@@ -62,7 +64,8 @@ def test_eval_shows_all_histories(place: Path, model: Path, capfd: pytest.Captur
     figures = json.loads(out)
     assert [one["history"] for one in figures["histories"]] == HISTORIES
     assert figures["histories"][0]["perplexity"] == figures["perplexity"]
-    assert set(figures["histories"][0]) == {"history", "perplexity", "perplexity_known"}
+    assert figures["histories"][0]["difference"] is None
+    assert figures["histories"][2]["difference"]["relative"] != 0
 
 
 @pytest.mark.parametrize("history", HISTORIES)

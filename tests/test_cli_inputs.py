@@ -82,7 +82,7 @@ def test_options_that_counts_cannot_have(
 
 def test_a_class_file_is_enough(texts: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     train = texts / "train"
-    for format in ("tsv", "srilm", "brown", "json"):
+    for format in ("tsv", "clustercat", "srilm", "brown", "json"):
         file, model = tmp_path / f"classes.{format}", tmp_path / f"model.{format}"
         assert run("classes", train, "-k", 6, "--format", format, "-o", file, "-q", capfd=capfd)[0] == 0
         status, _, err = run("train", train, "--classes", file, "-o", model, capfd=capfd)

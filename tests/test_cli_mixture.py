@@ -33,12 +33,15 @@ def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None
     status, out, _ = run("eval", made / "mixture", made / "test.txt", capfd=capfd)
     assert status == 0
     table = out.split("part\n")[1].splitlines()
-    assert [line.split()[2] for line in table] == ["NgramModel(order", "CategoryNgramModel(order"]
+    assert [line.rpartition("  ")[2].split()[0] for line in table] == [
+        "NgramModel(order",
+        "CategoryNgramModel(order",
+    ]
     assert sum(float(line.split()[0]) for line in table) == pytest.approx(1, abs=2e-4)
     status, out, _ = run("eval", made / "mixture", made / "test.txt", "--json", capfd=capfd)
     figures = json.loads(out)
     assert (status, figures["unknown"], len(figures["parts"])) == (0, 1, 2)
-    assert set(figures["parts"][0]) == {"name", "perplexity", "weight"}
+    assert set(figures["parts"][0]) == {"name", "perplexity", "weight", "interval", "difference"}
 
 
 def test_a_part_without_which_all_is_lost() -> None:

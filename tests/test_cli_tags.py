@@ -22,8 +22,8 @@ def text(tmp_path: Path) -> Path:
 def test_tags_go_to_stdout_and_the_table_to_stderr(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = run("tags", text, capfd=capfd)
     assert status == 0
-    assert out.splitlines()[:2] == ["cats\tNNS\t2", "the\tDT\t2"]
-    assert dict(line.split("\t")[:2] for line in out.splitlines()) == {
+    assert out.splitlines()[:3] == ["word\ttag\tcount", "cats\tNNS\t2", "the\tDT\t2"]
+    assert dict(line.split("\t")[:2] for line in out.splitlines()[1:]) == {
         "cats": "NNS",
         "the": "DT",
         ".": ".",
@@ -46,11 +46,23 @@ def test_the_output_can_be_given_back(text: Path, tmp_path: Path, capfd: pytest.
     saved = tmp_path / "tags.tsv.gz"
     status, out, err = run("tags", text, "-o", saved, "-q", capfd=capfd)
     assert (status, out, err) == (0, "", "")
-    assert gzip.decompress(saved.read_bytes()).count(b"\n") == 9
+    assert gzip.decompress(saved.read_bytes()).count(b"\n") == 1 + 9
     status, out, err = run("tags", text, "--tags", saved, capfd=capfd)
     assert status == 0
     assert out.encode() == gzip.decompress(saved.read_bytes())
     assert "by a rule: 0 words" in err
+
+
+@pytest.mark.parametrize("name", ["tags.csv", "tags.jsonl", "tags.parquet", "tags.tsv"])
+def test_tables_of_every_format_can_be_given_back(
+    name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text, saved = tmp_path / "text", tmp_path / name
+    text.write_text('" NA \\ 7 7 a,b\n')
+    assert run("tags", text, "-o", saved, "-q", capfd=capfd)[0] == 0
+    plain = run("tags", text, "--format", "plain", "-q", capfd=capfd)[1]
+    assert plain.splitlines()[0].startswith("7\t")
+    assert run("tags", text, "--tags", saved, "--format", "plain", "-q", capfd=capfd)[1] == plain
 
 
 def test_nothing_is_guessed_if_not_wanted(
@@ -65,7 +77,8 @@ def test_nothing_is_guessed_if_not_wanted(
 
 
 def test_text_options_choose_the_words(text: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = run("tags", text, "--lowercase", "--vocab", 2, capfd=capfd)
+    given = ("tags", text, "--lowercase", "--vocab", 2, "--format", "plain")
+    status, out, _ = run(*given, capfd=capfd)
     assert status == 0
     assert out == "the\tDT\t3\ncats\tNNS\t2\n"
 
@@ -74,7 +87,7 @@ def test_long_words_are_cut_in_the_table_alone(tmp_path: Path, capfd: pytest.Cap
     path = tmp_path / "long.txt"
     path.write_text("a" * 30 + "\n")
     _, out, err = run("tags", path, capfd=capfd)
-    assert out.startswith("a" * 30 + "\t")
+    assert out.splitlines()[1].startswith("a" * 30 + "\t")
     assert " " + "a" * 19 + "…" in err
 
 

@@ -150,6 +150,50 @@ def test_a_damaged_model_is_replaced_when_told_if_there_is_nothing_else_with_it(
     assert load_model(folder, NgramModel).order == 3
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_link_is_written_through(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    folder, link = tmp_path / "model", tmp_path / "link"
+    link.symlink_to(folder)
+    assert run("train", text, "-o", link, "--order", 2, capfd=capfd)[0] == 0
+    assert run("train", text, "-o", link, capfd=capfd)[0] == 2
+    assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 0
+    assert link.readlink() == folder
+    assert load_model(folder, NgramModel).order == 3
+    link.unlink()
+    link.symlink_to(link)
+    assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 1
+
+
+def test_an_empty_folder_is_filled_but_not_the_one_that_is_worked_in(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    status, _, err = run("train", text, "-o", ".", capfd=capfd)
+    assert status == 1
+    assert "name a folder in it" in " ".join(err.split())
+    monkeypatch.chdir(tmp_path)
+    assert run("train", text, "-o", "empty", capfd=capfd)[0] == 0
+    assert load_model("empty", NgramModel).order == 3
+
+
+def test_two_trainings_into_one_folder_lose_nothing(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "model"
+    command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(folder), "--order", "2"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
+        assert first.stderr is not None
+        assert "reading" in first.stderr.readline()
+        assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+        _, err = first.communicate(TEXT)
+    assert first.returncode == 1
+    assert f"{folder} was written by another process meanwhile; this model is in {folder}-2" in " ".join(
+        err.split()
+    )
+    assert (load_model(folder).order, load_model(f"{folder}-2").order) == (3, 2)
+
+
 def test_stdin_has_no_checksum(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(tmp_path / "model"), "-q"]
     subprocess.run(command, input=TEXT, text=True, check=True)
@@ -255,11 +299,8 @@ def test_a_kill_leaves_no_model_and_the_next_run_works(
     assert _end_while_it_writes(text, folder, signal.SIGKILL).returncode == -signal.SIGKILL
     assert not folder.exists()
     (left,) = tmp_path.glob("model.*.partial")
-    status, _, err = run("train", text, "-o", folder, capfd=capfd)
-    assert status == 0
-    assert f"note: {left} is of a run that was killed" in err
-    assert "remove it" in err
-    assert left.exists()
+    assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+    assert not left.exists()
     assert load_model(folder, NgramModel).order == 3
     # The same for a model that is to be replaced.
     whole = {file.name: file.read_bytes() for file in folder.iterdir()}

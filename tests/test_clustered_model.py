@@ -332,7 +332,7 @@ def test_nodes_without_counts_are_refused(folder: Path) -> None:
         load_model(folder)
     rewritten(folder, lambda groups: groups["level2"].pop("node_counts"))
     with pytest.raises(
-        BadDataError, match=r"model: invalid clustered model \('node_counts'\); write it again"
+        BadDataError, match=r"model: invalid clustered model \(it has no array node_counts\); write it again"
     ):
         load_model(folder)
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from command_line import make_models, run
+from forging import forge_manifest
 from stategram import BadDataError, CategoryNgramModel, Mixture, load_model, model_info
 from stategram.storage import write_folder
 
@@ -96,13 +97,8 @@ def test_hostile_folders(made: Path, tmp_path: Path, capfd: pytest.CaptureFixtur
         parts = [{"model": "mixture", "parts": parts, "report": {}}]
     texts = {"vocabulary.txt": b"<unk>\t0\n<s>\t0\n</s>\t0\n"}
     arrays = {"weights": {"x": np.zeros(1)}}
-    write_folder(
-        tmp_path / "deep",
-        kind="model",
-        texts=texts,
-        arrays=arrays,
-        manifest={"model": "mixture", "parts": parts},
-    )
+    write_folder(tmp_path / "deep", kind="model", texts=texts, arrays=arrays)
+    forge_manifest(tmp_path / "deep", model="mixture", parts=parts)
     deeper = (
         (tmp_path / "deep" / "manifest.json").read_bytes().replace(b'"parts": [', b'"parts": [' * 200, 300)
     )

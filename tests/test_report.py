@@ -14,6 +14,7 @@ import pytest
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
+from stategram.evaluation import Interval
 from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
 from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
 from stategram.inspection import ClusterGallery
@@ -87,8 +88,8 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
     assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold: ")
     assert held("yes").startswith("The 1 claim that could be tested (of 6) holds: ")
     assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds: ")
-    assert held("yes", "partly", "no").startswith(
-        "Of the 3 claims that could be tested (of 6), 1 holds in full: "
+    assert held("yes", "not decided", "no").startswith(
+        "Of the 3 claims that could be tested (of 6), 1 holds, 1 not decided: "
     )
     assert held().startswith("No claim of the paper has been tested yet")
     worse = _row(change=0.01)
@@ -127,9 +128,10 @@ def test_what_the_paper_leaves_open_and_its_times_are_said() -> None:
 def test_tables_say_what_they_are_of() -> None:
     table = paper_table(sample(), 1)
     row = dict(zip([one.title for one in table.columns], table.rows[-1], strict=True))
-    assert row["Perplexity"].text == "243.1"
+    assert (row["Perplexity"].text, row["Perplexity"].note) == ("243.1", "238.2–248.2\n3 seeds 243.7 ± 0.7")
     assert row["Without <unk>"].text == "253.1"
-    assert (row["Change"].text, row["Change"].note) == ("−11.9%", "against flat")
+    assert row["Change"].text == "−11.9%"
+    assert re.fullmatch(r"against flat\n−12\.\d% to −11\.\d%", row["Change"].note)
     assert row["States × categories"].text == "1,200 × 1,200"
     assert row["States × categories"].note == "paper: 2,000 × 2,000"
     assert "245,569 test events, 4,811 of them unknown words (2.0%)." in table.notes[0]
@@ -307,7 +309,12 @@ def test_markdown_has_all_tables() -> None:
 
 def test_all_is_written(tmp_path: Path) -> None:
     write_report(sample(), tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.html", "tables.md"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "report.html",
+        "tables.csv",
+        "tables.md",
+        "tables.tex",
+    ]
     assert (tmp_path / "tables.md").read_text(encoding="utf-8") == tables_markdown(sample())
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page_of_sample()
 
@@ -329,3 +336,21 @@ def test_what_a_row_is_compared_with() -> None:
     assert "against the tree of table 1" in table_markdown(paper_table(found, 5))
     assert "against flat" in table_markdown(paper_table(found, 1))
     assert "the tree of table 1" not in table_markdown(paper_table(found, 1))
+
+
+def test_intervals_and_what_is_missing_are_in_all_forms() -> None:
+    found = _change(sample(), no_tags="none were asked for", untested=("Trees grow",))
+    for text in (tables_markdown(found), report_html(found)):
+        plain = text.replace("\\", "")
+        assert "paired bootstrap, 2,000 resamples of the 9,012 sentences" in plain
+        assert "238.2–248.2" in plain
+        assert "Table 2 is missing, because there are no tags: none were asked for." in plain
+        assert "1 claim was not tested: “Trees grow”." in plain
+    assert "Table 2 is missing" not in page_of_sample()
+    assert page_of_sample().count("95% interval: ") == len({row.key for row in sample().rows})
+
+
+def test_what_is_not_decided_is_no_finding() -> None:
+    undecided = _row(change=-0.01, change_interval=Interval(-0.03, 0.01))
+    shown = headline(_change(sample(), rows=(undecided,), claims=()))
+    assert shown.endswith("the context tree lowers perplexity by up to 1.0% (not decided).")

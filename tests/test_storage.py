@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +18,6 @@ from stategram.storage import (
     holds_only_our_files,
     lock,
     open_folder,
-    restore_replaced,
     temporary_files,
     write_folder,
 )
@@ -204,18 +202,6 @@ def test_a_file_the_manifest_does_not_name(folder: Path) -> None:
         open_folder(folder, kind="corpus").text("other")
 
 
-def test_what_another_run_writes_is_left_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("secrets.token_hex", lambda _: "0123456789abcdef")
-    theirs = folder.with_name("folder.0123456789abcdef.partial")
-    theirs.mkdir()
-    (theirs / "precious").touch()
-    with pytest.raises(StategramError, match="File exists"):
-        corpus_from_sentences(["new"]).save(folder)
-    assert (theirs / "precious").exists()
-    assert Corpus.load(folder).n_events > 2
-    assert temporary_files(folder) == [theirs]
-
-
 def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
     for name in (
         "folder.partial",
@@ -226,66 +212,6 @@ def test_only_names_of_ours_are_left_overs(folder: Path) -> None:
     ):
         folder.with_name(name).mkdir()
     assert temporary_files(folder) == []
-
-
-def killed_while_replacing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave what a kill between the two renamings leaves: nothing has the name."""
-
-    class Killed(BaseException):
-        pass
-
-    def rename(self: Path, target: Path) -> Path:
-        os.rename(self, target)  # noqa: PTH104  that is what is replaced here
-        raise Killed
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "rename", rename)
-        # Nothing is tidied up after a kill.
-        patched.setattr("shutil.rmtree", lambda *_, **__: None)
-        patched.setattr(Path, "exists", lambda self: self == folder)
-        with pytest.raises(Killed):
-            corpus_from_sentences(["new"]).save(folder)
-
-
-def test_what_was_about_to_be_replaced_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    n_events = Corpus.load(folder).n_events
-    killed_while_replacing(folder, monkeypatch)
-    assert not folder.exists()
-    assert sorted(left.suffix for left in temporary_files(folder)) == [".partial", ".replaced"]
-    restore_replaced(folder)
-    assert Corpus.load(folder).n_events == n_events
-    assert [left.suffix for left in temporary_files(folder)] == [".partial"]
-
-
-def test_a_name_that_is_taken_is_not_recovered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    killed_while_replacing(folder, monkeypatch)
-    corpus_from_sentences(["new"]).save(folder)
-    restore_replaced(folder)
-    assert Corpus.load(folder).n_events == 2
-    restore_replaced(folder.with_name("other"))
-    assert not folder.with_name("other").exists()
-
-
-@pytest.mark.parametrize("damage", ["manifest.json", "corpus.safetensors"])
-def test_what_is_not_whole_is_not_recovered(
-    folder: Path, damage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    killed_while_replacing(folder, monkeypatch)
-    (replaced,) = (left for left in temporary_files(folder) if left.suffix == ".replaced")
-    (replaced / damage).unlink()
-    restore_replaced(folder)
-    assert not folder.exists()
-    assert replaced.exists()
-
-
-def test_of_several_the_latest_is_recovered(folder: Path) -> None:
-    for at, (name, text) in enumerate([("0c", "a b c d"), ("0a", "a b c"), ("0b", "a b")]):
-        left = folder.with_name(f"folder.{name * 8}.replaced")
-        corpus_from_sentences([text]).save(left)
-        os.utime(left / "manifest.json", (at % 2, at % 2))
-    folder.rename(folder.with_name("away"))
-    restore_replaced(folder)
-    assert Corpus.load(folder).n_events == 4
 
 
 _HOLD = """

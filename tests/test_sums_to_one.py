@@ -53,6 +53,17 @@ def test_of_a_longer_text(smoothing: str, prune: float) -> None:
     model.check()
 
 
+def test_of_histories_after_which_nearly_all_words_were_seen() -> None:
+    # Little is left for the others: back-off weights are great, and so are errors that they multiply.
+    random = np.random.default_rng(2)
+    lines = [" ".join(random.choice(list("abc"), 9, p=[0.8, 0.15, 0.05])) for _ in range(1000)]
+    for order in (3, 4):
+        model = NgramModel.train(lines, order, smoothing="katz", prune=1e-6)
+        for _ in range(100):
+            total = model.distribution(model.sample_history(random)).sum()
+            assert total == pytest.approx(1.0, abs=1e-7)
+
+
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 def test_to_nine_digits_before_they_are_rounded(smoothing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact values on their way to the logarithms: backoffs of length k - 1, then probabilities of k."""

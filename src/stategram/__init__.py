@@ -14,22 +14,33 @@ language models, `CacheModel.train` a cache to mix with them, `cluster` finds st
 `ClusteredModel.train` estimates a model from them, `Mixture.fit` interpolates several, `train_recipe` does
 all of that, `read_corpus` reads text files. `merge_ngrams` makes one n-gram model of several, `prune_model`
 and `compact_model` a smaller one, `approximate` makes n-grams of any model. `generate` draws sentences from a
-model, `rescore` chooses among n-best hypotheses.
+model, `rescore` chooses among n-best hypotheses, `surprisal` makes a table of the words of a text.
 
 `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files,
 `read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;
 `open_model` opens a model folder or an ARPA file, `model_info` describes one. `word_vectors` makes vectors of
 word classes.
-`class_bigram_perplexity` evaluates classes, `evaluate` evaluates a model. `from stategram import kenlm`
+`class_bigram_perplexity` evaluates classes, `evaluate` a model, and `compare` shows whether one of several is
+better. `from stategram import kenlm`
 replaces the module of that name. `use_resources` limits threads and memory.
 
 Everything public is here and nowhere else. Names are loaded when they are first used, so importing stategram
 costs nothing.
 """
 
-import lazy_loader
-
 __version__ = "0.1.0"
 
-# The names and their homes are in __init__.pyi, where type checkers find them too.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+def __getattr__(name: str) -> object:
+    """Load a public name; their homes are in __init__.pyi, where type checkers find them too."""
+    # Not at the top: the command line needs none of them to start, and Ctrl-C may come at any time.
+    import lazy_loader
+
+    loaders = ("__getattr__", "__dir__", "__all__")
+    globals().update(zip(loaders, lazy_loader.attach_stub(__name__, __file__), strict=True))
+    return globals()[name] if name in loaders else globals()["__getattr__"](name)
+
+
+def __dir__() -> list[str]:
+    names: list[str] = __getattr__("__all__").copy()  # type: ignore[attr-defined]
+    return names

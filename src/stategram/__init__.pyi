@@ -32,20 +32,29 @@ from .counts import (
 )
 from .errors import (
     BadDataError as BadDataError,
+    NotFittedError as NotFittedError,
     StategramError as StategramError,
+    UnknownWordsWarning as UnknownWordsWarning,
     UsageError as UsageError,
+    WrongTypeError as WrongTypeError,
 )
 from .evaluation import (
     ClassBigramFigures as ClassBigramFigures,
+    ComparedModel as ComparedModel,
+    Comparison as Comparison,
+    Difference as Difference,
     HistoryFigures as HistoryFigures,
+    Interval as Interval,
     NBestLists as NBestLists,
     OrderFigures as OrderFigures,
     PartFigures as PartFigures,
     PerplexityFigures as PerplexityFigures,
+    Resampling as Resampling,
     Rescored as Rescored,
     WordErrors as WordErrors,
     average_mutual_information as average_mutual_information,
     class_bigram_perplexity as class_bigram_perplexity,
+    compare as compare,
     evaluate as evaluate,
     rescore as rescore,
 )
@@ -108,12 +117,24 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
+from .scoring import (
+    surprisal as surprisal,
+)
+from .tables import (
+    Items as Items,
+    Table as Table,
+    TableWriter as TableWriter,
+    TextColumn as TextColumn,
+    read_items as read_items,
+)
 from .text import (
     Corpus as Corpus,
     ReadStats as ReadStats,
     Vocabulary as Vocabulary,
     corpus_from_sentences as corpus_from_sentences,
     read_corpus as read_corpus,
+    tokenize as tokenize,
+    tokenize_prose as tokenize_prose,
 )
 
 __version__: str

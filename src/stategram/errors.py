@@ -2,13 +2,19 @@
 
     StategramError            exit code 1   anything stategram raises on purpose
     ├── UsageError            exit code 2   a parameter that cannot be used
+    │   ├── WrongTypeError                  ... because of its type
+    │   └── NotFittedError                  a result that is not there before `fit`
     └── BadDataError          exit code 3   an input file or text that cannot be used
 
 Every message says what was found, where, what was expected, and what to do.
+
+    UnknownWordsWarning       a Python warning: most words of a text are unknown to the model
 """
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import ClassVar
 
 
@@ -24,7 +30,36 @@ class UsageError(StategramError, ValueError):
     exit_code: ClassVar[int] = 2
 
 
+class WrongTypeError(UsageError, TypeError):
+    """A parameter is of a type that cannot be used."""
+
+
+class NotFittedError(UsageError, AttributeError):
+    """A result was asked for before `fit`; scikit-learn's error of this name is raised if it is loaded."""
+
+
 class BadDataError(StategramError, ValueError):
     """An input is not what it should be; the message names the file and the place."""
 
     exit_code: ClassVar[int] = 3
+
+
+class UnknownWordsWarning(UserWarning):
+    """Most words of a text are unknown to the model, so that its probabilities say little about the text."""
+
+
+def not_fitted(message: str) -> Exception:
+    """Return the error for what is not there before `fit`: that which users of scikit-learn catch."""
+    sklearn = sys.modules.get("sklearn.exceptions")
+    kind: type[Exception] = sklearn.NotFittedError if sklearn else NotFittedError
+    return kind(message)
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn of a line of the user's program: the last one that is not of stategram itself."""
+    level = 1
+    while sys._getframe(level).f_globals.get("__name__", "").partition(".")[0] == "stategram":
+        if sys._getframe(level).f_back is None:
+            break
+        level += 1
+    warnings.warn(message, category, stacklevel=level + 1)

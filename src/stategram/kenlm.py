@@ -36,7 +36,7 @@ from stategram._core import DecoderState as State
 from stategram._core import FullScore as FullScoreReturn
 from stategram.errors import StategramError
 from stategram.formats import open_model
-from stategram.text import END, SPECIAL_WORDS
+from stategram.text import END, SPECIAL_WORDS, UNKNOWN
 
 __all__ = [
     "ARPALoadComplain",
@@ -48,7 +48,7 @@ __all__ = [
     "State",
 ]
 
-_END = SPECIAL_WORDS[END]
+_UNKNOWN, _END = SPECIAL_WORDS[UNKNOWN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _ZERO = -99.0  # what ARPA files have for log10(0)
 
@@ -144,7 +144,7 @@ class _PythonModel:
         return sum(log_prob for log_prob, _, _ in self.full_scores(sentence, bos, eos))
 
     def full_scores(self, sentence: str | bytes, bos: bool, eos: bool) -> Iterator[tuple[float, int, bool]]:
-        words = _words(sentence)
+        words = [self._known(word) for word in _words(sentence)]
         if eos:
             words.append(_END)
         scores = self._model.score_words(words, self.start(bos))
@@ -156,10 +156,14 @@ class _PythonModel:
         self, state: models.State | None, word: str | bytes
     ) -> tuple[float, models.State, int, bool]:
         text = _text(word)
-        log_prob, after, order = self._model.advance(state or self.start(False), text)
+        log_prob, after, order = self._model.advance(state or self.start(False), self._known(text))
         if text == _END:  # KenLM does not start a sentence by itself
             after = self.start(False)
         return max(log_prob / _LN_10, _ZERO), after, order or 0, text not in self._model
+
+    def _known(self, word: str) -> str:
+        # stategram refuses unknown words that hold white space, KenLM does not.
+        return word if word in self._model else _UNKNOWN
 
 
 def _text(text: str | bytes) -> str:

@@ -6,6 +6,8 @@ import re
 import shlex
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# Control characters of ASCII and ISO 8859 but tab and newline; what turns the direction of writing around.
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def plural(n: int, one: str, more: str | None = None) -> str:
@@ -44,6 +46,15 @@ def escaped(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def visible(text: str) -> str:
+    r"""Return a text without what a terminal would obey: control characters but tab and newline are shown.
+
+    >>> visible("a\x1b[2Jb\tc\n"), visible("a\u202eb\x9b1m")
+    ('a\\x1b[2Jb\tc\n', 'a\\u202eb\\x9b1m')
+    """
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def duration(seconds: float) -> str:

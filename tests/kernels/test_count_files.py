@@ -58,6 +58,52 @@ def test_lines_are_those_of_the_twin(text: list[list[str]], order: int, threads:
         )
 
 
+hostile = st.sampled_from(
+    ["a", '"', '""', "\\", "NA", "#N/A", "N/A", "nan", "7", "1.5", "true", 'x"y', "\\n"]
+)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.lists(hostile, min_size=1, max_size=6), min_size=1, max_size=8), st.integers(1, 4))
+def test_a_table_comes_back_as_it_was(
+    tmp_path_factory: pytest.TempPathFactory, text: list[list[str]], order: int
+) -> None:
+    counts = count_ngrams(corpus_from_sentences(text), order)
+    place = tmp_path_factory.getbasetemp() / "counts.tsv"
+    write_counts(place, counts, format="tsv")
+    table = place.read_bytes()
+    place.write_bytes(table.replace(b"\n", b"\r\n") if order % 2 else table)
+    found = read_counts(place)
+    assert everything(found) == everything(count_ngrams(corpus_from_sentences(text), found.order))
+    plain = place.with_name("plain")
+    write_counts(plain, counts)
+    assert everything(read_counts([place, plain])) == everything(read_counts([plain, plain]))
+
+
+def test_a_table_has_names_and_rows_with_their_length() -> None:
+    file = io.BytesIO()
+    write_counts(file, count_ngrams(corpus_from_sentences(['NA "']), 2), format="csv")
+    assert file.getvalue().decode().splitlines() == [
+        "ngram,order,count",
+        '"""",1,1',
+        '""" </s>",2,1',
+        "</s>,1,1",
+        "<s>,1,1",
+        "<s> NA,2,1",
+        "\\NA,1,1",
+        '"NA """,2,1',
+    ]
+
+
+def test_a_bad_row_of_a_table_is_named(tmp_path: Path) -> None:
+    (tmp_path / "counts").write_bytes(b'ngram\torder\tcount\n"a"\t1\tx\n')
+    with pytest.raises(BadDataError, match="counts:2: found 'x' where the count belongs"):
+        read_counts(tmp_path / "counts")
+    (tmp_path / "counts").write_bytes(b'ngram\torder\tcount\n"a\n')
+    with pytest.raises(BadDataError, match="counts:2: found '\"a' alone"):
+        read_counts(tmp_path / "counts")
+
+
 @settings(max_examples=40)
 @given(texts, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_counts_come_back_as_those_of_the_text(

@@ -74,8 +74,9 @@ def test_back_off_weights_make_sums_of_one(model: Ngrams, threads: int) -> None:
         left = siblings[ngram[:-1]] < model.n_words
         probs[ngram] = float(np.float32(np.log10(1 / (model.n_words + left))))
     trie = plain_of(probs, {}, model.n_words, model.order)
+    of_words = float((10.0 ** trie.log_probs[1 : trie.begins[2]].astype(np.float64)).sum())
     backoffs = _core.normalising_backoffs(
-        trie.begins, trie.words, trie.first_child, trie.log_probs, model.n_words, threads
+        trie.begins, trie.words, trie.first_child, trie.log_probs, model.n_words, of_words, threads
     )
     inner = [(), *(ngram for ngram in in_order(model) if len(ngram) < model.order)]
     weighted = Ngrams(
@@ -83,12 +84,12 @@ def test_back_off_weights_make_sums_of_one(model: Ngrams, threads: int) -> None:
     )
     for history in inner:
         total = sum(10.0 ** weighted.log_prob(history, word)[0] for word in words)
-        assert total == pytest.approx(1, abs=1e-5)
+        assert total == pytest.approx(1, abs=2e-7)
 
 
 def test_a_weight_that_is_never_asked_for_is_one() -> None:
     half = float(np.float32(np.log10(0.5)))
     probs = {(0,): half, (1,): half, (0, 0): half, (0, 1): half}
     trie = plain_of(probs, {}, 2, 2)
-    found = _core.normalising_backoffs(trie.begins, trie.words, trie.first_child, trie.log_probs, 2, 1)
+    found = _core.normalising_backoffs(trie.begins, trie.words, trie.first_child, trie.log_probs, 2, 1.0, 1)
     assert found.tolist() == [0.0, 0.0, 0.0]

@@ -27,6 +27,18 @@ def ngram_stepper() -> _core.Stepper:
     return NgramModel.train(["a b c", "a b b c", "c a"], 3).stepper
 
 
+def table_arrays(table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """0.1 of each row is distributed over all categories, the rest is that of its cells."""
+    n_states, n_categories = table.shape
+    return {
+        "offsets": np.arange(n_states + 1) * n_categories,
+        "columns": np.tile(np.arange(n_categories, dtype=np.uint32), n_states),
+        "probs": (table - 0.1 / n_categories).reshape(-1),
+        "taken": np.full(n_states, 0.1),
+        "fractions": np.full(n_categories, 1 / n_categories),
+    }
+
+
 def clustered_arrays() -> dict[str, Any]:
     """Contexts of two words: a, b; then c a, b b."""
     table = np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])
@@ -38,7 +50,7 @@ def clustered_arrays() -> dict[str, Any]:
         "states": [ints(0, 1), ints(1, 0)],
         "buckets": [np.array([2, 1], np.uint8), np.array([1, 1], np.uint8)],
         "rest": 1,
-        "tables": [table, table[::-1].copy()],
+        "tables": [_core.StateTable(**table_arrays(one)) for one in (table, table[::-1])],
         "weights": np.array([[0.0, 0.5, 0.9], [0.1, 0.5, 0.8]]),
         "frequencies": np.array([0.3, 0.3, 0.4]),
         "categories": ints(0, 0, 1, 1, 2, 2),
@@ -119,24 +131,28 @@ def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObj
 @settings(deadline=None, max_examples=150)
 @given(data=st.data())
 def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> None:
-    arguments = copy.deepcopy(clustered_arrays())
-    name = data.draw(st.sampled_from(sorted(set(arguments) - {"distances", "rest"})))
-    arrays = arguments[name]
+    arguments = clustered_arrays()
+    of_table = copy.deepcopy(table_arrays(np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])))
+    name = data.draw(st.sampled_from(sorted({*arguments, *of_table} - {"distances", "rest", "tables"})))
+    changed: dict[str, Any] = of_table if name in of_table else arguments
+    arrays = changed[name]
     at = data.draw(st.integers(0, len(arrays) - 1)) if isinstance(arrays, list) else None
     array = arrays if at is None else arrays[at]
     if data.draw(st.booleans()):
         place = data.draw(st.integers(0, array.size - 1))
-        largest = np.iinfo(array.dtype).max if array.dtype.kind == "u" else 1e300
+        largest = np.iinfo(array.dtype).max if array.dtype.kind in "ui" else 1e300
         array.flat[place] = data.draw(st.sampled_from([0, 2, 3, 9, largest]))
     else:
         array = array[: data.draw(st.integers(0, len(array)))].copy()
     if at is None:
-        arguments[name] = array
+        changed[name] = array
     else:
         arrays[at] = array
         if data.draw(st.booleans()):
             arrays.pop()
     try:
+        if changed is of_table:
+            arguments["tables"][0] = _core.StateTable(**of_table)
         stepper = _core.ClusteredStepper(**arguments)
         stepper.score_text(ints(3, 3, 5, 3, 4), np.array([0, 5]), ints(1, 1), True, [True, True], 1)
         decoder(stepper).score("c a b zebra b b")

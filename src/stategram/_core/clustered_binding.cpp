@@ -69,8 +69,8 @@ class ClusteredStepper final : public Stepper {
     ClusteredStepper(std::vector<In<std::uint32_t>> maps, std::vector<std::int64_t> distances,
                      std::vector<In<std::uint32_t>> values, std::vector<In<std::uint32_t>> first_child,
                      std::vector<In<std::uint32_t>> states, std::vector<In<std::uint8_t>> buckets,
-                     std::uint32_t rest, std::vector<Table<double>> tables, Table<double> weights,
-                     In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
+                     std::uint32_t rest, StateTables tables, LevelWeights weights, In<double> frequencies,
+                     In<std::uint32_t> categories, In<double> word_probs)
         : model_({std::move(maps), std::move(distances), std::move(values), std::move(first_child),
                   std::move(states), std::move(buckets), rest},
                  std::move(tables), std::move(weights), std::move(frequencies), std::move(categories),
@@ -175,6 +175,13 @@ class ClusteredStepper final : public Stepper {
 
 void register_clustered(nb::module_& m) {
     using Levels = std::vector<In<std::uint32_t>>;
+    nb::class_<StateTable>(
+        m, "StateTable",
+        "p(g | s): the probability of the cell of a state and a category, if there is one, and\n"
+        "taken[s] * fractions[g]. The cells of a state are those from offsets[s] to offsets[s + 1] - 1.")
+        .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<double>, In<double>, In<double>>(),
+             nb::arg("offsets").noconvert(), nb::arg("columns").noconvert(), nb::arg("probs").noconvert(),
+             nb::arg("taken").noconvert(), nb::arg("fractions").noconvert());
     nb::class_<ClusteredStepper, Stepper>(
         m, "ClusteredStepper",
         "A clustered model: the states of contexts, and the categories of words.\n\n"
@@ -182,13 +189,13 @@ void register_clustered(nb::module_& m) {
         "`tables`,\n"
         "p(g | s), of all but the last `first_child`. `weights`: of each level and count bucket.\n"
         "`frequencies`: of categories. `rest`: the state of contexts that are not known at all.")
-        .def(nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels,
-                      std::vector<In<std::uint8_t>>, std::uint32_t, std::vector<Table<double>>, Table<double>,
-                      In<double>, In<std::uint32_t>, In<double>>(),
-             nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
-             nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
-             nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
-             nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
+        .def(
+            nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>,
+                     std::uint32_t, StateTables, LevelWeights, In<double>, In<std::uint32_t>, In<double>>(),
+            nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
+            nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
+            nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
+            nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
         .def(
             "score_text", &ClusteredStepper::score_text, nb::arg("ids").noconvert(),
             nb::arg("sentence_starts").noconvert(), nb::arg("history").noconvert(), nb::arg("with_states"),

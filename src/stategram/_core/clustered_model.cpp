@@ -3,12 +3,11 @@
 #include <utility>
 
 #include "checks.hpp"
-#include "prefetch.hpp"
 #include "stepper.hpp"
 
 namespace stategram {
 
-ClusteredModel::ClusteredModel(StateTreeArrays tree, std::vector<Table<double>> tables, Table<double> weights,
+ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWeights weights,
                                In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
     : tree_(std::move(tree)),
       tables_(std::move(tables)),
@@ -24,11 +23,12 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, std::vector<Table<double>> 
     require(categories_.size() == word_probs_.size() && categories_.size() > end_id,
             "each word needs a category, and a probability in it");
     check_below(categories_, n_categories, "a category has no frequency");
-    const std::size_t n_states = tables_[0].shape(0);
+    for (const auto& table : tables_) require(table != nullptr, "a level has no table");
+    const std::size_t n_states = tables_[0]->n_states();
     require(tree_.rest < n_states, "a state has no probabilities");
     for (std::size_t level = 0; level < depth; ++level) {
         const std::size_t nodes = tree_.values[level].size();
-        require(tables_[level].shape(0) == n_states && tables_[level].shape(1) == n_categories,
+        require(tables_[level]->n_states() == n_states && tables_[level]->n_categories() == n_categories,
                 "a level needs a probability for each state and each category");
         require(tree_.maps[level].size() == n_words() && tree_.distances[level] >= 1 &&
                     tree_.distances[level] <= INT32_MAX,
@@ -58,7 +58,7 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, std::vector<Table<double>> 
 
 void ClusteredModel::prefetch(const ContextState* levels, std::uint32_t id) const {
     for (std::size_t level = 0; level < depth(); ++level)
-        stategram::prefetch(cell(level, levels[level].state, categories_.data()[id]));
+        tables_[level]->prefetch(levels[level].state, categories_.data()[id]);
 }
 
 }  // namespace stategram

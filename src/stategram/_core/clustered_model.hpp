@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "arrays.hpp"
+#include "state_table.hpp"
 
 namespace stategram {
 
@@ -17,8 +19,11 @@ struct ContextState {
     std::uint32_t state, bucket;
 };
 
-template <typename T>
-using Table = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+// A row for each level, with a number for each count bucket.
+using LevelWeights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// The probabilities of categories after states on each level.
+using StateTables = std::vector<std::shared_ptr<const StateTable>>;
 
 // The arrays of a StateTree, those of its levels in lists.
 struct StateTreeArrays {
@@ -32,11 +37,11 @@ struct StateTreeArrays {
 class ClusteredModel {
  public:
     // std::invalid_argument unless no word and no context leads outside of the arrays.
-    ClusteredModel(StateTreeArrays tree, std::vector<Table<double>> tables, Table<double> weights,
-                   In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs);
+    ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWeights weights, In<double> frequencies,
+                   In<std::uint32_t> categories, In<double> word_probs);
 
     std::size_t n_words() const { return categories_.size(); }
-    std::size_t n_states() const { return tables_[0].shape(0); }
+    std::size_t n_states() const { return tables_[0]->n_states(); }
     std::size_t depth() const { return tables_.size(); }
     std::size_t width() const { return width_; }  // how many words back contexts reach
     std::size_t n_buckets() const { return weights_.shape(1); }
@@ -61,7 +66,7 @@ class ClusteredModel {
         double prob = frequencies_.data()[category];
         for (std::size_t level = 0; level < depth(); ++level) {
             const double weight = weights_.data()[level * n_buckets() + levels[level].bucket];
-            prob += weight * (*cell(level, levels[level].state, category) - prob);
+            prob += weight * ((*tables_[level])(levels[level].state, category) - prob);
         }
         return prob * word_probs_.data()[id];
     }
@@ -71,10 +76,6 @@ class ClusteredModel {
 
  private:
     static constexpr std::uint32_t none = UINT32_MAX;
-
-    const double* cell(std::size_t level, std::uint32_t state, std::uint32_t category) const {
-        return tables_[level].data() + state * tables_[level].shape(1) + category;
-    }
 
     std::uint32_t child(std::size_t level, std::uint32_t node, std::uint32_t word) const {
         const std::uint32_t* values = tree_.values[level].data();
@@ -86,8 +87,8 @@ class ClusteredModel {
     }
 
     StateTreeArrays tree_;
-    std::vector<Table<double>> tables_;
-    Table<double> weights_;
+    StateTables tables_;
+    LevelWeights weights_;
     In<double> frequencies_;
     In<std::uint32_t> categories_;
     In<double> word_probs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "arpa_line.hpp"
 #include "part_encoder.hpp"
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 constexpr std::uint32_t sentence_begin = 1, sentence_end = 2;  // places of special words in the table
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+constexpr std::string_view table_header = "ngram\torder\tcount";
 
 constexpr const char* expected = "; expected words and a count, such as 'the cat<TAB>3': correct the line";
 
@@ -85,7 +87,14 @@ void CountReader::feed(std::string_view block) {
         if (bad < end)
             fail(*bad == 0 ? "a NUL byte; convert the file to UTF-8 text"
                            : "not UTF-8; convert the file to UTF-8");
-        read_line(p, end);
+        const std::size_t blank = end > p && end[-1] == '\r' ? 1 : 0;
+        if (std::exchange(at_first_line_, false) &&
+            std::string_view(p, static_cast<std::size_t>(end - p) - blank) == table_header)
+            is_table_ = true;
+        else if (is_table_)
+            read_row(p, end);
+        else
+            read_line(p, end);
         ++n_lines_;
         p = end + 1;
     }
@@ -101,7 +110,29 @@ void CountReader::end_file() {
         at_file_start_ = false;
         feed("\n");
     }
-    at_file_start_ = true;
+    at_file_start_ = at_first_line_ = true;
+    is_table_ = false;
+}
+
+// The n-gram without its quotes and the backslash before it, and its count.
+void CountReader::read_row(const char* p, const char* end) {
+    const bool is_quoted = p < end && *p == '"';
+    const char* at = p + is_quoted;
+    row_.clear();
+    for (; at < end && (is_quoted || *at != '\t'); ++at) {
+        if (is_quoted && *at == '"' && *++at != '"') break;
+        row_ += *at;
+    }
+    const char* last = end;
+    while (last > at && last[-1] != '\t') --last;
+    if (last == at) return read_line(p, end);  // says what is wrong with it
+    if (row_.starts_with('\\')) row_.erase(0, 1);
+    row_ += '\t';
+    row_.append(last, end);
+    const std::size_t size = row_.size();
+    row_ += '\n';
+    row_.append(padding, '\0');
+    read_line(row_.data(), row_.data() + size);
 }
 
 void CountReader::read_line(const char* p, const char* end) {

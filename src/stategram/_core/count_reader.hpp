@@ -61,6 +61,7 @@ class CountReader {
     };
 
     void read_line(const char* p, const char* end);
+    void read_row(const char* p, const char* end);
     CountLevel unigrams(const std::uint32_t* numbers, std::size_t n_numbers) const;
     void add_level(std::vector<CountLevel>& levels, const std::uint32_t* numbers, bool check_suffixes);
     std::string ngram(std::size_t length, std::size_t entry) const;
@@ -71,6 +72,9 @@ class CountReader {
     std::vector<char> text_;  // padded; what is still to be read
     std::size_t size_ = 0;
     bool at_file_start_ = true;
+    bool at_first_line_ = true;
+    bool is_table_ = false;  // the file has a line of names, and n-grams as `table_lines` writes them
+    std::string row_;
     std::int64_t n_lines_ = 0;
     WordTable table_;
     std::array<Lines, most_words + 1> lines_;  // by length

@@ -1,6 +1,7 @@
 // Back-off models for Python: the arrays are checked once, then read.
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -11,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "checks.hpp"
+#include "ngram_distributions.hpp"
 #include "ngram_scoring.hpp"
 #include "packed_arrays.hpp"
 
@@ -104,6 +106,72 @@ class TrieReader : PackedModel {
         return to_numpy(std::move(probabilities));
     }
 
+    // The state before each event: for each its n-grams of 1, 2, ... words, no_node where there are none.
+    Out<std::uint32_t> histories(In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
+                                 In<std::uint32_t> id_map, const nb::bytes& begin_state,
+                                 const nb::bytes& first_state, int threads) const {
+        check_text(ids, sentence_starts, id_map);
+        check_below(ids, id_map.size(), "an id is not below the size of the vocabulary");
+        const NgramState begin = to_state(begin_state), first = to_state(first_state);
+        const std::size_t size = ids.size() * width();
+        std::unique_ptr<std::uint32_t[]> found(new std::uint32_t[size]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            for_slices(pool, 0, sentence_starts.size() - 1, [&](std::size_t from, std::size_t to) {
+                for (std::size_t sentence = from; sentence < to; ++sentence) {
+                    NgramState state = sentence == 0 ? first : begin, next;
+                    const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
+                    for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
+                        std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
+                        std::copy_n(state.nodes.begin(), width(), found.get() + i * width());
+                        trie.advance(state, id_map(ids(i)), next);
+                        state = next;
+                    }
+                }
+            });
+        }
+        return to_numpy(std::move(found), size);
+    }
+
+    Out<double> entropies(In<std::uint32_t> states, std::size_t n_states, In<double> masses,
+                          In<double> word_entropies, int threads) const {
+        check_states(states, n_states);
+        require(masses.size() == trie.vocabulary() && word_entropies.size() == trie.vocabulary(),
+                "each word needs a mass and an entropy");
+        std::unique_ptr<double[]> found(new double[n_states]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            std::vector<NgramEntropies> scratch(static_cast<std::size_t>(pool.size()),
+                                                NgramEntropies(trie, {masses.data(), word_entropies.data()}));
+            pool.run((n_states + states_a_task - 1) / states_a_task, [&](std::size_t task, int worker) {
+                NgramEntropies& own = scratch[static_cast<std::size_t>(worker)];
+                const std::size_t end = std::min(n_states, (task + 1) * states_a_task);
+                for (std::size_t i = task * states_a_task; i < end; ++i)
+                    found[i] = own.after(state_at(states, i));
+            });
+        }
+        return to_numpy(std::move(found), n_states);
+    }
+
+    void add_rows(In<std::uint32_t> states, In<double> weights, In<double> unigram, In<std::uint32_t> ids,
+                  InOut<double> rows, int threads) const {
+        const std::size_t n_states = weights.size(), n_words = trie.vocabulary();
+        check_states(states, n_states);
+        require(unigram.size() == n_words && ids.size() == n_words && rows.size() == n_states * n_words,
+                "each word needs a place in each row");
+        check_below(ids, n_words, "an id is not below the size of the vocabulary");
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        std::vector<NgramRows> scratch(static_cast<std::size_t>(pool.size()),
+                                       NgramRows(trie, unigram.data(), ids.data()));
+        pool.run(n_states, [&](std::size_t i, int worker) {
+            scratch[static_cast<std::size_t>(worker)].add(state_at(states, i), weights(i),
+                                                          rows.data() + i * n_words);
+        });
+    }
+
     // The n-grams of one length as plain arrays: words, log10 probabilities, weights, first children.
     auto plain_level(int length, int threads) const {
         require(length >= 1 && length <= trie.order(), "there are no such n-grams");
@@ -154,6 +222,24 @@ class TrieReader : PackedModel {
     }
 
  private:
+    static constexpr std::size_t states_a_task = 4096;
+
+    std::size_t width() const { return static_cast<std::size_t>(trie.order() - 1); }
+
+    void check_states(const In<std::uint32_t>& states, std::size_t n_states) const {
+        require(states.size() == n_states * width(), "a state has an n-gram of each length but the greatest");
+        for (std::size_t i = 0; i < states.size(); ++i)
+            require(states(i) == no_node || states(i) < trie.level(static_cast<int>(i % width()) + 1).size,
+                    "no such state");
+    }
+    NgramState state_at(const In<std::uint32_t>& states, std::size_t i) const {
+        NgramState state;
+        std::copy_n(states.data() + i * width(), width(), state.nodes.begin());
+        state.length = static_cast<std::uint8_t>(width());
+        while (state.length > 0 && state.nodes[state.length - std::size_t{1}] == no_node) --state.length;
+        return state;
+    }
+
     void check_text(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
                     const In<std::uint32_t>& id_map) const {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
@@ -201,6 +287,24 @@ void register_ngrams(nb::module_& m) {
              "Return the state after words that follow a state.")
         .def("distribution", &TrieReader::distribution, nb::arg("state"),
              "Return the probability of each word after a state, by its id.")
+        .def("histories", &TrieReader::histories, nb::arg("ids").noconvert(),
+             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+             nb::arg("first_state"), nb::arg("threads"),
+             "Return the state before each event: the n-grams of its last 1, 2, ... words, 2**32 - 1 for "
+             "none.\n\nThe other arguments are those of `score_events`.")
+        .def("entropies", &TrieReader::entropies, nb::arg("states").noconvert(), nb::arg("n_states"),
+             nb::arg("masses").noconvert(), nb::arg("word_entropies").noconvert(), nb::arg("threads"),
+             "Return sum_w (e(w) p(w) - m(w) p(w) ln p(w)) after each state of `histories`.\n"
+             "\n"
+             "`masses` and `word_entropies` have m and e by the trie's numbers: with m = 1 for all words but "
+             "<s>, and\ne = 0, the sums are entropies.")
+        .def("add_rows", &TrieReader::add_rows, nb::arg("states").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("unigram").noconvert(), nb::arg("ids").noconvert(), nb::arg("rows").noconvert(),
+             nb::arg("threads"),
+             "Add to each row the weighted distribution after a state of `histories`, by id.\n"
+             "\n"
+             "`unigram`: the distribution without a history, by id. `ids`: the id of each of the trie's "
+             "numbers.")
         .def(
             "plain_level", &TrieReader::plain_level, nb::arg("length"), nb::arg("threads"),
             "Return the n-grams of a length: last words, log10 probabilities, log10 weights, first children.")

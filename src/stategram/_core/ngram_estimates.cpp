@@ -132,16 +132,20 @@ void discount_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts, In
     });
 }
 
-// backoff(h) = (1 - sum of p(w | h)) / (1 - sum of p(w | h')), both over the n-grams that are kept; 1 if
-// those are all words that can be predicted, since it is never asked for.
+// backoff(h) = (1 - sum of p(w | h)) / (S(h') - sum of p(w | h')), both over the n-grams that are kept; 1 if
+// those are none, or all words that can be predicted, since it is never asked for. What the probabilities
+// after h' sum to, S(h'), is 1 if they are exact. For rounded ones `sums` has S(h') and gets S(h): where
+// little of them is left, 1 - sum of p(w | h') may be mostly a rounding error. The weights are rounded too.
 void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes, In<double> lower,
                       In<std::uint8_t> keep, std::size_t n_predicted, std::size_t begin, std::size_t end,
-                      InOut<double> probs, InOut<double> backoffs, int threads) {
+                      InOut<double> probs, InOut<double> backoffs, InOut<double> sums, int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
-    double *prob = probs.data(), *backoff = backoffs.data();
+    const bool rounded = sums.size() != 0;
+    require(!rounded || sums.size() == backoffs.size(), "the arrays of the n-grams do not fit together");
+    double *prob = probs.data(), *backoff = backoffs.data(), *sum = sums.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
         const std::size_t first = ngrams.first_child[history], last = ngrams.first_child[history + 1];
-        double left = 1.0, lower_left = 1.0;
+        double left = 1.0, lower_left = rounded ? sum[history] : 1.0;
         std::size_t n_kept = 0;
         for (std::size_t i = first; i < last; ++i)
             if (ngrams.kept(i)) {
@@ -150,7 +154,11 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
                 lower_left -= ngrams.lower_prob(i);
             }
         double weight = left > 0.0 && lower_left > 0.0 ? left / lower_left : 0.0;
-        if (n_kept == n_predicted) weight = 1.0;
+        if (n_kept == 0 || n_kept == n_predicted) weight = 1.0;
+        if (rounded) {
+            weight = std::pow(10.0, double{static_cast<float>(std::log10(weight))});
+            sum[history] = (1.0 - left) + weight * lower_left;
+        }
         backoff[history] = weight;
         for (std::size_t i = first; i < last; ++i)
             if (!ngrams.kept(i)) prob[i] = weight * ngrams.lower_prob(i);
@@ -195,9 +203,10 @@ void register_ngram_estimates(nb::module_& m) {
     m.def("normalise_ngrams", &normalise_ngrams, nb::arg("first_child").noconvert(),
           nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(), nb::arg("keep").noconvert(),
           nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("threads"),
+          nb::arg("backoffs").noconvert(), nb::arg("sums").noconvert(), nb::arg("threads"),
           "Write back-off weights of the histories `begin` to `end` - 1, and probabilities of what is not "
-          "kept.");
+          "kept; `sums` is empty, or has what the rounded probabilities after their suffixes sum to and gets "
+          "the sums after themselves.");
     m.def("counts_of_counts", &counts_of_counts, nb::arg("counts").noconvert(), nb::arg("most"),
           "Return how many counts are 0, 1, ..., `most`.");
     m.def("log10_floats", &log10_floats, nb::arg("values").noconvert(), nb::arg("logs").noconvert(),

@@ -158,35 +158,47 @@ auto back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words, In<std
     return to_numpy(std::move(found));
 }
 
-// The weights with which the probabilities after each history sum to one, if those of all words do:
+// The weights with which the probabilities after each history sum to one:
 //
-//     backoff(h) = (1 - sum of p(w | h)) / (1 - sum of p(w | h'))      over the words w of n-grams hw
+//     backoff(h) = (1 - sum of p(w | h)) / (S(h') - sum of p(w | h'))      over the words w of n-grams hw
 //
-// and 1 if these are all words that can be predicted, since it is never asked for.
+// and 1 if these are none, or all words that can be predicted, since it is never asked for. S(h') is what the
+// probabilities after h' really sum to: they are rounded, and where little of them is left, 1 - sum of p(w |
+// h') may be mostly a rounding error.
 class Normalisation {
  public:
-    Normalisation(const PlainNgrams& ngrams, const float* log_probs)
-        : ngrams_(ngrams), log_probs_(log_probs), weights_(ngrams.inner, 1.0), links_(ngrams.size, 0) {}
+    Normalisation(const PlainNgrams& ngrams, const float* log_probs, double sum_of_words)
+        : ngrams_(ngrams),
+          log_probs_(log_probs),
+          log_weights_(ngrams.inner, 0.0f),
+          weights_(ngrams.inner, 1.0),
+          sums_(ngrams.inner, sum_of_words),
+          links_(ngrams.size, 0) {}
 
     std::vector<float> log_weights(std::size_t n_predicted, ThreadPool& pool) {
         for (std::size_t length = 2; length <= ngrams_.order; ++length)
             for_ngrams(ngrams_, length, pool,
                        [&](std::uint32_t history, std::size_t first, std::size_t last) {
-                           double left = 1.0, lower_left = 1.0;
-                           for (std::size_t i = first; i < last; ++i) {
-                               left -= prob(static_cast<std::uint32_t>(i));
-                               lower_left -= lower(links_[history], ngrams_.words[i], links_[i]);
-                           }
-                           weights_[history] = last - first == n_predicted      ? 1.0
-                                               : left > 0.0 && lower_left > 0.0 ? left / lower_left
-                                                                                : 0.0;
+                           normalise(history, first, last, n_predicted);
                        });
-        std::vector<float> logs(weights_.size());
-        for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = static_cast<float>(std::log10(weights_[i]));
-        return logs;
+        return std::move(log_weights_);
     }
 
  private:
+    void normalise(std::uint32_t history, std::size_t first, std::size_t last, std::size_t n_predicted) {
+        double left = 1.0, lower_left = sums_[links_[history]];
+        for (std::size_t i = first; i < last; ++i) {
+            left -= prob(static_cast<std::uint32_t>(i));
+            lower_left -= lower(links_[history], ngrams_.words[i], links_[i]);
+        }
+        if (first != last && last - first != n_predicted) {
+            const double weight = left > 0.0 && lower_left > 0.0 ? left / lower_left : 0.0;
+            log_weights_[history] = static_cast<float>(std::log10(weight));
+            weights_[history] = std::pow(10.0, double{log_weights_[history]});
+        }
+        sums_[history] = (1.0 - left) + weights_[history] * lower_left;
+    }
+
     double prob(std::uint32_t ngram) const { return std::pow(10.0, double{log_probs_[ngram]}); }
 
     // p(word | history), and the n-gram that gave it.
@@ -198,19 +210,21 @@ class Normalisation {
 
     const PlainNgrams& ngrams_;
     const float* log_probs_;
-    std::vector<double> weights_;
+    std::vector<float> log_weights_;
+    std::vector<double> weights_;  // as they are rounded
+    std::vector<double> sums_;
     std::vector<std::uint32_t> links_;
 };
 
 auto normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> first_child,
-                          In<float> log_probs, std::size_t n_predicted, int threads) {
+                          In<float> log_probs, std::size_t n_predicted, double sum_of_words, int threads) {
     const PlainNgrams ngrams = checked_ngrams(begins, words, first_child);
     require(log_probs.size() == ngrams.size, "the probabilities do not fit the n-grams");
     std::vector<float> found;
     {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
-        found = Normalisation(ngrams, log_probs.data()).log_weights(n_predicted, pool);
+        found = Normalisation(ngrams, log_probs.data(), sum_of_words).log_weights(n_predicted, pool);
     }
     return to_numpy(std::move(found));
 }
@@ -230,10 +244,12 @@ void register_plain_ngrams(nb::module_& m) {
           nb::arg("numbers").noconvert(), nb::arg("threads"),
           "Return the log10 probabilities that a model gives to n-grams, its own or not; `numbers` are those "
           "of their words in the model.");
-    m.def("normalising_backoffs", &normalising_backoffs, nb::arg("begins").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("first_child").noconvert(), nb::arg("log_probs").noconvert(),
-          nb::arg("n_predicted"), nb::arg("threads"),
-          "Return the log10 back-off weights with which the probabilities after each history sum to one.");
+    m.def(
+        "normalising_backoffs", &normalising_backoffs, nb::arg("begins").noconvert(),
+        nb::arg("words").noconvert(), nb::arg("first_child").noconvert(), nb::arg("log_probs").noconvert(),
+        nb::arg("n_predicted"), nb::arg("sum_of_words"), nb::arg("threads"),
+        "Return the log10 back-off weights with which the probabilities after each history sum to one; those "
+        "of all words sum to `sum_of_words`.");
 }
 
 }  // namespace stategram

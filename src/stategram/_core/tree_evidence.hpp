@@ -29,6 +29,9 @@ inline std::size_t padded_inputs(std::size_t n) {
     return (n + input_padding - 1) / input_padding * input_padding;
 }
 
+// The inputs of what is known without a context, which are the first.
+constexpr std::size_t n_root_inputs = 2;
+
 constexpr std::size_t max_trees = 16;
 
 // Count buckets of evidence; 0: the context was not seen here.

@@ -51,6 +51,20 @@ float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
     return std::min(std::max(sum, -max_logit), max_logit);
 }
 
+float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n) {
+    const std::size_t width = shape.n_inputs;
+    const float* const of_node = weights + shape.node_begin() + row.node * width;
+    const float* const of_match = weights + shape.match_begin() + row.match * width;
+    const float* const of_class = weights + shape.class_begin() + row.of_class * width;
+    float sum = 0, others = 0;  // added as `mix` adds them
+    for (std::size_t i = 0; i < n; ++i) {
+        sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
+        others += row.x[i] * (of_node[i] + of_match[i] + of_class[i]);
+    }
+    sum += others;
+    return std::min(std::max(sum, -max_logit), max_logit);
+}
+
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input) {
     const std::size_t width = shape.n_inputs;
     return row.x[input] * (weights[input * n_count_buckets + row.buckets[input]] +

@@ -34,6 +34,9 @@ struct MixerRow {
 // The log-odds of the right side, at most 16.
 float mix(const MixerShape& shape, const float* weights, const MixerRow& row);
 
+// The same where only the first `n` inputs are not 0; no others are read.
+float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n);
+
 // What one input adds to the log-odds.
 float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input);
 

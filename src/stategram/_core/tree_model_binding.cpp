@@ -206,6 +206,50 @@ class TreeModelKernel {
         return arrays;
     }
 
+    // Adds to a row for each event the distribution before it by all trees, times its weight.
+    void add_rows(Words words, std::vector<Words> streams, Words classes, int history,
+                  std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
+                  In<double> row_weights, InOut<double> rows, int threads) const {
+        check_events(words, streams, classes);
+        check_weights(history, weights);
+        check_cache(history, cache);
+        const std::size_t n = words.size(), n_trees = evidence_->n_trees();
+        require(tree_weights.size() == n_trees, "each tree needs a weight");
+        require(row_weights.size() == n && rows.size() == n * n_words_,
+                "each event needs a weight and a row");
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        const std::vector<const std::uint32_t*> values = pointers(streams);
+        std::vector<std::vector<double>> own(
+            std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
+            std::vector<double>(n_words_));
+        const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
+            const double weight = row_weights(event) * tree_weights(tree);
+            double* const row = rows.data() + event * n_words_;
+            for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
+        };
+        if (cache == nullptr) {
+            pool.run(n, [&](std::size_t event, int worker) {
+                std::vector<double>& found = own[static_cast<std::size_t>(worker)];
+                std::vector<TreeSearch> trees =
+                    searches_at(values, event, classes(event), history, weights, nullptr, 0, n_trees);
+                for (std::size_t t = 0; t < n_trees; ++t) {
+                    trees[t].distribution(found.data());
+                    add(event, t, found);
+                }
+            });
+            return;
+        }
+        // A cache depends on all events before.
+        for (std::size_t event = 0; event < n; ++event) {
+            std::vector<TreeSearch> trees =
+                searches_at(values, event, classes(event), history, weights, cache, 0, n_trees);
+            pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
+            for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
+            cache->cache().add(words(event));
+        }
+    }
+
     // Returns the `top` likeliest words after one history, and their probabilities.
     auto likeliest(std::vector<Words> streams, std::uint32_t of_class, int history,
                    std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
@@ -347,14 +391,21 @@ class TreeModelKernel {
                                      const std::vector<In<float>>& weights, CacheHandle* cache,
                                      std::size_t first = 0, std::size_t last = SIZE_MAX) const {
         check_history(streams, of_class, history, weights, cache);
+        return searches_at(pointers(streams), 0, of_class, history, weights, cache, first,
+                           std::min(last, evidence_->n_trees()));
+    }
+
+    std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
+                                        std::uint32_t of_class, int history,
+                                        const std::vector<In<float>>& weights, CacheHandle* cache,
+                                        std::size_t first, std::size_t last) const {
         EventContexts contexts(evidence_->n_slots());
         const std::size_t n_chains = evidence_->n_chains(history > 0);
-        const std::vector<const std::uint32_t*> values = pointers(streams);
-        evidence_->hash(values.data(), 0, n_chains, contexts);
+        evidence_->hash(values.data(), event, n_chains, contexts);
         evidence_->find(contexts);
-        if (cache) cache->cache().find(values.data(), 0);
+        if (cache) cache->cache().find(values.data(), event);
         std::vector<TreeSearch> found;
-        for (std::size_t t = first; t < std::min(last, evidence_->n_trees()); ++t)
+        for (std::size_t t = first; t < last; ++t)
             found.emplace_back(
                 *evidence_, t, contexts,
                 TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
@@ -439,6 +490,12 @@ void register_tree_model(nb::module_& m) {
              nb::arg("of_class"), nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
              nb::arg("threads"),
              "Return the probability of each word by each tree after the history of the first event.")
+        .def("add_rows", &TreeModelKernel::add_rows, nb::arg("words").noconvert(),
+             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("history"),
+             nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree_weights").noconvert(),
+             nb::arg("row_weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("threads"),
+             "Add to a row for each event the weighted distribution before it by all trees; words are added "
+             "to the cache.")
         .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams").noconvert(), nb::arg("of_class"),
              nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
              nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),

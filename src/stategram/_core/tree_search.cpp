@@ -32,23 +32,40 @@ TreeSearch::TreeSearch(const TreeEvidence& evidence, std::size_t tree, const Eve
 double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middle) {
     const auto known = nodes_.find(middle);
     if (known != nodes_.end()) return known->second;
+    ranges_.clear();
+    for (std::uint32_t i = 0; i < lists_.size(); ++i) {
+        const Range whole{i, 0, static_cast<std::uint32_t>(lists_[i].words.size())};
+        const std::uint32_t begin = place(whole, subtree.begin), end = place(whole, subtree.end);
+        if (begin < end) ranges_.push_back({i, begin, end});
+    }
+    halves_.resize(ranges_.size());
+    const double right = right_probability(subtree, middle, ranges_.data(), ranges_.size(), halves_.data());
+    return nodes_.emplace(middle, right).first->second;
+}
+
+// The first place of a range whose word has at least this rank.
+std::uint32_t TreeSearch::place(const Range& range, std::uint32_t rank) const {
+    const auto first = lists_[range.list].words.begin();
+    const auto at = std::lower_bound(first + range.begin, first + range.end, rank,
+                                     [](const Ranked& one, std::uint32_t value) { return one.rank < value; });
+    return static_cast<std::uint32_t>(at - first);
+}
+
+double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middle, const Range* ranges,
+                                     std::size_t n, std::uint32_t* halves) {
+    // Most nodes are where no context has words: what is known without one is all.
+    const bool is_bare = n == 0 && settings_.cache == nullptr;
     std::uint32_t match = 0;
-    const EvidenceRows row{x_.data(), buckets_.data(), &match, settings_.n_inputs};
+    const EvidenceRows row{x_.data(), buckets_.data(), &match, is_bare ? n_root_inputs : settings_.n_inputs};
     evidence_->begin_nodes(number_, &middle, 1, row);
     ChainEstimates estimates;
     SideSums sums;
-    const auto place = [](const List& list, std::uint32_t rank) {
-        const auto at =
-            std::lower_bound(list.words.begin(), list.words.end(), rank,
-                             [](const Ranked& one, std::uint32_t value) { return one.rank < value; });
-        return static_cast<std::uint32_t>(at - list.words.begin());
-    };
-    for (std::size_t i = 0; i < lists_.size(); ++i) {
-        const List& list = lists_[i];
-        const std::uint32_t begin = place(list, subtree.begin), half = place(list, middle),
-                            end = place(list, subtree.end);
-        if (list.level == 0) evidence_->begin_chain(number_, &middle, 1, estimates);
-        if (begin == end) continue;
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto [number, begin, end] = ranges[i];
+        const List& list = lists_[number];
+        const std::uint32_t half = halves[i] = place(ranges[i], middle);
+        if (i == 0 || list.chain != lists_[ranges[i - 1].list].chain)
+            evidence_->begin_chain(number_, &middle, 1, estimates);
         const auto before = [&](std::uint32_t at) { return at == 0 ? Ranked{0, 0, 0} : list.words[at - 1]; };
         const Ranked at_begin = before(begin), at_half = before(half), at_end = before(end);
         sums.left_counts[0] = at_half.counts - at_begin.counts;
@@ -63,10 +80,11 @@ double TreeSearch::right_probability(const Subtree& subtree, std::uint32_t middl
         settings_.cache->node_evidence(number_, subtree.begin, middle, subtree.end,
                                        x_.data() + settings_.cache_input,
                                        buckets_.data() + settings_.cache_input);
-    const double logit =
-        double{mix(settings_.shape, settings_.weights,
-                   {x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match, settings_.of_class})};
-    return nodes_.emplace(middle, std::exp(log_sigmoid(logit))).first->second;
+    const MixerRow mixed{x_.data(), buckets_.data(), (*settings_.node_sets)[middle], match,
+                         settings_.of_class};
+    const double logit = double{is_bare ? mix_first(settings_.shape, settings_.weights, mixed, n_root_inputs)
+                                        : mix(settings_.shape, settings_.weights, mixed)};
+    return std::exp(log_sigmoid(logit));
 }
 
 std::pair<TreeSearch::Subtree, TreeSearch::Subtree> TreeSearch::divide(const Subtree& subtree) {
@@ -77,18 +95,33 @@ std::pair<TreeSearch::Subtree, TreeSearch::Subtree> TreeSearch::divide(const Sub
 }
 
 void TreeSearch::distribution(double* probabilities) {
-    std::vector<Subtree> open{root()};
-    while (!open.empty()) {
-        const Subtree at = open.back();
-        open.pop_back();
-        if (at.is_word()) {
-            probabilities[tree_->word_at(at.begin)] = at.probability;
-            continue;
-        }
-        const auto [right, left] = divide(at);
-        open.push_back(right);
-        open.push_back(left);
+    ranges_.clear();
+    for (std::uint32_t i = 0; i < lists_.size(); ++i)
+        if (!lists_[i].words.empty())
+            ranges_.push_back({i, 0, static_cast<std::uint32_t>(lists_[i].words.size())});
+    descend(root(), 0, probabilities);
+}
+
+// The lists that have words below a node are those from `first` on: near the words there are few.
+void TreeSearch::descend(const Subtree& at, std::size_t first, double* probabilities) {
+    if (at.is_word()) {
+        probabilities[tree_->word_at(at.begin)] = at.probability;
+        return;
     }
+    const std::size_t last = ranges_.size();
+    const std::uint32_t middle = tree_->split(at.begin, at.end, at.depth);
+    halves_.resize(std::max(halves_.size(), last));
+    const double right =
+        right_probability(at, middle, ranges_.data() + first, last - first, halves_.data() + first);
+    for (std::size_t i = first; i < last; ++i)
+        if (ranges_[i].begin < halves_[i]) ranges_.push_back({ranges_[i].list, ranges_[i].begin, halves_[i]});
+    const std::size_t left_last = ranges_.size();
+    for (std::size_t i = first; i < last; ++i)
+        if (halves_[i] < ranges_[i].end) ranges_.push_back({ranges_[i].list, halves_[i], ranges_[i].end});
+    descend({middle, at.end, at.depth + 1, at.probability * right}, left_last, probabilities);
+    ranges_.resize(left_last);
+    descend({at.begin, middle, at.depth + 1, at.probability * (1.0 - right)}, last, probabilities);
+    ranges_.resize(last);
 }
 
 double TreeSearch::probability(std::uint32_t word) {

@@ -53,7 +53,16 @@ class TreeSearch {
     struct Ranked {
         std::uint32_t rank, counts, contexts;  // sums up to and including the word
     };
+    // The words of a list below a node: places in the list.
+    struct Range {
+        std::uint32_t list, begin, end;
+    };
+    std::uint32_t place(const Range& range, std::uint32_t rank) const;
     double right_probability(const Subtree& subtree, std::uint32_t middle);
+    // Reads the lists with words on the two sides of a node; writes where those of the right side begin.
+    double right_probability(const Subtree& subtree, std::uint32_t middle, const Range* ranges, std::size_t n,
+                             std::uint32_t* halves);
+    void descend(const Subtree& subtree, std::size_t first_range, double* probabilities);
 
     const TreeEvidence* evidence_;
     std::size_t number_;
@@ -65,6 +74,8 @@ class TreeSearch {
     };
     std::vector<List> lists_;
     std::unordered_map<std::uint32_t, double> nodes_;  // the probability of the right side of each node
+    std::vector<Range> ranges_;                        // of the nodes from the root to the one at hand
+    std::vector<std::uint32_t> halves_;                // of these ranges
     std::vector<float> x_;
     std::vector<std::uint8_t> buckets_;
 };

@@ -51,6 +51,9 @@ class DecayedCounts {
         return count.value * std::pow(decay, static_cast<double>(now - count.time));
     }
 
+    std::size_t size() const { return counts_.size(); }
+    std::uint64_t key(std::size_t place) const { return counts_[place].key; }
+
     // Adds 1 at the time `now`; returns the place of the key, which never changes.
     std::size_t add(std::uint64_t key, double decay, std::uint32_t now) {
         if (2 * (counts_.size() + 1) > slots_.size()) grow();
@@ -91,15 +94,28 @@ class DecayedCounts {
     std::vector<std::uint32_t> slots_;  // the place of a key plus 1; 0 where free
 };
 
-// The words that followed contexts of one length.
-struct Level {
-    DecayedCounts contexts;   // by the words of the context
-    DecayedCounts followers;  // by the place of the context and the word
-};
-
 std::uint64_t pair_key(std::size_t first, std::uint32_t second) {
     return std::uint64_t{first} << 32 | second;
 }
+
+// The words that followed contexts of one length.
+struct Level {
+    static constexpr std::uint32_t no_follower = std::numeric_limits<std::uint32_t>::max();
+
+    DecayedCounts contexts;             // by the words of the context
+    DecayedCounts followers;            // by the place of the context and the word
+    std::vector<std::uint32_t> last;    // of the followers of each context, the one that came last,
+    std::vector<std::uint32_t> before;  // and of each follower the one before it
+
+    void add(std::uint64_t context, std::uint32_t word, double decay, std::uint32_t now) {
+        const std::size_t place = contexts.add(context, decay, now);
+        if (place == last.size()) last.push_back(no_follower);
+        const std::size_t follower = followers.add(pair_key(place, word), decay, now);
+        if (follower < before.size()) return;
+        before.push_back(last[place]);
+        last[place] = static_cast<std::uint32_t>(follower);
+    }
+};
 
 class WordCache {
  public:
@@ -123,18 +139,20 @@ class WordCache {
         return settings() == other.settings() && words_ == other.words_;
     }
 
-    // Writes the log-probability of each word, and adds it. All sentences but the first start anew.
+    // Writes the log-probability of each word, and adds it.
     void score(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts, const double* unigram,
                double* log_probs) {
-        for (std::size_t sentence = 0; sentence + 1 < sentence_starts.size(); ++sentence) {
-            if (sentence > 0 && last_[0] != begin_) add(begin_);
-            const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
-            for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
-                const std::uint32_t word = ids(i);
-                log_probs[i] = std::log(probability(find_contexts(), word, unigram[word]));
-                add(word);
-            }
-        }
+        for_events(ids, sentence_starts, [&](std::size_t i) {
+            log_probs[i] = std::log(probability(find_contexts(), ids(i), unigram[ids(i)]));
+        });
+    }
+
+    // Adds to a row for each word of a text the distribution before it, times its weight, and adds the word.
+    void add_rows(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
+                  const In<double>& unigram, const double* weights, double* rows) {
+        for_events(ids, sentence_starts, [&](std::size_t i) {
+            add_row(unigram.data(), unigram.size(), weights[i], rows + i * unigram.size());
+        });
     }
 
     void distribution(const double* unigram, std::size_t n_words, double* probabilities) const {
@@ -149,6 +167,35 @@ class WordCache {
         double total;
     };
     using Contexts = std::array<Context, max_order>;
+
+    // Calls use(event) before each word of a text is added. All sentences but the first start anew.
+    template <typename Use>
+    void for_events(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts, const Use& use) {
+        for (std::size_t sentence = 0; sentence + 1 < sentence_starts.size(); ++sentence) {
+            if (sentence > 0 && last_[0] != begin_) add(begin_);
+            const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
+            for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
+                use(i);
+                add(ids(i));
+            }
+        }
+    }
+
+    // p_k is linear in p_k-1: each count is added once, times what longer contexts leave of it.
+    void add_row(const double* unigram, std::size_t n_words, double weight, double* row) const {
+        const Contexts contexts = find_contexts();
+        for (std::size_t k = levels_.size(); k-- > 0;) {
+            if (contexts[k].place == DecayedCounts::none) continue;
+            const Level& level = levels_[k];
+            const double of_count = weight / (contexts[k].total + priors[k]);
+            for (std::uint32_t at = level.last[contexts[k].place]; at != Level::no_follower;
+                 at = level.before[at])
+                row[static_cast<std::uint32_t>(level.followers.key(at))] +=
+                    of_count * level.followers.at(at, decays_[k], time_);
+            weight = of_count * priors[k];
+        }
+        for (std::size_t word = 0; word < n_words; ++word) row[word] += weight * unigram[word];
+    }
 
     std::uint64_t context_key(std::size_t level) const {
         return level == 0 ? 0 : level == 1 ? last_[0] : pair_key(last_[1], last_[0]);
@@ -185,10 +232,8 @@ class WordCache {
     void count(std::uint32_t word) {
         if (word != begin_) {
             ++time_;
-            for (std::size_t k = 0; k < levels_.size(); ++k) {
-                const std::size_t context = levels_[k].contexts.add(context_key(k), decays_[k], time_);
-                levels_[k].followers.add(pair_key(context, word), decays_[k], time_);
-            }
+            for (std::size_t k = 0; k < levels_.size(); ++k)
+                levels_[k].add(context_key(k), word, decays_[k], time_);
         }
         last_ = word == begin_ || word == end_ ? std::array{begin_, begin_} : std::array{word, last_[0]};
     }
@@ -226,6 +271,20 @@ auto score(const WordCache& before, In<std::uint32_t> ids, In<std::int64_t> sent
         return cache;
     }();
     return std::tuple(to_numpy(std::move(log_probs)), std::move(after));
+}
+
+WordCache add_rows(const WordCache& before, In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
+                   In<double> unigram, In<double> weights, InOut<double> rows) {
+    check_below(ids, unigram.size(), "an id is not below the number of words");
+    for (const std::uint32_t word : before.words())
+        require(word < unigram.size(), "an id is not below the number of words");
+    check_offsets(sentence_starts, ids.size(), "the sentences do not cover the text");
+    require(weights.size() == ids.size() && rows.size() == ids.size() * unigram.size(),
+            "each word of the text needs a weight and a row");
+    nb::gil_scoped_release release;
+    WordCache cache = before;
+    cache.add_rows(ids, sentence_starts, unigram, weights.data(), rows.data());
+    return cache;
 }
 
 auto distribution(const WordCache& cache, In<double> unigram) {
@@ -267,6 +326,10 @@ void register_word_cache(nb::module_& m) {
              "Return the natural-log probability of each word of a text, and the cache after it.\n\n"
              "The first sentence goes on from the words so far. `unigram`: the probability of each word\n"
              "without a cache.")
+        .def("add_rows", &add_rows, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
+             nb::arg("unigram").noconvert(), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
+             "Add to a row for each word of a text the weighted distribution before it; return the cache "
+             "after it.\n\nThe other arguments are those of `score`.")
         .def("distribution", &distribution, nb::arg("unigram").noconvert(),
              "Return the probability of each word after the words so far.")
         .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))

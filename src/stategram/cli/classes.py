@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, common_options, text_options
+from stategram.cli.options import TextOptions, common_options, format_option, text_options
 from stategram.cli.reading import read_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy, word_vectors
 from stategram.counts import count_bigrams
@@ -23,6 +23,7 @@ from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes, write_vectors
 from stategram.progress import subprogress
 from stategram.storage import check_place
+from stategram.tables import choose_format
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
 
@@ -119,9 +120,7 @@ Examples:
     metavar="FILE",
     help="Output file, compressed if named .gz .xz .bz2 or .zst.  [default: - (stdout)]",
 )
-@click.option(
-    "--format", type=click.Choice(CLASS_FORMATS), default="tsv", show_default=True, help="Output format."
-)
+@format_option(CLASS_FORMATS)
 @click.option(
     "--criterion",
     type=click.Choice(CRITERIA),
@@ -136,7 +135,11 @@ Examples:
     metavar="N",
     help="Number of states of two-sided.  [default: K]",
 )
-@click.option("--states-output", metavar="FILE", help="Output file for the states of two-sided, as tsv.")
+@click.option(
+    "--states-output",
+    metavar="FILE",
+    help="Output file for the states of two-sided: a table as FILE is named, tsv otherwise.",
+)
 @click.option(
     "--vectors",
     metavar="FILE",
@@ -195,7 +198,12 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     """Find word classes in TEXT: files with one sentence per line, words separated by white space.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
+
+    tsv, csv, jsonl and parquet are tables with the columns word, class and count, which pandas, R, polars and
+    Arrow read as they are; see docs/tables.md. The others are files of other programs, without names of
+    columns; clustercat is word<TAB>class<TAB>count.
     """
+    values["format"] = choose_format(values["output"], values["format"], "tsv")
     options = _Options(**values)
     options.check_files(texts, text)
     init = read_classes(options.init) if options.init else {}
@@ -232,7 +240,11 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
         )
     if options.states_output:
         write_classes(
-            options.states_output, estimator.contexts_, estimator.states_, estimator.context_counts_
+            options.states_output,
+            estimator.contexts_,
+            estimator.states_,
+            estimator.context_counts_,
+            format=choose_format(options.states_output, None, "tsv"),
         )
     if options.vectors:
         _write_vectors(estimator, corpus, options, console)
@@ -305,6 +317,7 @@ def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptio
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]

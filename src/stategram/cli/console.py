@@ -7,14 +7,18 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from stategram.cli.streams import terminal_stream
+from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
+from stategram.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -39,18 +43,23 @@ class Console:
         """How many steps there are; None as long as it is not known."""
         self._step = 0
         self._finishing = False  # after Ctrl-C
-        # While a bar is shown: its terminal, and what changes the message beside it.
+        # While a bar is shown: its terminal, what changes the message beside it, and what ends it.
         self._terminal: RichConsole | None = None
         self._show: Callable[[str], None] | None = None
+        self._stop_bar: Callable[[], None] = lambda: None
 
     def info(self, message: str) -> None:
         """Write a line, unless quiet."""
         if self.quiet:
             return
         if self._terminal is not None:  # above the bar
-            self._terminal.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def leave_to_keyboard(self) -> None:
+        """Stop the bar, which would be drawn over what is typed."""
+        self._stop_bar()
 
     def detail(self, message: str) -> None:
         """Write a line if verbose."""
@@ -74,13 +83,27 @@ class Console:
 
     @contextmanager
     def log_messages(self) -> Iterator[None]:
-        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG)."""
+        """Show what the library logs: results (INFO), notes (WARNING) and, if verbose, details (DEBUG).
+
+        What it warns Python programs of is shown in the same way.
+        """
         logger = logging.getLogger("stategram")
         handler, level = _LogHandler(self), logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG if self.verbose else logging.INFO)
         try:
-            yield
+            with warnings.catch_warnings():
+                warnings.simplefilter("always", UnknownWordsWarning)
+                others = warnings.showwarning
+
+                def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
+                    if issubclass(category, UnknownWordsWarning):
+                        self.info(f"{_INDENT}note: {message}")
+                    else:
+                        others(message, category, *where, **more)
+
+                warnings.showwarning = show
+                yield
         finally:
             logger.setLevel(level)
             logger.removeHandler(handler)
@@ -121,27 +144,27 @@ class Console:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as Bar
 
-        terminal = RichConsole(stderr=True)
+        terminal = RichConsole(file=terminal_stream(sys.stderr))
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(_BAR_WIDTH),
             TextColumn("{task.fields[message]}", markup=False),
         )
         width = terminal.width - len(name) - _BAR_WIDTH - 2 - _ECHO_WIDTH
         with Bar(*columns, console=terminal) as bar:
-            task = bar.add_task(name.replace("[", r"\["), total=1.0, message="")
+            task = bar.add_task(visible(name), total=1.0, message="")
 
             def show(message: str) -> None:
-                bar.update(task, message=_fitted(message, width), refresh=True)
+                bar.update(task, message=_fitted(visible(message), width), refresh=True)
 
             def progress(fraction: float, message: str) -> None:
-                bar.update(task, completed=fraction, message=_fitted(self._now(message), width))
+                bar.update(task, completed=fraction, message=_fitted(visible(self._now(message)), width))
 
-            self._terminal, self._show = terminal, show
+            self._terminal, self._show, self._stop_bar = terminal, show, bar.stop
             try:
                 yield progress
             finally:
-                self._terminal = self._show = None
+                self._terminal, self._show, self._stop_bar = None, None, lambda: None
             if self._finishing:
                 show("ended early")
             bar.update(task, completed=1.0)
@@ -182,3 +205,5 @@ class _LogHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         note = "note: " if record.levelno >= logging.WARNING else ""
         self.console.info(f"{_INDENT}{note}{record.getMessage()}")
+        if getattr(record, "keyboard", False):
+            self.console.leave_to_keyboard()

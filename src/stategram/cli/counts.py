@@ -6,11 +6,12 @@ import click
 
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, memory_options, text_options, work_options
+from stategram.cli.options import TextOptions, format_option, memory_options, text_options, work_options
 from stategram.cli.reading import read_count_files, read_text
 from stategram.counts import MAX_ORDER, Workspace, count_ngrams
-from stategram.formats import write_counts
+from stategram.formats import COUNT_FORMATS, write_counts
 from stategram.storage import check_place
+from stategram.tables import choose_format
 
 
 @click.command(
@@ -19,6 +20,7 @@ Examples:
   stategram counts text.txt --order 3 -o counts.gz
   stategram counts part1.gz part2.gz --merge -o counts.gz
   stategram counts counts.gz --merge --order 2 --vocab 50000 > smaller.txt
+  stategram counts text.txt --order 2 -o counts.parquet
   stategram train counts.gz --counts -o model""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
@@ -36,23 +38,34 @@ Examples:
     metavar="FILE",
     help="Output file; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
 )
+@format_option(COUNT_FORMATS, "srilm")
 @memory_options
 @text_options
 @work_options
 def counts(
-    texts: tuple[str, ...], order: int | None, merge: bool, output: str, text: TextOptions, console: Console
+    texts: tuple[str, ...],
+    order: int | None,
+    merge: bool,
+    output: str,
+    format: str | None,
+    text: TextOptions,
+    console: Console,
 ) -> None:
     """Count the n-grams of TEXT, of all lengths up to --order, with <s> and </s> around each line.
 
     Each line of the output is an n-gram, a tab and its count, as SRILM's ngram-count -sort -write has it:
     sorted by the bytes of words, an n-gram before those that begin with it. With --merge, TEXT are such
     files, which may be in any order.
+
+    tsv, csv, jsonl and parquet are tables with the columns ngram, order and count, which pandas, R, polars
+    and Arrow read as they are; see docs/tables.md. --merge and train --counts read srilm and tsv.
     """
     check_inputs([*texts, *([text.vocab_file] if text.vocab_file else [])])
     if any(is_same_file(output, name) for name in texts):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_place(output)
-    for name in ("lowercase", "digits", "split", "encoding_errors"):
+    format = choose_format(output, format, "srilm")
+    for name in ("lowercase", "digits", "split", "tokenize", "encoding_errors"):
         if merge and was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
     if merge:
@@ -66,4 +79,4 @@ def counts(
             found = count_ngrams(waiting.pop(), order or 3, progress=progress)  # the text's memory is needed
     console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")
     with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
-        write_counts(output, found, progress=progress)
+        write_counts(output, found, format=format, progress=progress)

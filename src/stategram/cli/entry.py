@@ -14,6 +14,7 @@ import click
 
 import stategram
 from stategram.cli import INTERRUPTED
+from stategram.cli.streams import discard_output, safe_streams
 from stategram.errors import StategramError, UsageError
 
 # The file of a command is imported only when it runs: numpy alone takes longer than `stategram --help` may.
@@ -95,24 +96,27 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; return its exit code."""
     # NumPy's linear algebra is never used here, but its threads would spin for work at every start.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with safe_streams():
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
-        # Not cli.main(), which ends with 1 when the reader of our output has gone.
-        given = sys.argv[1:] if arguments is None else list(arguments)
-        with cli.make_context("stategram", given) as context:
+        # Not cli.main(), which ends with 1 when the reader of our output has gone. Of what is written to a
+        # pipe nothing is to be stripped: that is the meaning of `color`.
+        with cli.make_context("stategram", arguments, color=True) as context:
             cli.invoke(context)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.ClickException as error:
         error.show()
         return error.exit_code
     except OSError as error:
-        if not _is_closed_pipe(error):
+        discard_output()
+        if not _is_closed_pipe(error):  # as when the reader of our output is gone, such as `head`
             return _fail(error)
-        # The reader of our output is gone, as `head` is. Python must not try to flush to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError) as error:
+    except (StategramError, click.Abort, KeyboardInterrupt, MemoryError, ImportError) as error:
         return _fail(error)
     return 0
 
@@ -132,6 +136,8 @@ def _fail(error: BaseException) -> int:
             "error: out of memory; use fewer classes, shorter n-grams, a smaller vocabulary or less text, "
             "or train with --memory"
         )
+    elif isinstance(error, ImportError):
+        message = f"error: {error}; free some memory, or install stategram and what it needs again"
     elif isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         advice = "; free some space and run the command again" if error.errno == errno.ENOSPC else ""

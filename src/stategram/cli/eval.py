@@ -9,9 +9,17 @@ import msgspec
 
 from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, model_options, work_options
+from stategram.cli.intervals import (
+    interval_text,
+    relative_column,
+    relative_text,
+    resampling_text,
+    show_few_units,
+)
+from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.evaluation import PerplexityFigures, evaluate
+from stategram.evaluation import Comparison, Interval, PerplexityFigures, compare_scores, evaluate
+from stategram.models import Scores
 from stategram.wording import plural
 
 
@@ -20,54 +28,138 @@ from stategram.wording import plural
 Examples:
   stategram eval model test.txt
   stategram eval model test.txt.gz --json
+  stategram eval model test.txt --compare other --compare third.arpa
   stategram eval model test.txt --history adaptive
+  stategram eval model test.txt --unknown spell
   stategram eval other.arpa.gz test.txt --lowercase
   zcat test.gz | stategram eval model -""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("tests", nargs=-1, required=True, metavar="TEST...")
+@click.option(
+    "--compare",
+    "others",
+    multiple=True,
+    metavar="MODEL2",
+    help="Show whether MODEL2 is better or worse than MODEL on TEST; may be given several times.",
+)
 @click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
+@unknown_option
 @model_options
 @work_options
 def eval(
-    model_name: str, tests: tuple[str, ...], as_json: bool, reading: ReadingOptions, console: Console
+    model_name: str,
+    tests: tuple[str, ...],
+    others: tuple[str, ...],
+    as_json: bool,
+    unknown: str,
+    reading: ReadingOptions,
+    console: Console,
 ) -> None:
     """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
 
-    Unknown words are <unk>, sentence ends are predicted, sentence starts are not. A mixture is shown with its
+    Unknown words are <unk> unless --unknown chooses otherwise, sentence ends are predicted, sentence starts
+    are not. With --unknown spell, perplexities and bits per character can be compared between models with
+    different vocabularies. A mixture is shown with its
     parts: the average weight of each and its perplexity alone. A model that can look back beyond the sentence
     is shown with each of its histories, unless --history chooses one. Words are normalized as in the training
     of the model. A text without any word of the vocabulary has no perplexity: that is an error (exit code 3),
     while stategram score gives the probability of <unk> to each of its words.
+
+    Perplexities and their differences have 95% confidence intervals: how far they may be from those of all
+    text of the same kind, found by resampling the sentences of TEST (its documents, if there are 50 or more).
+    A difference whose interval covers zero is not decided.
+
+    With --compare only the perplexities of the models are shown, those of <unk> included if all models have
+    the same vocabulary, else those of the words that all of them know.
     """
-    check_inputs([*tests, *([model_name] if model_name == "-" else [])])
+    check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])
+    if others:
+        if was_given("unknown"):
+            raise click.UsageError("--unknown goes with one model; leave out --compare, or --unknown")
+        _compare([model_name, *others], tests, as_json, reading, console)
+        return
     console.steps = 3
     model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
     corpus = read_test(model, tests, reading, console)
     with console.step("evaluating"):
-        figures = evaluate(model, corpus, all_histories=not was_given("history_name"))
+        figures = evaluate(model, corpus, unknown=unknown, all_histories=not was_given("history_name"))
     if figures.above_one:
         console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
             "this model is not normalized"
         )
+    show_few_units(figures.resampling, console)
     click.echo(msgspec.json.encode(asdict(figures)).decode() if as_json else _as_table(figures))
+
+
+def _compare(
+    names: list[str], tests: tuple[str, ...], as_json: bool, reading: ReadingOptions, console: Console
+) -> None:
+    if len(set(names)) < len(names):
+        raise click.UsageError("a model is given twice; leave one out")
+    if "-" in tests:
+        raise click.UsageError("each model reads the text anew, which stdin (-) does not allow; give a file")
+    check_inputs(names)
+    console.steps = 3 * len(names)
+    scores: dict[str, Scores] = {}
+    for name in names:
+        model = read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
+        corpus = read_test(model, tests, reading, console)
+        with console.step("evaluating"):
+            scores[name] = model.score(corpus)
+    found = compare_scores(scores)
+    if found.left_out:
+        console.info(
+            f"      note: the vocabularies differ, so {plural(found.left_out, 'event')} of words that not "
+            f"all models know {'is' if found.left_out == 1 else 'are'} left out"
+        )
+    show_few_units(found.resampling, console)
+    click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))
+
+
+def _comparison_table(found: Comparison) -> str:
+    title, *differences = relative_column(
+        f"{'difference':>10}   95% interval", (one.difference for one in found.models)
+    )
+    lines = [
+        f"events     {found.events:>12,}   in {plural(found.sentences, 'sentence')}",
+        "",
+        f"{'perplexity':>12}   {'95% interval':<23} {title}   model",
+    ]
+    for one, difference in zip(found.models, differences, strict=True):
+        lines.append(
+            f"{_number(one.perplexity)}   {interval_text(one.interval):<23} {difference}   {one.name}"
+        )
+    return "\n".join([*lines, "", f"95% intervals: {resampling_text(found.resampling)}"])
 
 
 def _as_table(figures: PerplexityFigures) -> str:
     words = figures.events - figures.sentences
+    is_excluded = figures.unknown_words == "exclude"
+    counted = "unknown words are left out" if is_excluded else "<unk> counted as a word"
     lines = [
         f"events                    {figures.events:>12,}   words and sentence ends",
         f"sentences                 {figures.sentences:>12,}",
         f"unknown words             {figures.unknown:>12,}   {figures.unknown / words:.2%} of the words",
-        f"perplexity                {_number(figures.perplexity)}   <unk> counted as a word",
-        f"  without unknown words   {_number(figures.perplexity_known)}",
-        f"bits per event            {_number(figures.bits)}",
+        f"perplexity                {_number(figures.perplexity)}   {counted}",
+        *_interval_line(figures.interval, f"   {resampling_text(figures.resampling)}"),
     ]
     if figures.zero_probability:
-        lines.insert(
-            4, f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
+        lines.append(
+            f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
         )
+    if not is_excluded:
+        lines.append(f"  without unknown words   {_number(figures.perplexity_known)}")
+        lines += _interval_line(figures.interval_known)
+    if figures.perplexity_spelled is not None:
+        left_out = f"   {figures.unspelled:,} <unk> in the text left out" if figures.unspelled else ""
+        lines.append(f"  with their spelling     {_number(figures.perplexity_spelled)}{left_out}")
+    lines.append(f"bits per event            {_number(figures.bits)}")
+    if figures.bits_per_character is not None:
+        lines.append(f"bits per character        {_number(figures.bits_per_character)}   with their spelling")
+    if figures.difference is not None:
+        lines.append(f"against the best part     {relative_text(figures.difference)}")
     if figures.orders:
         lines.append("\nn-gram of       events     share   perplexity")
         lines += [
@@ -76,15 +168,29 @@ def _as_table(figures: PerplexityFigures) -> str:
             for one in reversed(figures.orders)
         ]
     if figures.parts:
-        lines.append("\n      weight   perplexity   part")
-        lines += [f"{one.weight:>12.4f} {_number(one.perplexity)}   {one.name}" for one in figures.parts]
-    if figures.histories:
-        lines.append("\nhistory        perplexity   without unknown words")
+        title, *differences = relative_column("against the best", (one.difference for one in figures.parts))
+        as_word = ", <unk> counted as a word" * is_excluded
+        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {title}   part{as_word}")
         lines += [
-            f"{one.history:<12} {_number(one.perplexity)}   {_number(one.perplexity_known):>21}"
-            for one in figures.histories
+            f"{one.weight:>12.4f} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
+            f"{difference}   {one.name}"
+            for one, difference in zip(figures.parts, differences, strict=True)
+        ]
+    if figures.histories:
+        title, *differences = relative_column(
+            "against the first", (one.difference for one in figures.histories)
+        )
+        lines.append(f"\nhistory        perplexity   {'95% interval':<23} {title}   without unknown words")
+        lines += [
+            f"{one.history:<12} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
+            f"{difference}   {_number(one.perplexity_known):>21}"
+            for one, difference in zip(figures.histories, differences, strict=True)
         ]
     return "\n".join(lines)
+
+
+def _interval_line(interval: Interval | None, how: str = "") -> list[str]:
+    return [] if interval is None else [f"    95% interval          {interval_text(interval):>12}{how}"]
 
 
 def _number(value: float) -> str:

@@ -43,6 +43,7 @@ from stategram.models import (
 from stategram.progress import Progress, subprogress
 from stategram.resources import parse_size
 from stategram.storage import check_place
+from stategram.tables import choose_format
 from stategram.text import Corpus
 from stategram.wording import plural
 
@@ -164,9 +165,7 @@ Examples:
 @click.option(
     "--format",
     type=click.Choice(MODEL_CLASS_FORMATS),
-    default="tsv",
-    show_default=True,
-    help="With --classes.",
+    help="With --classes.  [default: as FILE is named, tsv otherwise]",
 )
 @no_verify_option
 @work_options
@@ -182,7 +181,7 @@ def export(
     approximation: ApproximationOptions,
     closed: bool,
     backoff_symbol: str,
-    format: str,
+    format: str | None,
     no_verify: bool,
     console: Console,
 ) -> None:
@@ -202,14 +201,8 @@ def export(
     """
     places = {"arpa": arpa, "class_lm": class_lm, "fst": fst, "classes": classes, "states": states}
     output, place = _only_output(places)
-    if any(place is not None and place.endswith(("/", os.sep)) for place in (class_lm, fst)):
-        raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
-    files = {"class_lm": class_lm_files, "fst": fst_files}
-    for file in files[output](place) if output in files else (place,):
-        check_output_apart(file, model_name)
-        check_place(file)
-        if output not in _TABLES:
-            check_not_there(file, force=force)
+    _check_files(output, place, model_name, force=force)
+    class_format = choose_format(place, format, "tsv") if classes or states else "tsv"
     console.steps = 3 if approximation.text else 2
     if approximation.text:
         check_inputs([model_name, approximation.text])
@@ -247,7 +240,7 @@ def export(
         with_classes = {i: one for i, one in source.parts.items() if one.word_categories is not None}
         chosen = source.chosen(with_classes, "word classes")
         with console.step(writing):
-            n_classes, words = write_model_classes(place, chosen, format=format)
+            n_classes, words = write_model_classes(place, chosen, format=class_format)
         found = f"{plural(n_classes, 'class', 'classes')} of {plural(words, 'word')}"
         console.info(f"      {found}: {chosen!r}")
 
@@ -264,6 +257,18 @@ def _only_output(places: Mapping[str, str | None]) -> tuple[str, str]:
             if other != output and was_given(option):
                 raise click.UsageError(f"{option_name(option)} goes with {option_name(other)}; leave it out")
     return output, place
+
+
+def _check_files(output: str, place: str, model_name: str, *, force: bool) -> None:
+    """Refuse files that cannot be written, are inputs or, unless they are tables, are there already."""
+    files = {"class_lm": class_lm_files, "fst": fst_files}
+    if output in files and place.endswith(("/", os.sep)):
+        raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
+    for file in files[output](place) if output in files else (place,):
+        check_output_apart(file, model_name)
+        check_place(file)
+        if output not in _TABLES:
+            check_not_there(file, force=force)
 
 
 def _metavar(output: str) -> str:

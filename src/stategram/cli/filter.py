@@ -17,7 +17,7 @@ from stategram.cli.outputs import (
 )
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
-from stategram.text import SPECIAL_WORDS, Vocabulary
+from stategram.text import SPECIAL_WORDS, Normalization, Vocabulary
 from stategram.wording import plural
 
 
@@ -54,9 +54,10 @@ def filter(
     check_inputs([model_name, vocab_file])
     arpa = is_arpa_name(output)
     check_output(output, [model_name, vocab_file], arpa=arpa, force=force)
-    words = Vocabulary.from_file(vocab_file, repeats=True)
     console.steps = 3
     model = read_model(model_name, console, verify=not no_verify)
+    split = Normalization.from_recipe(model.metadata, model.vocabulary).split
+    words = Vocabulary.from_file(vocab_file, split=split, repeats=True)
     if arpa:
         ngram_model(model, model_name)
     with console.step("filtering"):
@@ -72,4 +73,5 @@ def filter(
     console.info(
         f"      {kept:,} of {plural(before, 'word')} kept; {wanted - kept:,} of the list are not in it"
     )
-    write_output(filtered, output, [("model", model_name), ("vocabulary", vocab_file)], console, arpa=arpa)
+    inputs = [("model", model_name), ("vocabulary", vocab_file)]
+    write_output(filtered, output, inputs, console, arpa=arpa, force=force)

@@ -83,7 +83,7 @@ def generate(
         seed=seed,
         max_words=max_words,
         temperature=temperature,
-        prefix=normalization.words(given),
+        prefix=normalization.words_so_far(given),
         unknown=unknown,
         running=reading.history_name != HISTORIES[0],
     )

@@ -82,7 +82,7 @@ def _made(made: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for entry in inputs if isinstance(inputs, list) else ():
         if isinstance(entry, dict):
             known = entry.get("bytes")
-            large = f" ({size(known)})" if isinstance(known, int) else ""
+            large = f" ({size(known)})" if isinstance(known, int) and 0 <= known < 2**63 else ""
             yield f"{entry.get('use', 'other')} input".capitalize(), f"{entry.get('name')}{large}"
     for title, entries in (("Figures", made.get("figures")), ("Options", made.get("options"))):
         shown = {

@@ -17,10 +17,10 @@ from stategram.cli.options import ReadingOptions, heldout_options, work_options
 from stategram.cli.outputs import check_output, force_option, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
 from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
-from stategram.text import UNKNOWN, Corpus
+from stategram.text import UNKNOWN, Corpus, tokenization_record
 from stategram.wording import plural
 
-_NORMALIZATION = ("lowercase", "digits", "split", "document_mark")
+_NORMALIZATION = ("lowercase", "digits", "split", "tokenize", "document_mark")
 # KenLM's probability of unknown words in a model without <unk>, and less.
 _NO_PROBABILITY = 1e-50
 
@@ -121,7 +121,7 @@ def mix(
     if corpus is not None:
         _show_figures(mixture, mixed, corpus, console)
     inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
-    write_output(mixed, place, inputs, console, arpa=arpa is not None)
+    write_output(mixed, place, inputs, console, arpa=arpa is not None, force=force)
 
 
 def _numbers(weights: str) -> list[float]:
@@ -145,7 +145,7 @@ def _metadata(
     else:
         first, found = known[0]
         for name, other in known[1:]:
-            if any(other[key] != found[key] for key in ("lowercase", "digits", "split")):
+            if any(other[key] != found[key] for key in ("lowercase", "digits", "split", "tokenize")):
                 console.info(
                     f"      note: words of {name} were normalized in another way than those of {first}"
                 )
@@ -155,6 +155,8 @@ def _metadata(
         found["digits"] = reading.digits or None
     if reading.split is not None:
         found["split"] = reading.split
+    if reading.tokenize or reading.no_tokenize:
+        found["tokenize"] = tokenization_record(reading.tokenize)
     return {**found, "lowercase": bool(found["lowercase"])}
 
 

@@ -7,16 +7,16 @@ A decorator adds the options of one group. The command gets them as one paramete
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, cast
 
 import click
 
 from stategram.cli.console import Console
-from stategram.models import HISTORIES
+from stategram.models import HISTORIES, UNKNOWN_CHOICES
 from stategram.resources import use_resources
-from stategram.text import SPLITS, Split
+from stategram.text import SPLITS, TOKENIZE_FORMS, Split, TokenizeForm
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,6 +32,7 @@ class TextOptions:
     encoding_errors: Literal["strict", "replace"]
     document_mark: str | None = None
     split: Split = "unicode"
+    tokenize: TokenizeForm | None = None
 
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
@@ -49,6 +50,12 @@ class ReadingOptions:
     document_mark: str | None = None
     history_name: str = "sentence"
     split: Split | None = None
+    tokenize: TokenizeForm | None = None
+    no_tokenize: bool = False
+
+    def __post_init__(self) -> None:
+        if self.tokenize and self.no_tokenize:
+            raise click.UsageError("--tokenize and --no-tokenize contradict each other; give one of them")
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,12 @@ def text_options(command: F) -> F:
             default="unicode",
             show_default=True,
             help="White space between words: unicode includes no-break spaces and U+0085, ascii does not.",
+        ),
+        click.option(
+            "--tokenize",
+            type=click.Choice(TOKENIZE_FORMS),
+            help="Raw text: split punctuation from words, by the rules of Unicode; prose splits lines into "
+            "sentences too. MODEL remembers it.",
         ),
         _ENCODING_ERRORS,
     )
@@ -184,6 +197,15 @@ def history_options(command: F) -> F:
     return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)
 
 
+def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
+    """Add the option of the format of an output, which the name of a file gives too."""
+    return click.option(
+        "--format",
+        type=click.Choice(formats),
+        help=f"Output format.  [default: as FILE is named, {default} otherwise]",
+    )
+
+
 def common_options(command: F) -> F:
     """Add the seed, and what `work_options` adds."""
     return _add(
@@ -234,6 +256,14 @@ compact_option = click.option(
     help="Round probabilities and weights of n-grams to 8 to 12 bits: less than 5 bytes an n-gram in place "
     "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 2%.",
 )
+unknown_option = click.option(
+    "--unknown",
+    type=click.Choice(UNKNOWN_CHOICES),
+    default=UNKNOWN_CHOICES[0],
+    show_default=True,
+    help="Words that MODEL does not know: unk: all are the word <unk>; exclude: they are left out, as always "
+    "if MODEL has no <unk>; spell: <unk>, times the probability of their spelling by a model of characters.",
+)
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
 )
@@ -266,6 +296,13 @@ _WORDS = (
         help="White space between words: ascii keeps no-break spaces and U+0085 within words.  "
         "[default: as in training]",
     ),
+    click.option(
+        "--tokenize",
+        type=click.Choice(TOKENIZE_FORMS),
+        help="Raw text: split punctuation from words; prose splits lines into sentences too.  "
+        "[default: as in training]",
+    ),
+    click.option("--no-tokenize", is_flag=True, help="Words are separated in the text already."),
 )
 _HISTORY = click.option(
     "--history",

@@ -19,7 +19,15 @@ from stategram.formats import write_arpa
 from stategram.models import Model, NgramModel, model_size
 from stategram.progress import subprogress
 from stategram.resources import Resources
-from stategram.storage import check_place, holds_only_our_files, input_files
+from stategram.storage import (
+    check_place,
+    folder_kind,
+    holds_only_our_files,
+    input_files,
+    is_empty_folder,
+    open_folder,
+    recover,
+)
 from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
@@ -78,6 +86,7 @@ def write_output(
     console: Console,
     *,
     arpa: bool,
+    force: bool,
 ) -> None:
     """Write a model made of inputs, (use, name), as the next step of the console; say how large it is."""
     with console.step(f"writing {output}") as progress:
@@ -86,12 +95,15 @@ def write_output(
             write_arpa(output, ngram, progress=progress)
         else:
             files = input_files(map(_as_file, inputs), subprogress(progress, 0.0, 0.5))
-            model.save(Path(output).absolute(), manifest={"inputs": list(map(asdict, files))})
+            model.save(output, manifest={"inputs": list(map(asdict, files))}, overwrite=force)
     if arpa:
         note_order(ngram, console)
     path = Path(output)
-    files_of = [*path.iterdir()] if path.is_dir() else [path] if path.is_file() else []
-    size = f"{plural(sum(file.stat().st_size for file in files_of), 'byte')}: " if files_of else ""
+    if path.is_dir():
+        files_of = open_folder(path, kind="model", verify=False).files.values()
+        size = f"{plural(sum(file.size for file in files_of), 'byte')}: "
+    else:
+        size = f"{plural(path.stat().st_size, 'byte')}: " if path.is_file() else ""
     console.info(f"      {size}{model!r}")
 
 
@@ -136,16 +148,22 @@ def check_model_folder(output: str, inputs: Sequence[str], *, force: bool) -> No
     """Refuse a place where no model folder can be written, or that has a model already."""
     if not output.strip():
         raise click.UsageError("the name of the model is empty; give a folder")
-    path = Path(output).absolute()
+    path = Path(os.path.realpath(output))  # what a link leads to is written, not the link
     for name in inputs:
-        if name != "-" and Path(name).resolve().is_relative_to(path.resolve()):
+        if name != "-" and Path(name).resolve().is_relative_to(path):
             raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
     if not path.parent.is_dir():
         raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
     if not os.access(path.parent, os.W_OK):
         raise StategramError(f"cannot write {output}: permission denied; choose another place")
-    if path.exists() or path.is_symlink():
-        kind = _kind_of(path)
+    recover(path)
+    if path.exists() and (path.is_mount() or path.samefile(".")):
+        raise StategramError(
+            f"cannot write {output}: the current folder and the place of a disk cannot be replaced; name a "
+            "folder in it"
+        )
+    if (path.exists() or path.is_symlink()) and not is_empty_folder(path):
+        kind = folder_kind(path)
         if kind != "model" and (kind is not None or not holds_only_our_files(path)):
             raise StategramError(
                 f"{output} exists and is not a model folder; choose another name, or remove it first"
@@ -153,13 +171,3 @@ def check_model_folder(output: str, inputs: Sequence[str], *, force: bool) -> No
         if not force:
             found = "a model" if kind else "a damaged model"
             raise click.UsageError(f"there is {found} in {output} already; --force replaces it")
-
-
-def _kind_of(path: Path) -> str | None:
-    """Return what a folder says that it holds; None if it says nothing."""
-    try:
-        manifest = json.loads((path / "manifest.json").read_bytes())
-    except (OSError, ValueError):
-        return None
-    kind = manifest.get("kind") if isinstance(manifest, dict) else None
-    return kind if isinstance(kind, str) else None

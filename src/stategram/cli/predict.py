@@ -14,7 +14,15 @@ from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
 from stategram.errors import BadDataError
 from stategram.models import Model
-from stategram.text import BEGIN, SPECIAL_WORDS, UNKNOWN, read_lines
+from stategram.text import (
+    BEGIN,
+    SPECIAL_WORDS,
+    UNKNOWN,
+    UnknownCount,
+    conversion_advice,
+    read_lines,
+    spelled_corpus,
+)
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,8 @@ class _NextWord:
 class _Prediction:
     history: list[str]
     unknown: list[str]
+    note: str | None
+    """What to do if most words are unknown."""
     matched: int | None
     words: list[_NextWord]
 
@@ -82,7 +92,7 @@ def predict(
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, normalization.words(line), top, not no_start)
+        found = _predict(model, normalization.words_so_far(line), top, not no_start)
         if as_json:
             click.echo(msgspec.json.encode(asdict(found)))
         elif history == "-":
@@ -104,7 +114,9 @@ def _histories() -> Iterator[str]:
             try:
                 yield line.decode()
             except UnicodeDecodeError as error:
-                raise BadDataError(f"<stdin>:{number}: not UTF-8 ({error.reason}); convert it") from error
+                raise BadDataError(
+                    f"<stdin>:{number}: not UTF-8 ({error.reason}); {conversion_advice(line, error.start)}"
+                ) from error
     if number == 0:
         raise BadDataError("<stdin>: no histories in it; expected one per line, an empty line for none")
 
@@ -118,9 +130,13 @@ def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -
     if model.advance(state, words[0]).order is not None:
         orders = [model.advance(state, word).order for word in words]
         matched = int(model.state_features(state, ["length"])["length"])
+    text = spelled_corpus(model.vocabulary, [history])
+    count = UnknownCount()
+    count.add(text, text.in_vocabulary(model.vocabulary))
     return _Prediction(
         history=history,
         unknown=[word for word in history if model.vocabulary.id(word) == UNKNOWN],
+        note=count.note,
         matched=matched,
         words=[
             _NextWord(*one) for one in zip(words, chosen, np.cumsum(chosen).tolist(), orders, strict=True)

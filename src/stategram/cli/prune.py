@@ -101,4 +101,4 @@ def prune(
     if compact:
         with console.step("rounding") as progress:
             model = compact_model(model, progress=progress)
-    write_output(model, output, [("model", model_name)], console, arpa=arpa)
+    write_output(model, output, [("model", model_name)], console, arpa=arpa, force=force)

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, TextOptions
 from stategram.counts import NgramCounts
 from stategram.formats import open_model, read_counts
-from stategram.models import HISTORIES, Model
+from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
+from stategram.storage import open_folder
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
     Normalization,
     Vocabulary,
     read_corpus,
+    tokenization_note,
 )
 from stategram.wording import plural
 
@@ -73,6 +76,7 @@ def _read(
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,
@@ -105,8 +109,25 @@ def read_model(
     notes: Console | None = None,
 ) -> Model:
     """Open a model folder or an ARPA file, as the next step of the console; `notes` shows what is missing."""
+    return read_model_and_manifest(name, console, verify=verify, history=history, notes=notes)[0]
+
+
+def read_model_and_manifest(
+    name: str,
+    console: Console,
+    *,
+    verify: bool = True,
+    history: str = HISTORIES[0],
+    notes: Console | None = None,
+) -> tuple[Model, Mapping[str, Any] | None]:
+    """Return a model as `read_model` does, and the manifest of its folder; None for an ARPA file."""
+    manifest = None
     with console.step(f"opening {name}") as progress:
-        model = open_model(name, verify=verify, progress=progress)
+        if Path(name).is_dir():
+            folder = open_folder(name, kind="model", verify=verify, progress=progress)
+            model, manifest = model_of(folder), folder.manifest
+        else:
+            model = open_model(name, verify=verify, progress=progress)
     for note in model.notes:
         (notes or console).info(f"      note: {note}")
     if history not in model.histories:
@@ -114,27 +135,33 @@ def read_model(
         (notes or console).info(f"      note: the model has no history {history}, only {known}")
     model = model.with_history(history)
     console.detail(f"      {model!r}")
-    return model
+    return model, manifest
 
 
 def takes_time(name: str) -> bool:
     """Whether a model may take more than a second or two to open."""
     path = Path(name)
     if path.is_dir():
-        return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        try:
+            return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
+        except FileNotFoundError:  # it is being replaced
+            return True
     return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
 
 
 def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:
-    """Read texts, all as one, in the vocabulary of a model, as the next step of the console."""
+    """Read texts, all as one, as those of a model, as the next step of the console.
+
+    They have a vocabulary of their own, so that the spelling of unknown words is there.
+    """
     normalization = normalization_of(model, reading, console)
     with console.step("reading") as progress:
         corpus = read_corpus(
             list(tests),
-            vocabulary=model.vocabulary,
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             split=normalization.split,
+            tokenize=normalization.tokenize,
             encoding_errors=reading.encoding_errors,
             document_mark=document_mark_of(model, reading, console),
             progress=progress,
@@ -152,12 +179,19 @@ def normalization_of(model: Model, reading: ReadingOptions, console: Console) ->
         console.info(f"      {normalization.digits} for numbers, as in training")
     if normalization.split == "ascii" and reading.split is None:
         console.info("      words split at ASCII white space, as in training")
+    if normalization.tokenize and not reading.no_tokenize:
+        if reading.tokenize is None:
+            console.info("      raw text, tokenized as in training")
+        if note := tokenization_note(model.metadata["tokenize"]):
+            console.info(f"      note: {note}")
     if reading.lowercase is not None:
         normalization = replace(normalization, lowercase=reading.lowercase)
     if reading.digits is not None:
         normalization = replace(normalization, digits=reading.digits or None)
     if reading.split is not None:
         normalization = replace(normalization, split=reading.split)
+    if reading.tokenize or reading.no_tokenize:
+        normalization = replace(normalization, tokenize=reading.tokenize)
     return normalization
 
 

@@ -9,11 +9,11 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import normalization_of, read_model, read_test
+from stategram.cli.reading import normalization_of, read_model_and_manifest, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.models import Model
 from stategram.report import check_report_extra, is_report, model_html
-from stategram.storage import atomic_write, check_place, input_files, open_folder
+from stategram.storage import atomic_write, check_place, input_files
 from stategram.text import Corpus, corpus_from_sentences
 
 _SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
@@ -77,18 +77,19 @@ def report(
         raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()
     console.steps = 4 if tests else 2
-    model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
+    model, manifest = read_model_and_manifest(
+        model_name, console, verify=not reading.no_verify, history=reading.history_name
+    )
     given = _given(model, sentences, reading, console) if sentences else None
     text = read_test(model, tests, reading, console) if tests else None
     figures = _test_figures(model, text, console) if text else None
     with console.step(f"writing {'to stdout' if place == '-' else place}") as progress:
-        is_folder = Path(model_name).is_dir()
-        read = [] if is_folder else [("ARPA file", model_name)]
+        read = [] if manifest is not None else [("ARPA file", model_name)]
         read += [("test", name) for name in tests]
         page = model_html(
             model,
             Path(model_name).resolve().name if model_name != "-" else "stdin",
-            manifest=open_folder(model_name, kind="model", verify=False).manifest if is_folder else None,
+            manifest=manifest,
             test=figures,
             test_history=reading.history_name
             if was_given("history_name") and reading.history_name in model.histories
@@ -128,6 +129,7 @@ def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, co
         lowercase=normalization.lowercase,
         digits=normalization.digits,
         split=normalization.split,
+        tokenize=normalization.tokenize,
     )
     if corpus.n_events == 0:
         raise click.UsageError("--sentence has no words; give a sentence in quotation marks")

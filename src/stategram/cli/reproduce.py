@@ -28,11 +28,11 @@ from stategram.experiments.reproduction import (
 )
 from stategram.experiments.sotu import load_sotu
 from stategram.progress import Progress
-from stategram.report import TABLE_TITLES, check_report_extra, write_report
+from stategram.report import TABLE_TITLES, check_report_extra, missing, uncertainty, write_report
 from stategram.text import Vocabulary
 from stategram.wording import command_line, duration, size
 
-_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark")
+_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")
 _WIDTH = 52
 
 
@@ -43,6 +43,7 @@ Examples:
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out
   stategram reproduce --train a.gz --train b.gz --heldout h.gz --test t.gz -o out --scale paper
   stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --tags tags.tsv
+  stategram reproduce --train train.txt --heldout heldout.txt --test test.txt -o out --seeds 3
   stategram reproduce --demo -o demo --json | jq '.rows[] | [.key, .test.perplexity, .paper.perplexity]'""",
 )
 @click.option("--train", multiple=True, metavar="FILE", help="Training text; several are one text.")
@@ -60,8 +61,16 @@ Examples:
 @click.option(
     "--tags",
     metavar="SOURCE",
-    help="brill (English), a file with one word and its tag per line, or FILE.conllu[:upos|:xpos].  "
-    "[default: brill, if it is installed]",
+    help="brill (English), a file with one word and its tag per line, FILE.conllu[:upos|:xpos], or none: "
+    "then there is no table 2, which may be added later.  [default: brill, if it is installed]",
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Train rows that depend on the seed with N seeds, from --seed on; more may be added later.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 @text_options
@@ -75,6 +84,7 @@ def reproduce(
     output: str,
     scale: str | None,
     tags: str | None,
+    seeds: int,
     as_json: bool,
     seed: int,
     text: TextOptions,
@@ -86,13 +96,17 @@ def reproduce(
     with words, tags and classes as contexts, flat and along a tree, alone and interpolated with n-gram
     models. The fifth table is what gains more today. The paper's own figures are shown beside yours.
 
-    FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
-    same command continues from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab
-    or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
+    Perplexities and changes have 95% confidence intervals, by resampling the test text. A claim of the paper
+    is not decided if the interval of the difference that it rests on covers zero, or if seeds disagree.
+
+    FOLDER gets report.html, tables.md, tables.csv, tables.tex, tables.json with all figures, rewritten after
+    every row, and work: the same command continues from there when it was interrupted. The vocabulary has
+    20,000 words, unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install
+    "stategram[report]".
     """
     names = (*train, *filter(None, (heldout, test)))
     _check(bool(train and heldout and test), demo=demo)
-    tag_file = file_of_tags(tags) if tags else None
+    tag_file = file_of_tags(tags) if tags and tags != "none" else None
     check_inputs([name for name in (*names, text.vocab_file, tag_file) if name])
     if scale:
         check_scale(scale)
@@ -113,6 +127,7 @@ def reproduce(
                 scale=scale or ("quick" if demo else None),
                 tags=tags,
                 seed=seed,
+                seeds=seeds,
                 progress=progress,
                 command=command_line(*sys.argv[1:]),
                 reading_seconds=reading_seconds,
@@ -158,6 +173,7 @@ def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, p
         lowercase=text.lowercase,
         digits=text.digits,
         split=text.split,
+        tokenize=text.tokenize,
         encoding_errors=text.encoding_errors,
         document_mark=text.document_mark,
         progress=progress,
@@ -175,16 +191,18 @@ def _lines(found: Reproduction) -> Iterator[str]:
         f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which count); "
         f"vocabulary of {found.vocabulary:,} words."
     )
+    yield from filter(None, (uncertainty(found), *missing(found)))
     for number, title in TABLE_TITLES.items():
         rows = [row for row in found.rows if row.table == number]
         if not rows:
             continue
         yield ""
+        seeds = f" {'by seed':>14}" if found.seeds > 1 else ""
         yield (
-            f"{title:{_WIDTH}} {'states':>7} {'categ.':>7} {'perplexity':>11} {'change':>7} "
-            f"{'paper':>7} {'change':>7} {'time':>12}"
+            f"{title:{_WIDTH}} {'states':>7} {'categ.':>7} {'perplexity':>11} {'95% interval':>17}{seeds} "
+            f"{'change':>7} {'95% interval':>16} {'paper':>7} {'change':>7} {'time':>12}"
         )
-        yield from map(_row, rows)
+        yield from (_row(row, found.seeds) for row in rows)
     yield ""
     yield (
         "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
@@ -195,21 +213,27 @@ def _lines(found: Reproduction) -> Iterator[str]:
         yield ""
         yield "The claims of the paper, its figures, and those found here:"
         for claim in found.claims:
-            yield f"  {claim.holds + ':':7} {claim.claim}"
-            yield f"          paper: {claim.paper}; here: {claim.found}"
+            yield f"  {claim.holds + ':':12} {claim.claim}"
+            yield f"               paper: {claim.paper}; here: {claim.found}"
     yield ""
     memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
     yield f"{duration(found.seconds)} in all{memory}."
 
 
-def _row(row: RowResult) -> str:
+def _row(row: RowResult, seeds: int) -> str:
     states = "" if row.states is None else f"{row.states:,}"
     categories = "" if row.categories is None else f"{row.categories:,}"
     paper = "" if row.paper is None else f"{row.paper.perplexity:g}"
+    by_seed = (
+        "" if row.seeds is None else f"{row.seeds.mean:,.1f} \N{PLUS-MINUS SIGN} {row.seeds.deviation:,.1f}"
+    )
+    ends, change = row.test.interval, row.change_interval
     return (
         f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
-        f"{_change(row.change):>7} {paper:>7} {_change(row.paper.change if row.paper else None):>7} "
-        f"{duration(row.seconds):>12}"
+        f"{'' if ends is None else f'{ends.low:,.1f} to {ends.high:,.1f}':>17}"
+        f"{f' {by_seed:>14}' if seeds > 1 else ''} {_change(row.change):>7} "
+        f"{'' if change is None else f'{_change(change.low)} to {_change(change.high)}':>16} "
+        f"{paper:>7} {_change(row.paper.change if row.paper else None):>7} {duration(row.seconds):>12}"
     )
 
 

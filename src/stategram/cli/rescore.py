@@ -132,6 +132,7 @@ def rescore(
             lowercase=normalization.lowercase,
             digits=normalization.digits,
             split=normalization.split,
+            tokenize=normalization.tokenize,
             progress=progress,
         )
     if tune:

@@ -3,36 +3,99 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 
 import click
-import numpy as np
 
-from stategram import _core
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
-from stategram.models import Scores
-from stategram.resources import Resources
-from stategram.storage import atomic_open, check_place
+from stategram.models import UNKNOWN_CHOICES
+from stategram.scoring import (
+    BASES,
+    COLUMNS,
+    REGION_COLUMNS,
+    SCORE_COLUMNS,
+    ItemBlock,
+    TextScorer,
+    WordColumns,
+    item_table,
+    sentence_columns,
+)
+from stategram.storage import check_place
+from stategram.tables import TABLE_FORMATS, Table, TableWriter, read_items, table_format
 from stategram.text import LineBlock, read_line_blocks
-
-_WORD_COLUMNS = "sentence\tposition\tword\tlog10_prob\tsurprisal_bits\torder\tunknown\n"
-_SENTENCE_COLUMNS = "sentence\twords\tunknown\tlog10_prob\tperplexity\n"
 
 
 @click.command(
     epilog="""\b
+Columns:
+"""
+    + "\n".join(f"  {name:18}{what}" for name, what in COLUMNS.items())
+    + """
+
+\b
 Examples:
   stategram score model text.txt > surprisal.tsv
+  stategram score model text.txt --columns word,surprisal,entropy -o words.csv
   stategram score model text.txt --sentences -o scores.tsv.gz
+  stategram score model items.csv --text-column sentence --id-column item -o words.csv
+  stategram score model regions.csv --text-column text --id-column item --region-column region
   echo "the cat sat" | stategram score model""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.argument("text", default="-", metavar="[TEXT]")
+@click.option(
+    "--text-column",
+    metavar="NAME",
+    help="TEXT is a table (csv, tsv, jsonl or parquet), of which this column has the sentences. Its other "
+    "columns are carried through.",
+)
+@click.option(
+    "--id-column", metavar="NAME", help="TEXT is a table, of which this column names the sentences."
+)
+@click.option(
+    "--region-column",
+    metavar="NAME",
+    help="Column that names regions: rows with the same id are one sentence. One line per region, with sums "
+    "over its words.",
+)
 @click.option("--sentences", is_flag=True, help="One line per sentence instead of one per word.")
-@click.option("--no-header", is_flag=True, help="Omit the line with the column names.")
+@click.option(
+    "--columns",
+    metavar="LIST",
+    help="Columns of words, separated by commas, in their order; see below. all: all that MODEL has.  "
+    f"[default: {','.join(SCORE_COLUMNS)}]",
+)
+@click.option(
+    "--base",
+    type=click.Choice(list(BASES)),
+    default="2",
+    show_default=True,
+    help="Base of the logarithm of surprisal and entropy: bits, nats or log10.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(TABLE_FORMATS),
+    help="Output format.  [default: as FILE is named, else tsv]",
+)
+@click.option(
+    "--unknown",
+    type=click.Choice(UNKNOWN_CHOICES),
+    default="unk",
+    show_default=True,
+    help="Probability of unknown words: that of <unk>, the same for all; exclude: none, the cells are empty; "
+    "spell: that of <unk> times that of the spelling, by a model of characters.",
+)
+@click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
+@click.option(
+    "--line-buffered",
+    is_flag=True,
+    help="Score and write each line on its own, also if many come at once or the output is a file.",
+)
 @click.option(
     "-o",
     "--output",
@@ -45,21 +108,27 @@ Examples:
 def score(
     model_name: str,
     text: str,
+    text_column: str | None,
+    id_column: str | None,
+    region_column: str | None,
     sentences: bool,
+    columns: str | None,
+    base: str,
+    unknown: str,
+    format: str | None,
     no_header: bool,
+    line_buffered: bool,
     output: str,
     reading: ReadingOptions,
     console: Console,
 ) -> None:
     """Score each word of TEXT by MODEL, a model folder or an ARPA file; TEXT is stdin by default.
 
-    Columns, separated by tabs: the number of the sentence, which is that of its line in TEXT; the position
-    of the word in it, from 1; the word as it is in TEXT; the log10 of its probability; its surprisal in bits;
-    the length of the n-gram that gave the probability, 0 if MODEL is not one of n-grams; whether the word is
-    unknown (1) or not (0). The end of a sentence has a line of its own, with the word </s>. Lines without
-    words are left out, but counted.
+    One row per word; the end of a sentence has a row of its own, with the word </s>. The number of a sentence
+    is that of its line in TEXT: lines without words are left out, but counted.
 
-    With --sentences: the number of the sentence, words, unknown words, log10 of the probability, perplexity.
+    With --sentences, one row per sentence: its number, words, unknown words, log10 of the probability,
+    perplexity.
 
     From a pipe or a keyboard, lines are scored as they come: the answer to each is printed before the next
     one is needed.
@@ -67,52 +136,66 @@ def score(
     check_inputs([text, *([model_name] if model_name == "-" else [])])
     if is_same_file(output, text):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
+    if sentences and (columns is not None or region_column is not None):
+        other = "--columns" if region_column is None else "--region-column"
+        raise click.UsageError(f"{other} is not for --sentences; leave one of them out")
     check_output_apart(output, model_name)
     check_place(output)
+    table_format(output, format)
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
     model = read_model(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
+    default = SCORE_COLUMNS if region_column is None else REGION_COLUMNS
+    chosen = WordColumns.create(model, columns.split(",") if columns else default, base)
+    scorer = TextScorer(model, unknown)
+    for name, title in chosen.part_titles.items():
+        console.info(f"      {name}: {title}")
+    for note in scorer.unknown.notes:
+        console.info(f"      note: {note}")
     normalization = normalization_of(model, reading, shown)
     document_mark = document_mark_of(model, reading, shown)
-    with shown.step("scoring") as progress, atomic_open(output) as file:
-        blocks = read_line_blocks(
-            text,
-            normalization,
-            encoding_errors=reading.encoding_errors,
-            document_mark=document_mark,
-            progress=progress,
-            live=True,
-        )
-        header = b"" if no_header else (_SENTENCE_COLUMNS if sentences else _WORD_COLUMNS).encode()
-        state = model.start()
+    with (
+        shown.step("scoring") as progress,
+        TableWriter(output, format, header=not no_header) as writer,
+    ):
         try:
-            for block in blocks:
-                scores = model.score(block.corpus, state=state)
-                file.write(header + _lines(block, scores, sentences))
-                header, state = b"", scores.state
-                if output == "-":
-                    sys.stdout.buffer.flush()
+            if text_column or id_column or region_column:
+                items = read_items(
+                    text, text_column=text_column, id_column=id_column, region_column=region_column
+                )
+                rows = "regions" if region_column else "sentences" if sentences else "words"
+                of_items = ItemBlock.of_items(items, normalization)
+                writer.write(item_table(scorer, of_items, chosen, rows, progress))
+            else:
+                blocks = read_line_blocks(
+                    text,
+                    normalization,
+                    encoding_errors=reading.encoding_errors,
+                    document_mark=document_mark,
+                    progress=progress,
+                    live=True,
+                )
+                for block in _lines(blocks) if line_buffered else blocks:
+                    scored = scorer.score(block, chosen.features)
+                    found = sentence_columns(scored) if sentences else chosen.of(scored, progress)
+                    writer.write(Table(found))
+                    if line_buffered:
+                        writer.flush()
         except KeyboardInterrupt:
             if output != "-":
                 raise
             click.echo("stategram: interrupted; the output is not complete", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
+    if scorer.count.note is not None:
+        console.info(f"      note: {scorer.count.note}")
 
 
-def _lines(block: LineBlock, scores: Scores, sentences: bool) -> bytes:
-    orders = scores.orders if scores.orders is not None else np.zeros(len(scores.log_probs), np.uint8)
-    return _core.score_lines(
-        block.corpus.ids,
-        block.corpus.sentence_starts,
-        block.lines,
-        block.spelling.letters,
-        block.spelling.offsets,
-        scores.log_probs / np.log(10.0),
-        orders,
-        scores.unknown.view(np.uint8),
-        sentences,
-        Resources.current().threads,
-    )
+def _lines(blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:
+    """Yield the sentences of blocks one by one."""
+    for block in blocks:
+        for number in range(block.corpus.n_sentences):
+            corpus = block.corpus.sentences(number, number + 1)
+            yield replace(block, corpus=corpus, lines=block.lines[number : number + 1])

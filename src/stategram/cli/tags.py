@@ -7,10 +7,11 @@ import numpy as np
 
 from stategram.cli.checks import check_inputs, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, guess_option, text_options, work_options
+from stategram.cli.options import TextOptions, format_option, guess_option, text_options, work_options
 from stategram.cli.reading import read_text
 from stategram.contexts import TagMap, check_tags, file_of_tags, parse_tags
 from stategram.storage import atomic_write, check_place
+from stategram.tables import TABLE_FORMATS, Table, TextColumn, choose_format
 from stategram.text import SPECIAL_WORDS, Vocabulary
 from stategram.wording import plural
 
@@ -43,6 +44,7 @@ Examples:
     metavar="FILE",
     help="Output file, compressed if named .gz .xz .bz2 or .zst.  [default: - (stdout)]",
 )
+@format_option((*TABLE_FORMATS, "plain"))
 @guess_option
 @text_options
 @work_options
@@ -50,6 +52,7 @@ def tags(
     texts: tuple[str, ...],
     tag_source: str,
     output: str,
+    format: str | None,
     no_guess: bool,
     text: TextOptions,
     console: Console,
@@ -58,19 +61,38 @@ def tags(
 
     Every word has one tag. The output can be corrected and given back as --tags FILE. A table of the tags
     goes to stderr.
+
+    tsv, csv, jsonl and parquet are tables with the columns word, tag and count, which pandas, R, polars and
+    Arrow read as they are; see docs/tables.md. plain: word<TAB>tag<TAB>count, without names of columns.
     """
     inputs = [*texts, *filter(None, (text.vocab_file, file_of_tags(tag_source)))]
     check_inputs(inputs)
     if any(is_same_file(output, name) for name in inputs):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_place(output)
+    format = choose_format(output, format, "tsv")
     check_tags(tag_source, guess=not no_guess)
     console.steps = 2
     vocabulary = read_text(texts, text, console).vocabulary
     with console.step("tagging"):
         found = parse_tags(tag_source, vocabulary, guess=not no_guess)
-    atomic_write(output, _as_lines(found, vocabulary))
+    if format == "plain":
+        atomic_write(output, _as_lines(found, vocabulary))
+    else:
+        _as_columns(found, vocabulary).write(output, format)
     console.info(_as_table(found, vocabulary))
+
+
+def _as_columns(found: TagMap, vocabulary: Vocabulary) -> Table:
+    ids = np.arange(len(SPECIAL_WORDS), len(vocabulary), dtype=np.uint32)
+    tags = TextColumn.from_strings(found.tags)
+    return Table(
+        {
+            "word": TextColumn(vocabulary.letters, vocabulary.offsets, ids),
+            "tag": TextColumn(tags.letters, tags.offsets, found.labels[ids].astype(np.uint32)),
+            "count": vocabulary.counts[ids],
+        }
+    )
 
 
 def _as_lines(found: TagMap, vocabulary: Vocabulary) -> bytes:

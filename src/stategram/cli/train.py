@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import click
@@ -46,8 +45,8 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import subprogress
-from stategram.storage import input_files, temporary_files
-from stategram.text import SPECIAL_WORDS
+from stategram.storage import input_files
+from stategram.text import SPECIAL_WORDS, tokenization_record
 from stategram.wording import command_line, plural
 
 # What is in none of these is of the run.
@@ -62,7 +61,16 @@ _GROUPS = {
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": ("vocab", "vocab_file", "lowercase", "digits", "split", "encoding_errors", "document_mark"),
+    "The text": (
+        "vocab",
+        "vocab_file",
+        "lowercase",
+        "digits",
+        "split",
+        "tokenize",
+        "encoding_errors",
+        "document_mark",
+    ),
 }
 
 
@@ -74,6 +82,7 @@ Examples:
   stategram train text.txt -o model
   stategram train *.txt.gz -o model --order 5 --memory 2G --tmp /scratch
   stategram train text.txt -o model --vocab 50000 --lowercase --digits N
+  stategram train raw.txt -o model --tokenize prose --lowercase
   stategram train text.txt -o model --smoothing katz --min-count "1 1 2"
   zcat big.gz | stategram train - -o model --prune 1e-8
   stategram train tokens.txt -o model --order 6 --split ascii
@@ -226,7 +235,6 @@ def train(
     check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
     if compact and found is not None and not any(part.has_ngrams for part in found.part):
         raise click.UsageError(f"the recipe {found.name} has no n-grams to round; leave out --compact")
-    _note_stale(Path(output).absolute(), console)
     model: Model
     manifest: dict[str, Any]
     if found is None:
@@ -260,23 +268,12 @@ def train(
     if compact:
         with console.step("rounding") as progress:
             model = compact_model(model, progress=progress)
-    _write(model, output, inputs, manifest, text, console)
+    _write(model, output, inputs, manifest, text, force, console)
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
     console.info(f"      try: {command_line('eval', output, 'test.txt')}")
-
-
-def _note_stale(output: Path, console: Console) -> None:
-    """Show what killed runs have left of the output."""
-    for stale in temporary_files(output):
-        if stale.suffix == ".replaced" and not output.exists():
-            console.info(
-                f"note: {stale} is the model that was in {output}; a run that replaced it was killed"
-            )
-        else:
-            console.info(f"note: {stale} is of a run that was killed; if no other writes it now, remove it")
 
 
 def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
@@ -398,6 +395,7 @@ def _write(
     inputs: Sequence[tuple[str, str]],
     manifest: Mapping[str, Any],
     text: TextOptions,
+    force: bool,
     console: Console,
 ) -> None:
     text_settings = {
@@ -406,13 +404,14 @@ def _write(
         "lowercase": text.lowercase,
         "digits": text.digits,
         "split": text.split,
+        "tokenize": tokenization_record(text.tokenize),
         "encoding_errors": text.encoding_errors,
         "document_mark": text.document_mark,
     }
     with console.step(f"writing {output}") as progress:
         files = input_files(inputs, subprogress(progress, 0.0, 0.5))
         model = replace(model, metadata={**model.metadata, **text_settings})
-        model.save(Path(output).absolute(), manifest={"inputs": list(map(asdict, files)), **manifest})
+        model.save(output, manifest={"inputs": list(map(asdict, files)), **manifest}, overwrite=force)
 
 
 @contextmanager

@@ -84,7 +84,8 @@ def check_counts(counts: bool, *others: str | None) -> None:
         return
     if any(other is not None for other in others):
         raise click.UsageError("--counts is for n-gram models of words; for other models give a text")
-    for name in ("lowercase", "digits", "split", "encoding_errors", "document_mark", "heldout", "memory"):
+    of_texts = ("lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark", "heldout")
+    for name in (*of_texts, "memory"):
         if was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --counts")
 

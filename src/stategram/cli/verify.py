@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from stategram.cli.console import Console
 from stategram.cli.options import work_options
-from stategram.cli.reading import read_model
+from stategram.cli.reading import read_model_and_manifest
 from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
 from stategram.progress import subprogress
-from stategram.storage import open_folder
 
 _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
@@ -42,10 +39,10 @@ def verify(model_name: str, samples: int, console: Console) -> None:
     something is wrong.
     """
     console.steps = 3
-    is_folder = Path(model_name).is_dir()
-    model = read_model(model_name, console)
-    if is_folder:
-        for name in ("manifest.json", *open_folder(model_name, kind="model", verify=False).manifest["files"]):
+    model, manifest = read_model_and_manifest(model_name, console)
+    is_folder = manifest is not None
+    if manifest is not None:
+        for name in ("manifest.json", *manifest["files"]):
             click.echo(f"OK  {name}: whole")
     else:
         click.echo(f"OK  {model_name}: an ARPA file")

@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +18,7 @@ from stategram.clustering.monitor import LevelResult, SweepRecord
 from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import ResumePoint
 from stategram.contexts import ContextTree
+from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import add_arrays, open_folder, restore_replaced, write_folder
 
@@ -66,8 +66,7 @@ class Checkpoint:
         self, fingerprint: str, tree: ContextTree, settings: ClusteringSettings
     ) -> ResumePoint | None:
         """Return the last resume point of the clustering; None if there is none."""
-        restore_replaced(self.folder)
-        if not Path(self.folder).exists():
+        if not restore_replaced(self.folder):
             return None
         opened = open_folder(self.folder, kind=_KIND)
         if opened.manifest.get("fingerprint") != fingerprint:
@@ -83,18 +82,29 @@ class Checkpoint:
         return point
 
 
+class _Position(Entries, frozen=True):
+    level: Natural
+    sweep: Natural
+    reached: float | None
+
+
+class _Manifest(Entries, frozen=True):
+    position: _Position
+    levels: tuple[LevelResult, ...]
+    history: tuple[SweepRecord, ...]
+
+
 def _read(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
-    position = manifest["position"]
-    results = msgspec.convert(manifest["levels"], tuple[LevelResult, ...])
+    found = msgspec.convert(manifest, _Manifest)
     return ResumePoint(
-        level=int(position["level"]),
-        sweep=int(position["sweep"]),
-        reached=msgspec.convert(position["reached"], float | None),
-        above=tuple(arrays[f"level{number}"] for number in range(1, len(results) + 1)),
+        level=found.position.level,
+        sweep=found.position.sweep,
+        reached=found.position.reached,
+        above=tuple(arrays[f"level{number}"] for number in range(1, len(found.levels) + 1)),
         states=arrays["states"],
         categories=arrays["categories"],
-        results=results,
-        history=msgspec.convert(manifest["history"], tuple[SweepRecord, ...]),
+        results=found.levels,
+        history=found.history,
     )
 
 

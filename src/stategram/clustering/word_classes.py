@@ -20,9 +20,18 @@ from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
 from stategram.clustering.settings import EFFORTS
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
-from stategram.errors import UsageError
+from stategram.errors import UsageError, WrongTypeError, not_fitted
 from stategram.progress import Progress, Stop
-from stategram.text import BEGIN, END, Corpus, Sentences, Vocabulary, corpus_from_sentences, dense_ids
+from stategram.text import (
+    BEGIN,
+    END,
+    Corpus,
+    Sentences,
+    Vocabulary,
+    check_words,
+    corpus_from_sentences,
+    dense_ids,
+)
 
 CRITERIA = ("tied", "predictive", "two-sided")
 
@@ -144,8 +153,9 @@ class WordClasses:
         return f"WordClasses({given})"
 
     def __getattr__(self, name: str) -> Any:
-        if name.endswith("_") and not name.startswith("_"):
-            raise AttributeError(f"there is no {name} yet; call fit first")
+        # A property that is made of such an attribute is missing too.
+        if (name.endswith("_") and not name.startswith("_")) or name in vars(WordClasses):
+            raise not_fitted("these WordClasses have no classes yet; call fit first")
         raise AttributeError(f"WordClasses has no attribute {name!r}")
 
     def fit(
@@ -215,7 +225,9 @@ class WordClasses:
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Return the class of each word; for a word without one that of ``<unk>``, or else -1."""
         if isinstance(words, str):
-            raise UsageError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
+            raise WrongTypeError(f"predict takes words, not a string; give a list: [{words[:20]!r}]")
+        words = list(words)
+        check_words([word for word in words if word not in self._label_of], "ascii")
         unknown = self._label_of.get("<unk>", -1)
         return np.array([self._label_of.get(word, unknown) for word in words], dtype=np.int64)
 

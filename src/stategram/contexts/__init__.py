@@ -1,7 +1,7 @@
 """What a context is: its definition, the tags of words, the tree of all contexts of a text."""
 
 from stategram.contexts.brill import tags_from_brill
-from stategram.contexts.definition import VALUE_KINDS, ContextDefinition, ContextValue
+from stategram.contexts.definition import MAX_VALUES, VALUE_KINDS, ContextDefinition, ContextValue
 from stategram.contexts.tag_files import (
     check_tags,
     file_of_tags,
@@ -13,6 +13,7 @@ from stategram.contexts.tags import TagCounts, TagMap
 from stategram.contexts.tree import ContextTree, ValueMap, build_tree, context_values
 
 __all__ = [
+    "MAX_VALUES",
     "VALUE_KINDS",
     "ContextDefinition",
     "ContextTree",

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.tags import SuffixGuesser, TagMap, is_lower_case, most_frequent, tag_words
 from stategram.errors import BadDataError, UsageError
+from stategram.tables import word_table
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
 from stategram.wording import plural
 
@@ -75,6 +76,8 @@ def file_of_tags(source: str) -> str | None:
 def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
 
+    Or from a table that ``stategram tags`` wrote, which has a line of names: ``word``, ``tag``, ``count``.
+
     A word that is not in the file has the tag of the same word in another case; otherwise that of most words
     of the file with the same last three letters, if at least three of them agree; otherwise ``UNK-TAG``.
     `TagMap.source` counts these as ``rule``, ``rule`` and ``fallback``.
@@ -105,29 +108,19 @@ def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, gues
     ['DT', 'NN', 'NN', 'UNK-TAG']
 
     """
-    name, lines = _read(path)
+    name, data = _read(path)
     tags: dict[str, str] = {}
-    where: dict[str, int] = {}
-    for number, line in lines:
-        columns = line.split()
-        if not columns:
-            continue
-        if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
-            shown = b" ".join(columns[:6]).decode()
-            raise BadDataError(
-                f"{name}:{number}: found {plural(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
-                "word<TAB>tag or word<TAB>tag<TAB>count on each line; correct the line"
-            )
-        word, tag = columns[0].decode(), columns[1].decode()
+    where: dict[str, str] = {}
+    for place, word, tag in _words_and_tags(name, data):
         if word in SPECIAL_WORDS:
             continue
         if tags.setdefault(word, tag) != tag:
             raise BadDataError(
-                f"{name}:{number}: {word!r} has the tag {tag}, but line {where[word]} gave it {tags[word]}; "
+                f"{place}: {word!r} has the tag {tag}, but {where[word]} gave it {tags[word]}; "
                 "a word has one tag: remove one of the two lines"
             )
-        where.setdefault(word, number)
-        _check_tag(tag, name, number)
+        where.setdefault(word, place)
+        _check_tag(tag, place)
     if not tags:
         raise BadDataError(f"{name}:1: no word with a tag is in the file; expected word<TAB>tag on each line")
     return _tag(name, vocabulary, tags, {word: Counter([tag]) for word, tag in tags.items()}, guess)
@@ -161,11 +154,11 @@ def tags_from_conllu(
     """
     if column not in CONLLU_COLUMNS:
         raise UsageError(f"there is no column {column!r} of tags; choose one of {', '.join(CONLLU_COLUMNS)}")
-    name, lines = _read(path)
+    name, data = _read(path)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     lower = is_lower_case(vocabulary)
     empty = None
-    for number, line in lines:
+    for number, line in _lines(name, data):
         row = line.rstrip(b"\r")
         if not row.strip() or row.startswith(b"#"):
             continue
@@ -177,7 +170,7 @@ def tags_from_conllu(
         if tag == "_":
             empty = empty or number
             continue
-        _check_tag(tag, name, number)
+        _check_tag(tag, f"{name}:{number}")
         counts[word.lower() if lower else word][tag] += 1
     if not counts and empty:
         other = next(key for key in CONLLU_COLUMNS if key != column)
@@ -215,12 +208,35 @@ def _tag(
     return tag_words(vocabulary, map(find, words))
 
 
-def _read(path: str | os.PathLike[str]) -> tuple[str, Iterator[tuple[int, bytes]]]:
-    """Return the name of a file for messages, and its lines with their numbers."""
-    name = display_name(os.fspath(path))
-    data = read_all(os.fspath(path)).removeprefix(b"\xef\xbb\xbf")
+def _read(path: str | os.PathLike[str]) -> tuple[str, bytes]:
+    """Return the name of a file for messages, and its bytes."""
+    return display_name(os.fspath(path)), read_all(os.fspath(path)).removeprefix(b"\xef\xbb\xbf")
+
+
+def _lines(name: str, data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Return the lines of a text with their numbers."""
     check_utf8(name, data)
-    return name, enumerate(data.split(b"\n"), 1)
+    return enumerate(data.split(b"\n"), 1)
+
+
+def _words_and_tags(name: str, data: bytes) -> Iterator[tuple[str, str, str]]:
+    """Yield the place of each word with a tag, the word and its tag, of a table or of lines without names."""
+    table = word_table(name, data, "tag")
+    if table is not None:
+        for row, (word, tag) in enumerate(zip(table.columns["word"], table.columns["tag"], strict=True)):
+            yield table.where(row), word, tag
+        return
+    for number, line in _lines(name, data):
+        columns = line.split()
+        if not columns:
+            continue
+        if len(columns) not in (2, 3) or (len(columns) == 3 and not _NUMBER.fullmatch(columns[2])):
+            shown = b" ".join(columns[:6]).decode()
+            raise BadDataError(
+                f"{name}:{number}: found {plural(len(columns), 'column')}, {shown[:80]!r}; a tag file has "
+                "word<TAB>tag or word<TAB>tag<TAB>count on each line; correct the line"
+            )
+        yield f"{name}:{number}", columns[0].decode(), columns[1].decode()
 
 
 def _check_columns(columns: list[bytes], name: str, number: int) -> None:
@@ -236,13 +252,11 @@ def _check_columns(columns: list[bytes], name: str, number: int) -> None:
         )
 
 
-def _check_tag(tag: str, name: str, number: int) -> None:
+def _check_tag(tag: str, place: str) -> None:
     if tag in SPECIAL_WORDS:
-        raise BadDataError(
-            f"{name}:{number}: the tag {tag} is that of a special word; give the word another tag"
-        )
+        raise BadDataError(f"{place}: the tag {tag} is that of a special word; give the word another tag")
     if not tag or tag.split() != [tag] or not tag.isprintable():
         raise BadDataError(
-            f"{name}:{number}: the tag {tag!r} is empty, or contains white space or a control character; "
+            f"{place}: the tag {tag!r} is empty, or contains white space or a control character; "
             "correct the line"
         )

@@ -5,27 +5,55 @@ from stategram.evaluation.class_bigram import (
     average_mutual_information,
     class_bigram_perplexity,
 )
+from stategram.evaluation.comparison import ComparedModel, Comparison, compare, compare_scores
 from stategram.evaluation.nbest import HypothesisErrors, NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.normalisation import HistorySum, history_sums
-from stategram.evaluation.perplexity import HistoryFigures, OrderFigures, PerplexityFigures, evaluate
+from stategram.evaluation.perplexity import (
+    HistoryFigures,
+    OrderFigures,
+    PartFigures,
+    PerplexityFigures,
+    evaluate,
+    evaluate_resampled,
+)
 from stategram.evaluation.rescoring import Rescored, rescore
-from stategram.models import PartFigures
+from stategram.evaluation.uncertainty import (
+    LEVEL,
+    Difference,
+    Interval,
+    ResampledPerplexity,
+    Resampling,
+    Units,
+    quantiles,
+)
 
 __all__ = [
+    "LEVEL",
     "ClassBigramFigures",
+    "ComparedModel",
+    "Comparison",
+    "Difference",
     "HistoryFigures",
     "HistorySum",
     "HypothesisErrors",
+    "Interval",
     "NBestLists",
     "OrderFigures",
     "PartFigures",
     "PerplexityFigures",
+    "ResampledPerplexity",
+    "Resampling",
     "Rescored",
+    "Units",
     "WordErrors",
     "average_mutual_information",
     "class_bigram_perplexity",
+    "compare",
+    "compare_scores",
     "evaluate",
+    "evaluate_resampled",
     "history_sums",
     "hypothesis_errors",
+    "quantiles",
     "rescore",
 ]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
-from stategram.text import END, Corpus, Split, Vocabulary, corpus_from_sentences
+from stategram.text import END, Corpus, Split, TokenizeForm, corpus_from_sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,11 @@ class HypothesisErrors:
 
 
 def hypothesis_errors(
-    nbest: NBestLists, references: Mapping[str, str], *, split: Split = "unicode"
+    nbest: NBestLists,
+    references: Mapping[str, str],
+    *,
+    split: Split = "unicode",
+    tokenize: TokenizeForm | None = None,
 ) -> HypothesisErrors:
     """Count the word errors of each hypothesis, given what was said in each utterance.
 
@@ -167,7 +171,7 @@ def hypothesis_errors(
             "references with the names of the n-best lists"
         )
     said_and_found = [*(references[name] for name in nbest.utterances), *nbest.texts]
-    texts = sentences_with_empty(said_and_found, split=split)
+    texts = sentences_with_empty(said_and_found, split=split, tokenize=tokenize)
     said, found = texts.sentences(0, len(nbest)), texts.sentences(len(nbest), texts.n_sentences)
     substitutions, deletions, insertions = _core.word_errors(
         *_without_ends(found),
@@ -187,19 +191,19 @@ def _without_ends(corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.int64]
 def sentences_with_empty(
     texts: Sequence[str],
     *,
-    vocabulary: Vocabulary | None = None,
     lowercase: bool = False,
     digits: str | None = None,
     split: Split = "unicode",
+    tokenize: TokenizeForm | None = None,
 ) -> Corpus:
     """Return a corpus of one sentence for each text, also for those without words."""
     # A word in front keeps each of them.
     corpus = corpus_from_sentences(
         (f"x {text}" for text in texts),
-        vocabulary=vocabulary,
         lowercase=lowercase,
         digits=digits,
         split=split,
+        tokenize=tokenize and "words",
     )
     ids = np.delete(corpus.ids, corpus.sentence_starts[:-1])
     starts = corpus.sentence_starts - np.arange(len(corpus.sentence_starts))

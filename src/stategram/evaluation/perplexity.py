@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models import Model, PartFigures
-from stategram.text import Corpus, Sentences, as_corpus
+from stategram.evaluation.uncertainty import (
+    Difference,
+    Interval,
+    ResampledPerplexity,
+    Resampling,
+    Units,
+)
+from stategram.models import Model, Scores, UnknownWords, require_model, warn_of_unknown
+from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
+
+_log = logging.getLogger(__name__)
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -24,12 +34,31 @@ class OrderFigures:
 
 
 @dataclass(frozen=True)
+class PartFigures:
+    """A part of a mixture on a text: its perplexity alone, and its weight, on average over all events.
+
+    ``difference`` is that from the best part; None for the best part itself.
+    """
+
+    name: str
+    perplexity: float
+    weight: float
+    interval: Interval | None = None
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True)
 class HistoryFigures:
-    """The perplexities of a model with a history: ``sentence``, ``document`` or ``adaptive``."""
+    """The perplexities of a model with a history: ``sentence``, ``document`` or ``adaptive``.
+
+    ``difference`` is that from the first history; None for the first one itself.
+    """
 
     history: str
     perplexity: float
     perplexity_known: float
+    interval: Interval | None = None
+    difference: Difference | None = None
 
 
 @dataclass(frozen=True)
@@ -43,6 +72,15 @@ class PerplexityFigures:
     rounding: such a model is not normalized. ``orders`` is empty for models that are not made of n-grams,
     ``parts`` for all but mixtures. ``histories`` is empty unless all were measured, and for models that have
     only one.
+
+    ``unknown_words`` is what was done with unknown words. If they were excluded, ``perplexity``, ``bits`` and
+    ``orders`` are without them. If they were spelled, ``perplexity_spelled`` counts them with the probability
+    of their spelling, and ``bits_per_character`` is the same in bits for each character of the text, a space
+    or line end after each word included; both leave out words that are ``<unk>`` in the text itself, of which
+    there are ``unspelled``.
+    ``interval`` and ``interval_known`` are confidence intervals of the two perplexities, None where they are
+    infinite; ``difference`` is how a mixture differs from the best of its parts. ``resampling`` says how they
+    were found.
     """
 
     events: int
@@ -56,10 +94,20 @@ class PerplexityFigures:
     orders: tuple[OrderFigures, ...] = ()
     parts: tuple[PartFigures, ...] = ()
     histories: tuple[HistoryFigures, ...] = ()
+    unknown_words: str = "unk"
+    perplexity_spelled: float | None = None
+    bits_per_character: float | None = None
+    unspelled: int = 0
+    interval: Interval | None = None
+    interval_known: Interval | None = None
+    difference: Difference | None = None
+    resampling: Resampling | None = None
 
 
-def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = False) -> PerplexityFigures:
-    """Measure the perplexity of a model on a text.
+def evaluate(
+    model: Model, corpus: Corpus | Sentences, *, unknown: str = "unk", all_histories: bool = False
+) -> PerplexityFigures:
+    """Measure the perplexity of a model on a text, with 95% confidence intervals.
 
     Parameters
     ----------
@@ -67,6 +115,10 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
         Any model.
     corpus
         The text, or its sentences. Words that the model does not know are unknown, whatever the corpus knows.
+    unknown
+        What is done with them. ``unk``: they are the word ``<unk>``. ``exclude``: they are left out, as
+        always if the model has no probability for them. ``spell``: they are ``<unk>``, but there are figures
+        with their spelling too; for these a corpus must not have the vocabulary of the model.
     all_histories
         Whether to measure each of ``model.histories``; all other figures are then those of the first,
         ``sentence``.
@@ -76,6 +128,12 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
     BadDataError
         If the text has no events, or none of its words is known to the model.
 
+    Notes
+    -----
+    The intervals are those of a paired bootstrap over sentences, or over documents if the text has at least
+    50 of them: how far the figures may be from those of all text of the same kind. With fewer units they are
+    unreliable. They say nothing of how the model would differ if it were trained with another seed.
+
     Examples
     --------
     >>> from stategram import NgramModel
@@ -83,39 +141,119 @@ def evaluate(model: Model, corpus: Corpus | Sentences, *, all_histories: bool = 
     >>> figures = evaluate(model, ["the cat slept"])
     >>> figures.events, figures.unknown, round(figures.perplexity_known, 2)
     (4, 1, 3.63)
+    >>> figures = evaluate(model, ["the cat sat"] * 30 + ["a dog ran"] * 30)
+    >>> round(figures.perplexity, 2), round(figures.interval.low, 2), round(figures.interval.high, 2)
+    (1.95, 1.85, 2.05)
 
     """
-    corpus = as_corpus(model.vocabulary, corpus)
+    require_model(model)
+    words = UnknownWords(model, unknown)
+    text = spelled_corpus(model.vocabulary, corpus)
+    encoded = as_corpus(model.vocabulary, text)
+    warn_of_unknown(model, text, encoded)
+    if encoded.n_unknown and words.choice == "spell":
+        for note in words.notes:
+            _log.warning(note)
     if not all_histories:
-        return _figures(model, corpus)
-    found = {name: _figures(model.with_history(name), corpus) for name in model.histories}
-    first, *others = found.values()
+        return _resampled(model, text, encoded, words)[0]
+    found = {name: _resampled(model.with_history(name), text, encoded, words) for name in model.histories}
+    (first, reference), *others = found.values()
     if not others:
         return first
-    histories = (HistoryFigures(name, of.perplexity, of.perplexity_known) for name, of in found.items())
+    histories = (
+        HistoryFigures(
+            name,
+            figures.perplexity,
+            figures.perplexity_known,
+            figures.interval,
+            None if resampled is reference else resampled.difference(reference),
+        )
+        for name, (figures, resampled) in found.items()
+    )
     return replace(first, histories=tuple(histories))
 
 
-def _figures(model: Model, corpus: Corpus) -> PerplexityFigures:
-    scores = model.score(corpus)
+def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures, ResampledPerplexity]:
+    """Return what `evaluate` returns of a text in the vocabulary of a model, and the resamples as well."""
+    return _resampled(model, corpus, corpus, UnknownWords(model, "unk"))
+
+
+def _resampled(
+    model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
+) -> tuple[PerplexityFigures, ResampledPerplexity]:
+    scores = model.score(encoded)
     surprisals = scores.log_probs / -np.log(2.0)
+    known = surprisals[~scores.unknown]
+    orders = scores.orders
+    if words.choice == "exclude":
+        surprisals = known
+        orders = None if orders is None else orders[~scores.unknown]
     bits = float(surprisals.mean())
-    return PerplexityFigures(
-        events=scores.corpus.n_events,
-        sentences=scores.corpus.n_sentences,
-        unknown=scores.corpus.n_unknown,
+    units = Units.of(scores.corpus)
+    whole, of_known, *parts = units.resample(_texts(scores))
+    best = min(parts, key=lambda part: part.value, default=None)
+    if words.choice == "exclude":
+        whole = of_known
+    figures = PerplexityFigures(
+        events=encoded.n_events,
+        sentences=encoded.n_sentences,
+        unknown=encoded.n_unknown,
         zero_probability=int(np.count_nonzero(np.isposinf(surprisals))),
         above_one=int(np.count_nonzero(surprisals < -_ROUNDING * np.log2(10.0))),
         perplexity=_perplexity(bits),
-        perplexity_known=_perplexity(float(surprisals[~scores.unknown].mean())),
+        perplexity_known=_perplexity(float(known.mean())),
         bits=bits,
         orders=()
-        if scores.orders is None
-        else tuple(
-            _order_figures(surprisals, scores.orders == order, order) for order in range(1, model.order + 1)
+        if orders is None
+        else tuple(_order_figures(surprisals, orders == order, order) for order in range(1, model.order + 1)),
+        parts=tuple(
+            PartFigures(
+                part.name,
+                part.perplexity,
+                part.weight,
+                resampled.interval,
+                None if best is None or resampled is best else resampled.difference(best),
+            )
+            for part, resampled in zip(scores.parts, parts, strict=True)
         ),
-        parts=scores.parts,
+        interval=whole.interval,
+        interval_known=of_known.interval,
+        # Parts count unknown words, so they are not compared with a mixture without them.
+        difference=None
+        if best is None or len(parts) == 1 or words.choice == "exclude"
+        else whole.difference(best),
+        resampling=units.resampling,
+        unknown_words=words.choice,
     )
+    if words.choice == "spell":
+        figures = _with_spelling(figures, words.log_probs(scores, text), text)
+    return figures, whole
+
+
+def _with_spelling(
+    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus
+) -> PerplexityFigures:
+    spelled = log_probs / -np.log(2.0)
+    has_spelling = ~np.isnan(spelled)
+    ids = text.ids[has_spelling]
+    ids = ids[ids != END]
+    return replace(
+        figures,
+        perplexity_spelled=_perplexity(float(spelled[has_spelling].mean())),
+        bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
+        unspelled=int(np.count_nonzero(~has_spelling)),
+    )
+
+
+def _texts(scores: Scores) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return log-probabilities and events of each sentence: of all events, of known words, by each part."""
+    corpus, known = scores.corpus, ~scores.unknown
+    events = np.diff(corpus.sentence_starts).astype(np.float64)
+    return [
+        (scores.sentence_log_probs, events),
+        (corpus.sentence_sums(np.where(known, scores.log_probs, 0.0)), corpus.sentence_sums(known)),
+        *((part.sentence_log_probs, events) for part in scores.parts),
+    ]
 
 
 def _order_figures(surprisals: NDArray[np.float64], chosen: NDArray[np.bool_], order: int) -> OrderFigures:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors, sentences_with_empty
 from stategram.evaluation.weight_tuning import tune_weights
-from stategram.models import Model
+from stategram.models import Model, require_model, warn_of_unknown
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus, Split
+from stategram.text import Corpus, Split, TokenizeForm
 
 # The natural-log probability of a hypothesis that the model rules out: finite, so that weights can be 0.
 _RULED_OUT = -1e6
@@ -62,6 +62,7 @@ def rescore(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split = "unicode",
+    tokenize: TokenizeForm | None = None,
     progress: Progress | None = None,
 ) -> Rescored:
     """Rescore n-best lists by a language model.
@@ -83,7 +84,7 @@ def rescore(
         What was said in each utterance, to count word errors.
     tune
         Whether to find the weights with the fewest errors on the references.
-    lowercase, digits, split
+    lowercase, digits, split, tokenize
         What is done with words before the model sees them, and what separates them, as in `read_corpus`.
     progress
         Called with the fraction done and a few words.
@@ -98,6 +99,7 @@ def rescore(
     ({'u1': 'the cat sat'}, 2, 0)
 
     """
+    require_model(model)
     if not isinstance(nbest, NBestLists):
         nbest = NBestLists.from_mapping(nbest)
     if tune and references is None:
@@ -113,16 +115,18 @@ def rescore(
     weights[columns:] = 1.0 if lm_weight is None else lm_weight, word_bonus or 0.0
     if not np.isfinite(weights).all():
         raise UsageError("a weight is not a finite number")
-    corpus = sentences_with_empty(
-        nbest.texts, vocabulary=model.vocabulary, lowercase=lowercase, digits=digits, split=split
+    text = sentences_with_empty(
+        nbest.texts, lowercase=lowercase, digits=digits, split=split, tokenize=tokenize
     )
+    corpus = text.in_vocabulary(model.vocabulary)
+    warn_of_unknown(model, text, corpus)
     first_pass = nbest.scores @ weights[:columns]
     log_probs = _log_probs(model, corpus, nbest, first_pass, subprogress(progress, 0.0, 0.5))
     words = np.diff(corpus.sentence_starts) - 1
     features = np.column_stack((nbest.scores, np.maximum(log_probs, _RULED_OUT), words))
     before = after = oracle = None
     if references is not None:
-        found = hypothesis_errors(nbest, references, split=split)
+        found = hypothesis_errors(nbest, references, split=split, tokenize=tokenize)
         if tune:
             axis = np.arange(columns + 2) == columns
             starts = [weights] if lm_weight is not None else [np.where(axis, w, weights) for w in _STARTS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Self, TypeAlias
@@ -257,8 +258,9 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         if AUTO not in (self.states, self.categories):
             return ClusterNumbers(int(self.states), int(self.categories))
         key = self.key(training) if store is not None else ""
-        if store is not None and (kept := store.get_json("numbers", key)) is not None:
-            return msgspec.convert(kept, ClusterNumbers)
+        if store is not None:
+            with suppress(msgspec.ValidationError):  # there are none, or they are damaged
+                return msgspec.convert(store.get_json("numbers", key), ClusterNumbers)
         assert self.settings is not None  # of a part that is resolved
         found = choose_numbers(
             training.corpus,

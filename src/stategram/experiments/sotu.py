@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from stategram.errors import StategramError
-from stategram.text.tokeniser import sentences
+from stategram.text import tokenize_prose
 
 # The language of the addresses changes more between two centuries than between two presidents. A split at one
 # year would measure that change; every tenth year, all parts speak the English of all times.
@@ -119,6 +119,7 @@ def load_sotu() -> SotuCorpus:
     parts = {_TEST_DIGIT: corpus.test, _HELDOUT_DIGIT: corpus.heldout}
     for speech in _speeches():
         year = speech.name.split("-")[0]
-        text = "\n\n".join(_spoken(speech.read_text(encoding="utf-8")))
-        parts.get(year[-1], corpus.train).extend(map(" ".join, sentences(text)))
+        text = "\n".join(_spoken(speech.read_text(encoding="utf-8")))
+        sentences = (" ".join(words).lower() for words in tokenize_prose(text))
+        parts.get(year[-1], corpus.train).extend(sentences)
     return corpus

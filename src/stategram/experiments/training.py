@@ -23,6 +23,7 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
+from stategram.entries import array_of
 from stategram.errors import BadDataError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
@@ -228,6 +229,11 @@ def _save_classes(place: Path, classes: dict[str, int], corpus: Corpus) -> None:
 
 
 def _load_classes(place: Path, corpus: Corpus) -> dict[str, int]:
-    labels = open_folder(place, kind="word classes").arrays("classes", mmap=False)["labels"]
-    pairs = zip(corpus.vocabulary.words, labels.tolist(), strict=True)
+    arrays = open_folder(place, kind="word classes").arrays("classes", mmap=False)
+    words = corpus.vocabulary.words
+    try:
+        labels = array_of(arrays, "labels", np.int32, len(words))
+    except ValueError as error:
+        raise BadDataError(f"{place}: not the classes of this text ({error})") from error
+    pairs = zip(words, labels.tolist(), strict=True)
     return {word: label for word, label in pairs if label >= 0}

@@ -4,7 +4,7 @@ from stategram.formats.arpa import read_arpa, write_arpa
 from stategram.formats.class_files import CLASS_FORMATS, read_classes, write_classes
 from stategram.formats.class_lm import class_lm_files, write_class_lm
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
-from stategram.formats.count_files import read_counts, write_counts
+from stategram.formats.count_files import COUNT_FORMATS, read_counts, write_counts
 from stategram.formats.fst import EPSILON, fst_files, write_fst
 from stategram.formats.model_info import InfoFile, ModelInfo, model_info
 from stategram.formats.models import open_model
@@ -13,6 +13,7 @@ from stategram.formats.vectors import write_vectors
 
 __all__ = [
     "CLASS_FORMATS",
+    "COUNT_FORMATS",
     "EPSILON",
     "MODEL_CLASS_FORMATS",
     "NBEST_NAMES",

@@ -34,7 +34,7 @@ from pathlib import Path
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
 from stategram.errors import BadDataError, UsageError
-from stategram.models import NgramModel, PlainTrie, damage_error
+from stategram.models import NgramModel, PlainTrie, damage_error, place_and_model
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open, is_our_name
@@ -115,8 +115,8 @@ def _number_words(reader: ArpaReader) -> Vocabulary:
 
 
 def write_arpa(
-    place: Place,
-    model: NgramModel,
+    place: Place | NgramModel,
+    model: NgramModel | Place,
     *,
     progress: Progress | None = None,
 ) -> None:
@@ -130,7 +130,7 @@ def write_arpa(
         A path, ``-`` for standard output, or a binary stream. A file is written beside its place and then
         renamed, so that it is never half there; one named ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed.
     model
-        The model.
+        The model; it may also be the first argument, and the place the second.
     progress
         Called with the fraction done and a few words.
 
@@ -153,6 +153,7 @@ def write_arpa(
     \end\
 
     """
+    target, model = place_and_model(place, model, NgramModel)
     vocabulary, trie = model.vocabulary, model.trie.plain()
     if len(vocabulary) != len(trie.numbers):
         raise UsageError(
@@ -163,7 +164,7 @@ def write_arpa(
         writer = ArpaWriter(
             vocabulary.letters, vocabulary.offsets, **trie.arrays(), threads=Resources.current().threads
         )
-        with atomic_open(place) as file:
+        with atomic_open(target) as file:
             counts = "".join(f"ngram {level}={count}\n" for level, count in enumerate(trie.sizes, 1))
             file.write(f"\\data\\\n{counts}".encode())
             for level, count in enumerate(trie.sizes, 1):

@@ -1,10 +1,14 @@
 r"""Word classes in the files of ClusterCat, mkcls, SRILM and Brown clustering, and in JSON.
 
-``tsv``
-    ``word<TAB>class<TAB>count``; read with two or three columns, as ClusterCat and mkcls write it.
+``tsv``, ``csv``, ``jsonl``, ``parquet``
+    Tables with the columns ``word``, ``class`` and ``count``, a line of these names first in tsv and csv;
+    docs/tables.md says how words are written so that other programs read them.
+``clustercat``
+    ``word<TAB>class<TAB>count`` and no line of names; read with two or three columns, as ClusterCat and mkcls
+    write it.
 ``mkcls``
     ``word<TAB>class``, words in the order of their bytes, classes from 2: GIZA++ keeps 0 and 1 for itself.
-    A file of two columns is read as ``tsv``, which gives the same classes.
+    A file of two columns is read as ``clustercat``, which gives the same classes.
 ``srilm``
     ``CLASS-00012 p word`` with p = N(word)/N(class), SRILM's classes-format; read with or without p.
 ``brown``
@@ -15,13 +19,16 @@ r"""Word classes in the files of ClusterCat, mkcls, SRILM and Brown clustering, 
 
 Columns are separated by ASCII white space; a word is anything without it. Without a given format, a file is
 
+0. a table if its first line names the columns ``word``, ``class`` and another one, or is a JSON object with
+   the first two, or if it is a parquet file;
 1. ``json`` if it begins with ``{`` and ends with ``}``, or begins as our own JSON does;
 2. ``srilm`` if every line begins with ``CLASS`` and has two columns, or three with a probability second;
 3. ``brown`` if every line has three columns, the first of bits only and the third an integer;
 4. ``srilm`` if every line has three columns with a probability second, and some third column is no number;
-5. ``tsv`` otherwise.
+5. ``clustercat`` otherwise.
 
-What these rules cannot tell apart (a tsv file all of whose words are bits, say) needs a given format.
+What these rules cannot tell apart (a file of ``clustercat`` all of whose words are bits, say) needs a given
+format. Given ``tsv``, a file without a line of names is read as ``clustercat``.
 """
 
 from __future__ import annotations
@@ -37,13 +44,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place, atomic_write
+from stategram.tables import TABLE_FORMATS, Rows, Table, TextColumn, word_table
 from stategram.text import check_utf8, display_name, read_all
 from stategram.wording import plural
 
-CLASS_FORMATS = ("tsv", "mkcls", "srilm", "brown", "json")
+CLASS_FORMATS = (*TABLE_FORMATS, "clustercat", "mkcls", "srilm", "brown", "json")
 
 _EXPECTED = {
     "tsv": "word<TAB>class, or word<TAB>class<TAB>count",
+    "clustercat": "word<TAB>class, or word<TAB>class<TAB>count",
     "mkcls": "word<TAB>class",
     "srilm": "CLASS p word, or CLASS word",
     "brown": "bits<TAB>word<TAB>count",
@@ -74,7 +83,8 @@ def write_classes(
     words, labels, counts
         Each word, the number of its class, and how often it occurs.
     format
-        One of ``tsv``, ``mkcls``, ``srilm``, ``brown``, ``json``; see the module.
+        One of ``tsv``, ``csv``, ``jsonl``, ``parquet``, ``clustercat``, ``mkcls``, ``srilm``, ``brown``,
+        ``json``; see the module.
     bit_paths
         For each class its path in a hierarchy: needed for ``brown``, welcome in ``json``.
 
@@ -116,11 +126,14 @@ def write_classes(
         order = np.lexsort((-count, place_of_path[label]))
     word = [words[i] for i in order.tolist()]
     label, count = label[order], count[order]
+    if format in TABLE_FORMATS:
+        Table({"word": TextColumn.from_strings(word), "class": label, "count": count}).write(place, format)
+        return
     if format == "json":
         atomic_write(place, _json(word, label, count, bit_paths))
         return
     rows = zip(word, label.tolist(), count.tolist(), strict=True)
-    if format == "tsv":
+    if format == "clustercat":
         lines = [f"{w}\t{g}\t{n}\n" for w, g, n in rows]
     elif format == "mkcls":
         rows_by_word = sorted(rows, key=lambda row: row[0].encode())
@@ -167,18 +180,40 @@ def read_classes(place: Place, *, format: str | None = None) -> dict[str, str]:
     text = data.strip()
     if not text:
         raise BadDataError(f"{name}:1: the class file is empty; expected at least one word with its class")
+    if format is None or format in TABLE_FORMATS:
+        table = word_table(name, data, "class")
+        if table is not None:
+            return _classes_of(table)
+        if format not in (None, "tsv"):
+            raise BadDataError(
+                f"{name}:1: not a {format} table of word, class and count; write it again, or leave the "
+                "format out"
+            )
     check_utf8(name, data)
     if format == "json" or (format is None and _looks_like_json(text)):
         return _read_json(name, data)
     lines = [line.split() for line in data.split(b"\n")]
     rows = [line for line in lines if line]
     found = format or _detect(rows)
-    if format is not None or found == "tsv":  # the others were found by looking at every line
+    if format is not None or found == "clustercat":  # the others were found by looking at every line
         _check_rows(name, lines, found)
     pairs = [_word_and_class(row, found) for row in rows]
     classes = {word.decode(): label.decode() for word, label in pairs}
     if len(classes) < len(pairs):
         _find_second(name, lines, found)
+    return classes
+
+
+def _classes_of(table: Rows) -> dict[str, str]:
+    classes: dict[str, str] = {}
+    first: dict[str, int] = {}
+    for row, (word, label) in enumerate(zip(table.columns["word"], table.columns["class"], strict=True)):
+        if classes.setdefault(word, label) != label:
+            raise BadDataError(
+                f"{table.where(row)}: {word!r} has the class {label}, but {table.where(first[word])} gave it "
+                f"{classes[word]}; a word has one class: remove one of the two rows"
+            )
+        first.setdefault(word, row)
     return classes
 
 
@@ -200,7 +235,7 @@ def _detect(rows: list[list[bytes]]) -> str:
             _NUMBER.fullmatch(row[2]) for row in rows
         ):
             return "srilm"
-    return "tsv"
+    return "clustercat"
 
 
 def _is_row(row: list[bytes], format: str) -> bool:
@@ -208,7 +243,7 @@ def _is_row(row: list[bytes], format: str) -> bool:
         return len(row) == 3 and bool(_BITS.fullmatch(row[0])) and bool(_INTEGER.fullmatch(row[2]))
     if format == "srilm":
         return len(row) == 2 or (len(row) == 3 and bool(_PROBABILITY.fullmatch(row[1])))
-    return len(row) == 2 or (format == "tsv" and len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
+    return len(row) == 2 or (format != "mkcls" and len(row) == 3 and bool(_NUMBER.fullmatch(row[2])))
 
 
 def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
@@ -222,7 +257,7 @@ def _check_rows(name: str, lines: list[list[bytes]], format: str) -> None:
 
 
 def _word_and_class(row: list[bytes], format: str) -> tuple[bytes, bytes]:
-    if format in ("tsv", "mkcls"):
+    if format in ("tsv", "clustercat", "mkcls"):
         return row[0], row[1]
     return (row[1] if format == "brown" else row[-1]), row[0]
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from stategram.formats.arpa import write_arpa
-from stategram.models import CategoryNgramModel
+from stategram.models import CategoryNgramModel, place_and_model
 from stategram.progress import Progress
 from stategram.storage import atomic_open
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Vocabulary
@@ -25,7 +25,10 @@ def class_lm_files(prefix: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def write_class_lm(
-    prefix: str | os.PathLike[str], model: CategoryNgramModel, *, progress: Progress | None = None
+    prefix: str | os.PathLike[str] | CategoryNgramModel,
+    model: CategoryNgramModel | str | os.PathLike[str],
+    *,
+    progress: Progress | None = None,
 ) -> None:
     """Write a category n-gram model as ``PREFIX.arpa`` and ``PREFIX.classes``.
 
@@ -34,7 +37,7 @@ def write_class_lm(
     prefix
         How the names of both files begin.
     model
-        The model.
+        The model; it may also be the first argument, and the prefix the second.
     progress
         Called with the fraction done and a few words.
 
@@ -50,7 +53,8 @@ def write_class_lm(
     ['CLASS-00001', 'cat']
 
     """
-    arpa_name, classes_name = class_lm_files(prefix)
+    target, model = place_and_model(prefix, model, CategoryNgramModel)
+    arpa_name, classes_name = class_lm_files(target)
     names = _class_names(model)
     vocabulary = Vocabulary.from_encoded([name.encode() for name in names])
     with atomic_open(classes_name) as file:

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.formats.class_files import write_classes
+from stategram.formats.class_files import CLASS_FORMATS, write_classes
 from stategram.models import ClusteredModel, Model
-from stategram.storage import Place, atomic_write
+from stategram.storage import Place
+from stategram.tables import Table, TextColumn
 from stategram.text import BEGIN, END, UNKNOWN, Vocabulary
 
 # Bit paths need the bigrams of classes, which models do not keep.
-MODEL_CLASS_FORMATS = ("tsv", "mkcls", "srilm", "json")
+MODEL_CLASS_FORMATS = tuple(format for format in CLASS_FORMATS if format != "brown")
 
 
 def write_model_classes(place: Place, model: Model, *, format: str = "tsv") -> tuple[int, int]:
@@ -47,7 +48,7 @@ def write_states(place: Place, model: ClusteredModel) -> tuple[int, int]:
     """Write the contexts of each state as a table; return the numbers of states and contexts.
 
     The most frequent states and contexts come first. Contexts that were too rare to move on their own are not
-    kept in a model.
+    kept in a model. The format is that of the name: tsv, csv, jsonl or parquet.
     """
     tree = model.tree
     last = tree.levels[-1]
@@ -55,29 +56,29 @@ def write_states(place: Place, model: ClusteredModel) -> tuple[int, int]:
     columns: list[NDArray[np.object_]] = []
     for number in range(tree.depth - 1, -1, -1):
         kind = tree.definition.values[number].kind
+        values = tree.levels[number].values[nodes]
         if kind == "t" and model.tag_names:
-            names = np.array(model.tag_names, object)
+            columns.append(np.array(model.tag_names, object)[values])
         else:
-            names = _value_names(tree.maps[number], model.vocabulary, kind)
-        columns.append(names[tree.levels[number].values[nodes]])
+            columns.append(_names_of(values, tree.maps[number], model.vocabulary, kind))
         if number > 0:
             nodes = tree.levels[number - 1].parents[nodes]
-    values = [str(value) for value in reversed(tree.definition.values)]
+    titles = [str(value) for value in reversed(tree.definition.values)]
     totals = np.bincount(last.states, last.counts, model.n_states)
     order = np.lexsort((-last.counts.astype(np.int64), last.states, -totals[last.states]))
-    columns = [last.states.astype(str).astype(object), last.counts.astype(str).astype(object), *columns]
-    rows = zip(*(column[order].tolist() for column in columns), strict=True)
-    lines = ["\t".join(("state", "events", *values)), *map("\t".join, rows)]
-    atomic_write(place, ("\n".join(lines) + "\n").encode())
+    texts = (TextColumn.from_strings(column[order].tolist()) for column in columns)
+    numbers = {"state": last.states[order], "events": last.counts[order]}
+    Table({**numbers, **dict(zip(titles, texts, strict=True))}).write(place)
     return int(np.count_nonzero(totals)), len(order)
 
 
-def _value_names(values: NDArray[np.uint32], vocabulary: Vocabulary, kind: str) -> NDArray[np.object_]:
+def _names_of(
+    values: NDArray[np.uint32], of_words: NDArray[np.uint32], vocabulary: Vocabulary, kind: str
+) -> NDArray[np.object_]:
     """Return a name for each value: the word, or ~ and the most frequent word with that tag or class."""
     frequent = np.argsort(-vocabulary.counts.astype(np.int64), kind="stable")
-    found, first = np.unique(values[frequent], return_index=True)
-    names = np.full(int(values.max()) + 1, "", object)
+    found, first = np.unique(of_words[frequent], return_index=True)
     words = vocabulary.words
     prefix = "" if kind == "w" else "~"
-    names[found] = [prefix + words[id] for id in frequent[first].tolist()]
-    return names
+    names = np.array([prefix + words[id] for id in frequent[first].tolist()], object)
+    return names[np.searchsorted(found, values)]

@@ -5,6 +5,9 @@ lengths from 1 on, ``<s>`` before and ``</s>`` after each sentence included. Wha
 by ASCII white space, n-grams in any order; the counts of an n-gram that comes several times are added up.
 What is written is sorted by the bytes of words, an n-gram before those that begin with it, as by
 ``ngram-count -sort -write``.
+
+The same as a table, tsv, csv, jsonl or parquet, has the columns ``ngram``, ``order`` and ``count``;
+docs/tables.md says how n-grams are written there. Of these, tsv is read too: its first line tells.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open
+from stategram.tables import TABLE_FORMATS, Table, TableWriter, TextColumn
 from stategram.text import (
     BEGIN,
     END,
@@ -27,11 +31,14 @@ from stategram.text import (
     UNKNOWN,
     Source,
     Vocabulary,
+    decimal_numbers,
     display_name,
     file_names,
     read_blocks,
     total_size,
 )
+
+COUNT_FORMATS = ("srilm", *TABLE_FORMATS)
 
 _LINES_A_BLOCK = 1 << 20
 _ABSENT = np.uint32(2**32 - 1)
@@ -120,7 +127,9 @@ def read_counts(
         raise _located(problem, names, line_ends) from None
 
 
-def write_counts(place: Place, counts: NgramCounts, *, progress: Progress | None = None) -> None:
+def write_counts(
+    place: Place, counts: NgramCounts, *, format: str = "srilm", progress: Progress | None = None
+) -> None:
     r"""Write the counts of n-grams of all lengths.
 
     Parameters
@@ -130,6 +139,8 @@ def write_counts(place: Place, counts: NgramCounts, *, progress: Progress | None
         ``.zst`` is packed.
     counts
         The counts, which no model was made of yet.
+    format
+        ``srilm``, or a table: ``tsv``, ``csv``, ``jsonl``, ``parquet``; see the module.
     progress
         Called with the fraction done and a few words.
 
@@ -143,6 +154,8 @@ def write_counts(place: Place, counts: NgramCounts, *, progress: Progress | None
     ['</s>\t2', '<s>\t2', '<s> a\t2', 'a\t2']
 
     """
+    if format not in COUNT_FORMATS:
+        raise UsageError(f"there is no count format {format!r}; choose one of {', '.join(COUNT_FORMATS)}")
     levels = counts.levels[1:]
     if not levels:
         raise UsageError("the counts were used up by a model; count again")
@@ -155,24 +168,46 @@ def write_counts(place: Place, counts: NgramCounts, *, progress: Progress | None
     nodes = numbers[by_bytes]
     lines = _lines_of_words(counts)[nodes]
     done, total = 0, int(lines.sum())
-    with atomic_open(place) as file:
+    with atomic_open(place) if format == "srilm" else TableWriter(place, format) as out:
         for begin, end in ranges_of(lines, _LINES_A_BLOCK):
-            file.write(
-                _core.count_lines(
-                    vocabulary.letters,
-                    vocabulary.offsets,
-                    ids,
-                    ranks,
-                    [level.words for level in levels],
-                    [level.counts for level in levels],
-                    [level.first_child for level in levels[:-1]],
-                    nodes[begin:end],
-                    Resources.current().threads,
-                )
+            block = _core.count_lines(
+                vocabulary.letters,
+                vocabulary.offsets,
+                ids,
+                ranks,
+                [level.words for level in levels],
+                [level.counts for level in levels],
+                [level.first_child for level in levels[:-1]],
+                nodes[begin:end],
+                Resources.current().threads,
             )
+            if isinstance(out, TableWriter):
+                out.write(_as_table(block))
+            else:
+                out.write(block)
             done += int(lines[begin:end].sum())
             if progress:
                 progress(done / total, f"{done:,} of {total:,} n-grams")
+
+
+def _as_table(lines: bytes) -> Table:
+    """Return lines of n-grams and counts as columns."""
+    letters = np.frombuffer(lines, np.uint8)
+    tabs, ends = np.flatnonzero(letters == ord("\t")), np.flatnonzero(letters == ord("\n"))
+    begins = np.concatenate((np.zeros(1, np.int64), ends + 1))[:-1]
+    lengths = tabs - begins
+    # An n-gram, then its tab, count and newline.
+    parts = np.stack((lengths, ends + 1 - tabs), axis=1).ravel()
+    of_ngrams = letters[np.repeat(np.tile([True, False], len(ends)), parts)]
+    offsets = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    spaces = np.concatenate((np.zeros(1, np.int64), np.cumsum(of_ngrams == ord(" "))))
+    return Table(
+        {
+            "ngram": TextColumn(of_ngrams, offsets),
+            "order": spaces[offsets[1:]] - spaces[offsets[:-1]] + 1,
+            "count": decimal_numbers(letters, tabs + 1, ends),
+        }
+    )
 
 
 def _feed(

@@ -12,8 +12,8 @@ from typing import Any
 
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
-from stategram.models import Model, load_model
-from stategram.storage import Folder, open_folder
+from stategram.models import Model, model_of
+from stategram.storage import Folder, open_folder, restore_replaced
 from stategram.text import display_name, read_blocks
 
 _MANIFEST = "manifest.json"
@@ -100,15 +100,15 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
 
     """
     name = os.fspath(path)
-    if name != "-" and not Path(path).exists():
+    if name != "-" and not restore_replaced(path):
         raise StategramError(f"{path}: no such model; expected a model folder, an ARPA file or a class file")
     return _folder_info(Path(path)) if Path(path).is_dir() else _file_info(name)
 
 
 def _folder_info(path: Path) -> ModelInfo:
     folder = open_folder(path, kind=None, verify=False)
-    names = [_MANIFEST, *sorted(folder.files)]
-    sizes = tuple(InfoFile(name, (path / name).stat().st_size) for name in names)
+    names = sorted(folder.files, key=lambda name: (name != _MANIFEST, name))
+    sizes = tuple(InfoFile(name, folder.files[name].size) for name in names)
     manifest = folder.manifest
     made = {
         key: manifest[key]
@@ -118,7 +118,7 @@ def _folder_info(path: Path) -> ModelInfo:
     if manifest["kind"] != "model":
         kind = str(manifest["kind"])
         return ModelInfo(kind, f"{kind} folder", {}, (), sizes, made)
-    info = _model_info(load_model(path, verify=False), folder, {file.name: file for file in sizes})
+    info = _model_info(model_of(folder), folder, {file.name: file for file in sizes})
     return replace(info, files=sizes, made={**(info.made or {}), **made})
 
 

@@ -9,6 +9,7 @@ from stategram.errors import StategramError
 from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
 from stategram.progress import Progress
+from stategram.storage import restore_replaced
 
 
 def open_model(
@@ -38,7 +39,7 @@ def open_model(
     NgramModel(order 2, 6 + 4 n-grams, kneser-ney)
 
     """
-    if os.fspath(path) != "-" and not Path(path).exists():
+    if os.fspath(path) != "-" and not restore_replaced(path):
         raise StategramError(
             f"{path}: no such model; expected a model folder or an ARPA file: check the name"
         )

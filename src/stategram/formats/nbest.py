@@ -120,8 +120,6 @@ def _lines(place: Place, expected: str) -> Iterator[tuple[str, str]]:
     if not data.strip():
         raise BadDataError(f"{name}: no lines in it; {expected} on each line")
     for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
-        if "\0" in line:
-            raise BadDataError(f"{name}:{number}: a NUL byte; convert the file to UTF-8 text")
         if words := line.strip(_SPACES):
             yield f"{name}:{number}", words
 

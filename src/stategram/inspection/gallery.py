@@ -81,17 +81,20 @@ def gallery(model: ClusteredModel, key: str, *, clusters: int = _CLUSTERS) -> Cl
     (['a', 'the'], ['cat', 'dog'])
 
     """
-    bits = information(model.counts[-1])
+    cells = model.counts[-1]
+    bits = information(cells.rows, cells.columns, cells.counts)
+    n_states, n_categories = cells.shape
+    of_categories = np.bincount(cells.columns, bits, n_categories).astype(np.float64)
+    of_states = np.bincount(cells.rows, bits, n_states).astype(np.float64)
     return ClusterGallery(
         key=key,
-        categories=_categories(model, bits.sum(axis=0), clusters),
-        states=_states(model, bits.sum(axis=1), clusters),
+        categories=_categories(model, of_categories, clusters),
+        states=_states(model, of_states, clusters),
     )
 
 
 def _categories(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[CategoryExample, ...]:
-    table = model.counts[-1]
-    events = table.sum(axis=0, dtype=np.int64)
+    events = model.counts[-1].of_categories
     words = effective_number(model.categories, model.word_probs, len(events))
     score = bits / np.maximum(events, 1) * np.minimum(words / _ENOUGH_WORDS, 1.0)
     return tuple(
@@ -109,16 +112,16 @@ def _categories(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tup
 
 def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[StateExample, ...]:
     table, leaves = model.counts[-1], model.tree.levels[-1]
-    events = table.sum(axis=1, dtype=np.int64)
+    events = table.of_states
     contexts = effective_number(leaves.states, leaves.counts, len(events))
-    following = effective_number(*_cells(table), len(events))
+    following = effective_number(table.rows, table.counts, len(events))
     several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
     score = bits / np.maximum(events, 1) * several
     found = []
     for number in best_clusters(score, events, contexts, n):
         nodes = np.flatnonzero(leaves.states == number)
         often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
-        after = table[number] / max(int(events[number]), 1)
+        after = table.row(number) / max(int(events[number]), 1)
         found.append(
             StateExample(
                 number=number,
@@ -132,11 +135,6 @@ def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[S
             )
         )
     return tuple(found)
-
-
-def _cells(table: NDArray[np.uint32]) -> tuple[NDArray[np.intp], NDArray[Any]]:
-    rows, columns = np.nonzero(table)
-    return rows, table[rows, columns]
 
 
 def best_clusters(
@@ -179,7 +177,7 @@ def _value(model: ClusteredModel, number: int, value: int, kind: str) -> str:
     if kind == "t" and model.tag_names:
         return model.tag_names[value]
     words = np.flatnonzero(model.tree.maps[number] == value)
-    of_categories = model.counts[-1].sum(axis=0, dtype=np.float64)
+    of_categories = model.counts[-1].of_categories
     frequency = of_categories[model.categories[words]] * model.word_probs[words]
     first, *others = np.argsort(-frequency, kind="stable")[:2].tolist()
     often = [first, *(one for one in others if frequency[one] >= _OFTEN_ENOUGH * frequency[first])]

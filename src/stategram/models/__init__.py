@@ -1,5 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.arguments import place_and_model, require_model
 from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
@@ -10,16 +11,24 @@ from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
 from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
-from stategram.models.model import HISTORIES, Description, DescriptionTable, Model
-from stategram.models.model_files import load_model, model_size
+from stategram.models.model import (
+    HISTORIES,
+    Description,
+    DescriptionTable,
+    Model,
+    warn_of_unknown,
+)
+from stategram.models.model_files import load_model, model_of, model_size
 from stategram.models.model_pruning import prune_model
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
-from stategram.models.scores import PartFigures, Scores, State, Step, WordScore
+from stategram.models.scores import PartScores, Scores, State, Step, WordScore
 from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min_counts
+from stategram.models.spelling import SpellingModel
 from stategram.models.suffixes import close_suffixes
 from stategram.models.trie import NgramTrie
+from stategram.models.unknown_words import UNKNOWN_CHOICES, UnknownWords
 from stategram.models.word_tree import (
     Cache,
     Chain,
@@ -34,6 +43,7 @@ __all__ = [
     "GATE_KINDS",
     "HISTORIES",
     "SMOOTHINGS",
+    "UNKNOWN_CHOICES",
     "Cache",
     "CacheModel",
     "CategoryNgramModel",
@@ -48,11 +58,13 @@ __all__ = [
     "Model",
     "NgramModel",
     "NgramTrie",
-    "PartFigures",
+    "PartScores",
     "PlainTrie",
     "Scores",
+    "SpellingModel",
     "State",
     "Step",
+    "UnknownWords",
     "Value",
     "ValueSources",
     "WordScore",
@@ -74,7 +86,11 @@ __all__ = [
     "interpolate",
     "load_model",
     "merge_ngrams",
+    "model_of",
     "model_size",
+    "place_and_model",
     "prune_model",
+    "require_model",
+    "warn_of_unknown",
     "word_frequencies",
 ]

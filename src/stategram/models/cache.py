@@ -6,11 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import CacheDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
@@ -25,6 +28,10 @@ _COUNTED = ("words", "words and bigrams", "words, bigrams and trigrams")
 _CAPACITY = 1 << 17
 # What is added to the count of each word of the training text, so that all words have a probability.
 _ADDED = 0.5
+
+
+class _Manifest(Entries, frozen=True):
+    decays: tuple[Finite, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +149,10 @@ class CacheModel(Model):
         probabilities: NDArray[np.float64] = state.value.distribution(self.word_probs)
         return probabilities
 
+    def distributions(self, corpus: Corpus, state: State) -> CacheDistributions:
+        """Return the distributions before the events of a text."""
+        return CacheDistributions(state.value, corpus, self.word_probs)
+
     def check(self) -> None:
         """Check the probabilities of words; BadDataError if they are inconsistent."""
         fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
@@ -157,17 +168,12 @@ class CacheModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CacheModel:
         """Inverse of `to_files`."""
-        word_probs, decays = (
-            folder.arrays("words")["word_probs"],
-            tuple(map(float, folder.manifest["decays"])),
-        )
-        if word_probs.shape != (len(vocabulary),) or word_probs.dtype != np.float64:
-            raise ValueError("its probabilities are not those of its vocabulary")
-        try:
-            check_decays(decays, len(decays))
-        except UsageError as error:
-            raise ValueError(str(error)) from error
-        return cls(vocabulary, word_probs, decays, **common)
+        word_probs = array_of(folder.arrays("words"), "word_probs", np.float64, len(vocabulary))
+        decays = msgspec.convert(folder.manifest, _Manifest).decays
+        check_decays(decays, len(decays))
+        model = cls(vocabulary, word_probs, decays, **common)
+        model.check()
+        return model
 
 
 def check_decays(decays: Sequence[float], order: int) -> None:

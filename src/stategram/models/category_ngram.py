@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import WordClasses
+from stategram.entries import array_of
 from stategram.errors import BadDataError, UsageError
-from stategram.models.discounts import word_probabilities
+from stategram.models.discounts import category_sums, word_probabilities
+from stategram.models.distributions import CategoryDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
@@ -223,7 +225,7 @@ class CategoryNgramModel(Model):
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, and the state after it."""
-        id = self.vocabulary.id(word)
+        id = self._id(word)
         category = int(self.categories[id])
         step = self.ngram.advance(State(state.value[0]), self.ngram.vocabulary.words[category])
         after = State((step.state.value, BEGIN if id == END else category))
@@ -234,6 +236,22 @@ class CategoryNgramModel(Model):
         of_categories = self.ngram.distribution_after(State(state.value[0]))
         probabilities: NDArray[np.float64] = of_categories[self.categories] * self.word_probs
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
+        """Return the distributions before the events of a text."""
+        return CategoryDistributions(
+            self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0])),
+            len(self.ngram.vocabulary),
+            self.categories.astype(np.int32),
+            self.word_probs,
+        )
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        found = self.ngram.distributions_mapped(corpus, self._numbers, State(state.value[0]))
+        sums = category_sums(self.word_probs, self.categories, len(self.ngram.vocabulary))
+        return self.ngram.state_entropies(found, *sums)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a category after a state, and then one of its words."""
@@ -247,6 +265,9 @@ class CategoryNgramModel(Model):
     def check(self) -> None:
         """Check every n-gram; BadDataError if the model is inconsistent."""
         self.ngram.check()
+        self._check_word_probs()
+
+    def _check_word_probs(self) -> None:
         sums = np.bincount(self.categories, self.word_probs)
         fine = self.word_probs[BEGIN] == 0 and bool((self.word_probs >= 0).all())
         sums[BEGIN] = 1.0
@@ -269,14 +290,15 @@ class CategoryNgramModel(Model):
         """Inverse of `to_files`."""
         arrays = folder.arrays("words")
         (ngram,) = parts
-        categories, word_probs = arrays["symbols"], arrays["word_probs"]
         if not isinstance(ngram, NgramModel):
             raise TypeError("its categories have no n-gram model")
-        if (categories.shape, word_probs.shape) != ((len(vocabulary),), (len(vocabulary),)):
-            raise ValueError("its categories are not those of its vocabulary")
-        if categories.dtype != np.uint32 or int(categories.max()) >= len(ngram.vocabulary):
+        categories = array_of(arrays, "symbols", np.uint32, len(vocabulary))
+        word_probs = array_of(arrays, "word_probs", np.float64, len(vocabulary))
+        if int(categories.max()) >= len(ngram.vocabulary):
             raise ValueError("a category is not in its n-gram model")
-        return cls(vocabulary, ngram, categories, word_probs, **common)
+        model = cls(vocabulary, ngram, categories, word_probs, **common)
+        model._check_word_probs()
+        return model
 
     @cached_property
     def stepper(self) -> _core.Stepper:

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import Clustering
-from stategram.contexts import ContextDefinition
+from stategram.contexts import MAX_VALUES, ContextDefinition
 from stategram.counts import cluster_counts
+from stategram.entries import Entries, Finite, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
-from stategram.models.discounts import word_probabilities
+from stategram.models.discounts import category_sums, word_probabilities
+from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
 from stategram.models.model import Description, DescriptionTable, Model, Text, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
+from stategram.models.state_counts import StateCounts, StateProbs
 from stategram.models.state_tree import (
     N_COUNT_BUCKETS,
     ContextStates,
@@ -28,15 +33,35 @@ from stategram.models.state_tree import (
     learn_level_weights,
     state_tree,
 )
+from stategram.progress import Progress
 from stategram.storage import Folder
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
-# What is taken from counts of 1, 2 and more. States are fitted to these very counts, which are therefore too
-# high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same
-# for two million and for 40 million words.
-_DISCOUNTS = (0.7, 1.1, 1.5)
 _INCONSISTENT = "its arrays do not fit together"
+# So many states may be without a context, and so many categories without a word.
+_MAX_EMPTY = 1 << 16
+
+
+class _Manifest(Entries, frozen=True):
+    context: str
+    tree_order: str
+    states: Natural
+    categories: Natural
+
+
+class _Level(Entries, frozen=True):
+    level: Annotated[int, Meta(ge=1, le=MAX_VALUES)]
+    nodes: Natural
+    movable: Natural
+    sweeps: Natural
+    criterion: Finite
+    perplexity: Finite
+
+
+class _Info(Entries, frozen=True):
+    tags: tuple[Name, ...] = ()
+    levels: tuple[_Level, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +79,7 @@ class ClusteredModel(Model):
     word_probs
         The probability of each word in its category; 0 for ``<s>``.
     counts
-        For each level of the tree, how often each category follows each state: a row for each state.
+        For each level of the tree, how often each category follows each state.
     level_weights
         For each level and each count bucket of a context, the weight of its state against the level above.
 
@@ -71,11 +96,12 @@ class ClusteredModel(Model):
     """
 
     kind: ClassVar[str] = "clustered"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     tree: StateTree
     categories: NDArray[np.uint32]
     word_probs: NDArray[np.float64]
-    counts: tuple[NDArray[np.uint32], ...]
+    counts: tuple[StateCounts, ...]
     level_weights: NDArray[np.float64]
 
     @classmethod
@@ -105,9 +131,11 @@ class ClusteredModel(Model):
         word_probs /= np.bincount(categories, word_probs)[categories]  # <s> has no part in its category
         n_states, n_categories = clustering.settings.states, int(categories.max()) + 1
         counts = tuple(
-            cluster_counts(
-                tree.events, tree.on_leaves(states, number), categories, (n_states, n_categories)
-            ).astype(np.uint32)
+            StateCounts.from_table(
+                cluster_counts(
+                    tree.events, tree.on_leaves(states, number), categories, (n_states, n_categories)
+                )
+            )
             for number, states in enumerate(clustering.states, 1)
         )
         model = cls(
@@ -150,12 +178,12 @@ class ClusteredModel(Model):
     @property
     def n_states(self) -> int:
         """The number of states."""
-        return len(self.counts[-1])
+        return self.counts[-1].shape[0]
 
     @property
     def n_categories(self) -> int:
         """The number of categories."""
-        return int(self.counts[-1].shape[1])
+        return self.counts[-1].n_categories
 
     @property
     def parameters(self) -> int:
@@ -250,16 +278,38 @@ class ClusteredModel(Model):
         levels = self._find(self._one_event(END), state.value)
         probs = self._frequencies.copy()
         for weights, table, (states, buckets) in self._weighted(levels):
-            probs += weights[buckets[0]] * (table[states[0]] - probs)
+            probs += weights[buckets[0]] * (table.rows(states[:1])[0] - probs)
         probabilities: NDArray[np.float64] = probs[self.categories] * self.word_probs
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> CategoryDistributions:
+        """Return the distributions before the events of a text."""
+        return CategoryDistributions(
+            self._state_distributions(corpus, state),
+            self.n_categories,
+            self.categories.astype(np.int32),
+            self.word_probs,
+        )
+
+    def _state_distributions(self, corpus: Corpus, state: State) -> StateDistributions:
+        levels = self._find(corpus, state.value)
+        keys = np.column_stack([states for states, _ in levels] + [buckets for _, buckets in levels])
+        return StateDistributions(
+            self._frequencies, self._known_weights, self._tables, keys.astype(np.uint32)
+        )
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        sums = category_sums(self.word_probs, self.categories, self.n_categories)
+        return entropies_of(self._state_distributions(corpus, state), corpus.n_events, *sums, progress)
 
     def category_distributions(self, corpus: Corpus, events: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return the probability of each category at events of a text: a row for each event."""
         rows = np.tile(self._frequencies.astype(np.float32), (len(events), 1))
         for weights, table, (states, buckets) in self._weighted(self.tree.find(corpus)):
             weight = weights[buckets[events]].astype(np.float32)[:, None]
-            rows += weight * (table.astype(np.float32)[states[events]] - rows)
+            rows += weight * (table.rows(states[events]).astype(np.float32) - rows)
         return rows
 
     def check(self) -> None:
@@ -280,13 +330,13 @@ class ClusteredModel(Model):
             and bool(((self.level_weights >= 0) & (self.level_weights <= 1)).all())
             and self.word_probs[BEGIN] == 0
             and bool((self.word_probs >= 0).all())
-            and all(table.shape == (n_states, n_categories) and table.any() for table in self.counts)
+            and all(table.shape == (n_states, n_categories) and len(table.counts) for table in self.counts)
         )
         if fine:
             sums = np.bincount(self.categories, self.word_probs, n_categories)
             # A category without words has no events; the words of all others sum to one.
             fine = bool(np.isclose(sums, 1, rtol=0, atol=1e-9)[self.categories].all()) and not any(
-                table[:, sums == 0].any() for table in self.counts
+                table.of_categories[sums == 0].any() for table in self.counts
             )
         return fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
 
@@ -300,16 +350,13 @@ class ClusteredModel(Model):
             }
         }
         for number, (level, counts) in enumerate(zip(self.tree.levels, self.counts, strict=True), 1):
-            rows, columns = np.nonzero(counts)
             arrays[f"level{number}"] = {
                 "map": self.tree.maps[number - 1],
                 "values": level.values,
                 "first_child": level.first_child,
                 "states": level.states,
                 "node_counts": level.counts,
-                "rows": rows.astype(np.uint32),
-                "columns": columns.astype(np.uint32),
-                "counts": counts[rows, columns],
+                **counts.arrays(),
             }
         manifest = {
             "context": str(self.tree.definition),
@@ -324,25 +371,30 @@ class ClusteredModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> ClusteredModel:
         """Inverse of `to_files`."""
-        manifest = folder.manifest
-        definition = ContextDefinition.parse(manifest["context"], manifest["tree_order"])
-        n_states, n_categories = int(manifest["states"]), int(manifest["categories"])
+        manifest = msgspec.convert(folder.manifest, _Manifest)
+        definition = ContextDefinition.parse(manifest.context, manifest.tree_order)
+        if any(one["level"] > len(definition.values) for one in common["training_info"].get("levels", ())):
+            raise ValueError("its training information is that of another context")
         maps, levels, tables = [], [], []
         for number in range(1, len(definition.values) + 1):
             arrays = folder.arrays(f"level{number}")
-            maps.append(arrays["map"])
-            levels.append(
-                StateLevel(arrays["values"], arrays["first_child"], arrays["states"], arrays["node_counts"])
-            )
-            tables.append(_table(arrays, n_states, n_categories))
+            maps.append(array_of(arrays, "map", np.uint32, len(vocabulary)))
+            names = ("values", "first_child", "states", "node_counts")
+            levels.append(StateLevel(*(array_of(arrays, name, np.uint32, None) for name in names)))
+            if (
+                manifest.states > len(levels[-1].states) + _MAX_EMPTY
+                or manifest.categories > len(vocabulary) + _MAX_EMPTY
+            ):
+                raise ValueError("it has fewer contexts or words than its manifest has clusters of them")
+            tables.append(StateCounts.from_arrays(arrays, manifest.states, manifest.categories))
         words = folder.arrays("words")
         model = cls(
             vocabulary,
-            StateTree(definition, tuple(maps), tuple(levels), n_states - 1),
-            words["categories"],
-            words["word_probs"],
+            StateTree(definition, tuple(maps), tuple(levels), manifest.states - 1),
+            array_of(words, "categories", np.uint32, len(vocabulary)),
+            array_of(words, "word_probs", np.float64, len(vocabulary)),
             tuple(tables),
-            words["trust"],
+            array_of(words, "trust", np.float64, len(levels), N_COUNT_BUCKETS),
             **common,
         )
         if not model._is_consistent():
@@ -361,7 +413,7 @@ class ClusteredModel(Model):
             [level.states for level in levels],
             [level.count_buckets for level in levels],
             tree.rest,
-            list(self._tables),
+            [table.for_kernel() for table in self._tables],
             self._known_weights,
             self._frequencies,
             self.categories,
@@ -378,26 +430,26 @@ class ClusteredModel(Model):
     @cached_property
     def _frequencies(self) -> NDArray[np.float64]:
         """Return p(g)."""
-        return self._fractions(self.counts[-1].sum(axis=0, dtype=np.float64))
+        return self._fractions(self.counts[-1].of_categories)
 
     @cached_property
-    def _tables(self) -> tuple[NDArray[np.float64], ...]:
+    def _tables(self) -> tuple[StateProbs, ...]:
         """Return p(g | s) of each level."""
         return tuple(
-            _smoothed(counts, self._fractions(np.count_nonzero(counts, axis=0).astype(np.float64)))
+            counts.smoothed(self._fractions(np.bincount(counts.columns, minlength=counts.n_categories)))
             for counts in self.counts
         )
 
-    def _fractions(self, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _fractions(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the fraction of each category; one without a count that has words counts as a half."""
         words = np.bincount(self.categories, self.word_probs, len(counts))
-        counts = np.where((counts == 0) & (words > 0), 0.5, counts)
-        fractions: NDArray[np.float64] = counts / counts.sum()
+        known = np.where((counts == 0) & (words > 0), 0.5, counts)
+        fractions: NDArray[np.float64] = known / known.sum()
         return fractions
 
     def _weighted(
         self, levels: list[ContextStates]
-    ) -> Iterator[tuple[NDArray[np.float64], NDArray[np.float64], ContextStates]]:
+    ) -> Iterator[tuple[NDArray[np.float64], StateProbs, ContextStates]]:
         """Return for each level its weights by count bucket, its table, and the states found there."""
         return zip(self._known_weights, self._tables, levels, strict=True)
 
@@ -410,7 +462,7 @@ class ClusteredModel(Model):
     def _with_learned_weights(self, heldout: Corpus) -> ClusteredModel:
         """Learn the interpolation weights of the levels on a text in the vocabulary."""
         categories, found = self.categories[heldout.ids], self.tree.find(heldout)
-        own = [table[states, categories] for table, (states, _) in zip(self._tables, found, strict=True)]
+        own = [table.at(states, categories) for table, (states, _) in zip(self._tables, found, strict=True)]
         buckets = [of_level for _, of_level in found]
         weights = learn_level_weights(self.level_weights, self._frequencies[categories], own, buckets)
         return replace(self, level_weights=weights)
@@ -426,23 +478,3 @@ def _with_all_words(
     # <s> is among them; in a category of its own it would be all of nothing.
     labels[counts == 0] = int((once if once.any() else words).argmax())
     return labels.astype(np.uint32)
-
-
-def _table(arrays: Mapping[str, NDArray[Any]], n_states: int, n_categories: int) -> NDArray[np.uint32]:
-    """Return the counts that `to_files` wrote; ValueError or IndexError for anything else."""
-    rows, columns, counts = (arrays[name] for name in ("rows", "columns", "counts"))
-    if any(array.dtype != np.uint32 or array.shape != counts.shape for array in (rows, columns, counts)):
-        raise ValueError("its counts are not integers, each with its place")
-    table = np.zeros((n_states, n_categories), np.uint32)
-    table[rows, columns] = counts
-    return table
-
-
-def _smoothed(counts: NDArray[np.uint32], fractions: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Take discounts from counts, and distribute what was taken over all categories by these fractions."""
-    discounts = np.array([0.0, *_DISCOUNTS])[np.minimum(counts, 3)]
-    total = counts.sum(axis=1, dtype=np.float64)
-    safe = np.maximum(total, 1.0)
-    taken = np.where(total > 0, discounts.sum(axis=1) / safe, 1.0)
-    table: NDArray[np.float64] = (counts - discounts) / safe[:, None] + taken[:, None] * fractions
-    return table

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
+from stategram.models.arguments import require_model
 from stategram.models.model import Model
 from stategram.models.ngram import NgramModel
 from stategram.models.plain_trie import PlainTrie
@@ -56,6 +57,7 @@ def compact_model(model: M, *, progress: Progress | None = None) -> M:
     1.0
 
     """
+    require_model(model)
     n_models = 0
 
     def compact(ngrams: NgramModel) -> NgramModel:

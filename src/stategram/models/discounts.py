@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,3 +84,18 @@ def word_probabilities(
     probs: NDArray[np.float64] = own + of_category[ids]
     probs[BEGIN] = 0.0
     return probs, discount
+
+
+def category_sums(
+    word_probs: NDArray[np.float64], ids: NDArray[np.uint32], n_categories: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return for each category g the sum of p(w | g) over its words, which is 1 or 0, and their entropy.
+
+    >>> category_sums(np.array([0.5, 0.5, 1.0]), np.array([0, 0, 2], np.uint32), 3)
+    (array([1., 0., 1.]), array([0.69314718, 0.        , 0.        ]))
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms = np.where(word_probs > 0, -word_probs * np.log(word_probs), 0.0)
+    sums: NDArray[Any] = np.bincount(ids, word_probs, n_categories)
+    entropies: NDArray[Any] = np.bincount(ids, terms, n_categories)
+    return sums, entropies

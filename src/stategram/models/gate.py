@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.entries import Entries, Finite, Natural, array_of
 from stategram.errors import UsageError
 
 Features: TypeAlias = Mapping[str, NDArray[np.float32]]
@@ -39,8 +40,21 @@ GATE_KINDS = tuple(_TABLES)
 
 _MAX_QUANTILES = 16
 _EVENTS_PER_BUCKET = 50
-# Features are float32, which cannot represent all greater integers.
-_MAX_VALUES = 1 << 24
+
+
+class BucketEntries(Entries, frozen=True):
+    """The buckets of one table in a manifest; `edges` is the number of values if there is one feature."""
+
+    names: tuple[str, ...]
+    part: Natural
+    edges: Natural | tuple[tuple[Finite, ...], ...]
+
+
+class GateEntries(Entries, frozen=True):
+    """A gate in a manifest."""
+
+    kind: str
+    buckets: tuple[BucketEntries, ...]
 
 
 @dataclass(frozen=True)
@@ -95,16 +109,16 @@ class Buckets:
         return {"names": list(self.names), "part": self.part, "edges": edges}
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any]) -> Buckets:
-        """Inverse of `to_json`; TypeError or ValueError for anything else."""
-        given = entry["edges"]
-        if isinstance(given, int) and not 0 < given <= _MAX_VALUES:
+    def from_entries(cls, entries: BucketEntries, n_rows: int) -> Buckets:
+        """Inverse of `to_json`, where the table has so many rows; ValueError if they do not fit."""
+        given = entries.edges
+        # Compared before as many edges are made: the rows of a table are there.
+        if n_rows != (given if isinstance(given, int) else sum(len(one) + 1 for one in given)) or n_rows == 0:
+            raise ValueError("its buckets are inconsistent with their weights")
+        edges = ((),) * given if isinstance(given, int) else given
+        if len(entries.names) > 2 or any(list(one) != sorted(one) for one in edges):
             raise ValueError("its buckets are inconsistent")
-        edges = ((),) * given if isinstance(given, int) else tuple(tuple(map(float, one)) for one in given)
-        buckets = cls(tuple(map(str, entry["names"])), int(entry["part"]), edges)
-        if len(buckets.names) > 2 or not edges or any(list(one) != sorted(one) for one in edges):
-            raise ValueError("its buckets are inconsistent")
-        return buckets
+        return cls(entries.names, entries.part, edges)
 
 
 def _edges(values: NDArray[np.float32]) -> tuple[float, ...]:
@@ -205,11 +219,14 @@ class Gate:
         return {f"table-{number}": table for number, table in enumerate(self.tables)}
 
     @classmethod
-    def from_json(cls, entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Gate:
-        """Inverse of `to_json` and `arrays`; KeyError, TypeError or ValueError for anything else."""
-        buckets = tuple(map(Buckets.from_json, entry["buckets"]))
-        tables = tuple(arrays[f"table-{number}"] for number in range(len(buckets)))
-        return cls(str(entry["kind"]), buckets, tables)
+    def from_entries(cls, entries: GateEntries, arrays: Mapping[str, NDArray[Any]], n_parts: int) -> Gate:
+        """Inverse of `to_json` and `arrays` for so many parts; ValueError if they do not fit."""
+        tables = [
+            array_of(arrays, f"table-{number}", np.float64, None, n_parts)
+            for number in range(len(entries.buckets))
+        ]
+        buckets = [Buckets.from_entries(*one) for one in zip(entries.buckets, map(len, tables), strict=True)]
+        return cls(entries.kind, tuple(buckets), tuple(tables))
 
 
 def available_kinds(features: Sequence[Features]) -> list[str]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.errors import UsageError
+from stategram.entries import Entries, Fraction, Natural, Positive
+from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
-from stategram.models.gate import Gate
+from stategram.models.arguments import require_model
+from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
+from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
     HISTORIES,
@@ -21,22 +26,47 @@ from stategram.models.model import (
     History,
     Model,
     Text,
-    Words,
     draw_from,
     scoring_threads,
-    split_words,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
-from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Folder
-from stategram.text import Corpus, Vocabulary, as_corpus
+from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
+_log = logging.getLogger(__name__)
+# Weights that are learned on fewer held-out events depend on chance.
+_FEW_EVENTS = 1000
 # The probabilities of so many events by all parts are in memory at a time.
 _EVENTS_PER_PIECE = 1 << 18
+# How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
+_WORDS_PER_PART, _MANY_WORDS = 16, 1 << 20
 _SAME_IDS = np.empty(0, np.uint32)
+
+
+class _Manifest(Entries, frozen=True):
+    gate: GateEntries
+
+
+class _PartInfo(Entries, frozen=True):
+    perplexity: Positive | None
+    weight: Fraction
+    without: Positive | None
+
+
+class _Candidate(Entries, frozen=True):
+    kind: str
+    perplexity: Positive | None
+
+
+class _Info(Entries, frozen=True):
+    events: Natural
+    perplexity: Positive
+    parts: tuple[_PartInfo, ...]
+    candidates: tuple[_Candidate, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +91,7 @@ class Mixture(Model):
     """
 
     kind: ClassVar[str] = "mixture"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     vocabulary: Vocabulary = field(init=False, repr=False)
     parts: tuple[Model, ...] = field()
@@ -70,7 +101,7 @@ class Mixture(Model):
     def fit(
         cls,
         models: Iterable[Model],
-        heldout: Corpus | Iterable[str],
+        heldout: Corpus | Sentences,
         *,
         buckets: str = "auto",
         max_iterations: int = MAX_ITERATIONS,
@@ -106,13 +137,24 @@ class Mixture(Model):
         [False, True]
 
         """
+        if isinstance(models, Model | str):
+            raise WrongTypeError(f"found {models!r:.60}; expected a list of models")
         parts = tuple(models)
         if not parts:
             raise UsageError("a mixture of no models; give at least one")
+        for model in parts:
+            require_model(model)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, metadata=parts[0].metadata)
         heldout = as_corpus(mixture.vocabulary, heldout)
+        if len(parts) > 1 and heldout.n_events < _FEW_EVENTS:
+            _log.warning(
+                "weights learned on %s of %s only may fit no other text; give a held-out text of some "
+                "thousand words",
+                plural(heldout.n_events, "event"),
+                plural(heldout.n_sentences, "sentence"),
+            )
         log_probs, features = np.empty((len(parts), heldout.n_events)), []
         for number, part in enumerate(mixture._aligned):
             if progress:
@@ -122,6 +164,8 @@ class Mixture(Model):
             log_probs[number] = scores.log_probs
             features.append(scores.features)
         possible = log_probs.max(axis=0) > -np.inf
+        if not mixture.predicts_unknown:
+            possible &= heldout.ids != UNKNOWN
         log_probs = log_probs[:, possible]
         middle = heldout.sentence_starts[np.searchsorted(heldout.sentence_starts, heldout.n_events / 2)]
         gate, info = fit_gate(
@@ -227,6 +271,8 @@ class Mixture(Model):
         log_probs = np.empty(corpus.n_events)
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
+        by_sentence = np.empty((len(self.parts), corpus.n_sentences))
+        sentence = 0
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             scored = [
                 part.score(piece, names, state)
@@ -241,21 +287,29 @@ class Mixture(Model):
             )
             part_log_probs += log_sums
             part_weights += weight_sums
+            for sums, of_part in zip(by_sentence, scored, strict=True):
+                sums[sentence : sentence + piece.n_sentences] = of_part.sentence_log_probs
+            sentence += piece.n_sentences
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
         n = max(corpus.n_events, 1)
         with np.errstate(over="ignore"):
             perplexities = np.exp(-part_log_probs / n)
-        parts = tuple(
-            map(PartFigures, map(repr, self.parts), perplexities.tolist(), (part_weights / n).tolist())
-        )
-        return Scores(corpus, log_probs, State(tuple(states)), features=found, parts=parts)
+        weights = (part_weights / n).tolist()
+        parts = tuple(map(PartScores, map(repr, self.parts), perplexities.tolist(), weights, by_sentence))
+        after = State(tuple(states))
+        predicts = self.predicts_unknown
+        return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
 
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the states of all parts after a history."""
-        words = split_words(history, self.vocabulary)
-        return State(tuple(part.state_after(words, sentence_start=sentence_start) for part in self.parts))
+    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
+        """Return the natural-log probabilities of a text by each part alone."""
+        corpus, first = self._to_score(text, (), state)
+        pairs = zip(self._aligned, first.value, strict=True)
+        return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
+
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
+        return State(tuple(part._state_after(words, sentence_start) for part in self.parts))
 
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
@@ -263,6 +317,25 @@ class Mixture(Model):
         for weight, part, of_part in zip(self._weights_after(state), self._aligned, state.value, strict=True):
             total += weight * part.distribution_after(of_part)
         return total
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text."""
+        parts = [
+            part.distributions(corpus, of_part)
+            for part, of_part in zip(self._aligned, state.value, strict=True)
+        ]
+        features = {
+            number: self._aligned[number].score(corpus, names, state.value[number]).features
+            for number, names in self.gate.needs.items()
+        }
+        return MixedDistributions(parts, self.gate.weights(features, corpus.n_events))
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        if len(self.parts) > 1:
+            return super()._piece_entropies(corpus, state, progress)
+        return self.parts[0]._piece_entropies(corpus, state.value[0], progress)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a part by its weight, and the next word from that part alone."""
@@ -310,8 +383,17 @@ class Mixture(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Mixture:
         """Inverse of `to_files`."""
-        gate = Gate.from_json(folder.manifest["gate"], folder.arrays("weights"))
-        return cls(parts, gate, **common)
+        manifest = msgspec.convert(folder.manifest, _Manifest)
+        gate = Gate.from_entries(manifest.gate, folder.arrays("weights"), len(parts))
+        mixture = cls(parts, gate, **common)
+        gate.kernel  # noqa: B018  that refuses tables that do not fit together
+        # Each part gets an array with a number for each word of the mixture.
+        known = sum(len(part.vocabulary) for part in parts)
+        if len(parts) * len(mixture.vocabulary) > _WORDS_PER_PART * known + _MANY_WORDS:
+            raise ValueError("it has too many parts with different vocabularies")
+        if mixture.training_info and len(mixture.training_info["parts"]) != len(parts):
+            raise ValueError("its training information is that of other parts")
+        return mixture
 
     @cached_property
     def stepper(self) -> _core.Stepper | None:
@@ -361,6 +443,14 @@ class _AlignedPart:
         """Return the probability of each word of the vocabulary of the mixture."""
         probabilities = self.model.distribution_after(state)
         return probabilities if self.ids is None else probabilities[self.ids] * self.shares
+
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text in the vocabulary of the mixture."""
+        if self.ids is None:
+            return self.model.distributions(corpus, state)
+        own = replace(corpus, ids=self.ids[corpus.ids], vocabulary=self.model.vocabulary)
+        found = self.model.distributions(own, state)
+        return AlignedDistributions(found, len(self.model.vocabulary), self.ids, self.shares)
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a word of the vocabulary of the mixture after a state; see `Model.draw`."""

@@ -17,9 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.errors import UsageError
+from stategram.entries import Entries
+from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
+from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
+from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Folder
 from stategram.text import (
@@ -29,11 +32,14 @@ from stategram.text import (
     UNKNOWN,
     Corpus,
     Sentences,
+    UnknownCount,
     Vocabulary,
-    corpus_from_sentences,
+    check_words,
+    spelled_corpus,
     split_line,
     words_of,
 )
+from stategram.wording import plural
 
 if TYPE_CHECKING:
     from stategram.models.ngram import NgramModel
@@ -50,6 +56,8 @@ History: TypeAlias = "Words | State"
 HISTORIES = ("sentence", "document", "adaptive")
 """How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
 
+# What distributions need of so many events is in memory at a time.
+_EVENTS_PER_PIECE = 1 << 17
 # A pool of threads costs more than scoring so few events.
 _EVENTS_FOR_THREADS = 4096
 
@@ -90,6 +98,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in model folders."""
+    info_entries: ClassVar[type[Entries]] = Entries
+    """What is used of the training information in a folder: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
@@ -172,6 +182,11 @@ class Model(ABC):
         )
 
     @property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        return not self.parts or any(part.predicts_unknown for part in self.parts)
+
+    @property
     def looks_back(self) -> bool:
         """Whether its probabilities depend on earlier sentences."""
         return False
@@ -230,6 +245,47 @@ class Model(ABC):
     def distribution_after(self, state: State) -> NDArray[np.float64]:
         """Return the probability of each word of the vocabulary after a state, by its id."""
 
+    def distributions(self, corpus: Corpus, state: State) -> Distributions:
+        """Return the distributions before the events of a text, which is in the vocabulary of the model."""
+        raise UsageError(f"{self!r} has no entropies; take another kind of model")
+
+    def entropies(
+        self, text: Text, *, state: State | None = None, progress: Progress | None = None
+    ) -> NDArray[np.float64]:
+        """Return the entropy, in nats, of the distribution of the next word before each event of a text.
+
+        Parameters
+        ----------
+        text, state
+            As in `score`.
+        progress
+            Called with the fraction done and a message.
+
+        Examples
+        --------
+        >>> from stategram import NgramModel
+        >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], order=2)
+        >>> model.entropies("the cat sat").round(2)
+        array([1.93, 1.87, 1.95, 1.73])
+
+        """
+        corpus, state = self._to_score(text, (), state)
+        found = np.empty(corpus.n_events)
+        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+            end = begin + piece.n_events
+            step = subprogress(progress, begin / corpus.n_events, end / corpus.n_events)
+            found[begin:end] = self._piece_entropies(piece, state, step)
+            state = self.score(piece, state=state).state if self.looks_back else self.start()
+        return found
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        """Return entropies from whole distributions; kinds of models that know a shorter way override it."""
+        n_words = len(self.vocabulary)
+        found = self.distributions(corpus, state)
+        return entropies_of(found, corpus.n_events, np.ones(n_words), np.zeros(n_words), progress)
+
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw the next word after a state; return its id, or -1 where probabilities sum to less than one."""
         return draw_from(self.distribution_after(state), random)
@@ -239,19 +295,30 @@ class Model(ABC):
 
         After ``</s>`` the next sentence starts.
         """
-        scores = self.score(self._one_event(self.vocabulary.id(word)), state=state)
+        scores = self.score(self._one_event(self._id(word)), state=state)
         order = None if scores.orders is None else int(scores.orders[0])
         return Step(float(scores.log_probs[0]), scores.state, order)
 
     def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
         """Return the state after the words of a history, which begins a sentence by default."""
+        return self._state_after(self.history_words(history), sentence_start)
+
+    def history_words(self, history: Words) -> list[str]:
+        """Return the words of a history; warn if most are unknown."""
         words = split_words(history, self.vocabulary)
+        if 2 * sum(word not in self.vocabulary for word in words) >= max(len(words), 1):
+            text = spelled_corpus(self.vocabulary, [words])
+            warn_of_unknown(self, text, text.in_vocabulary(self.vocabulary))
+        return words
+
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
         if sentence_start and words[:1] == [SPECIAL_WORDS[BEGIN]]:
             words = words[1:]
         return self.score_words(words, self.start(sentence_start=sentence_start)).state
 
-    def score_words(self, words: Sequence[str], state: State) -> Scores:
+    def score_words(self, words: Words, state: State) -> Scores:
         """Score the words that follow a state; ``</s>`` is a word like any other, and is not added."""
+        words = split_words(words, self.vocabulary)
         ids = np.fromiter(map(self.vocabulary.id, words), np.uint32, len(words))
         return self.score(Corpus(ids, np.array([0, len(ids)]), self.vocabulary), state=state)
 
@@ -264,6 +331,10 @@ class Model(ABC):
     def log_probs(self, text: Text) -> NDArray[np.float64]:
         """Return the natural-log probability of each event of a text."""
         return self.score(text).log_probs
+
+    def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
+        """Return the natural-log probabilities of a text by each part alone; no parts, no arrays."""
+        return []
 
     def perplexity(self, text: Text) -> float:
         """Return the perplexity of a text, ``<unk>`` counted as a word."""
@@ -299,26 +370,43 @@ class Model(ABC):
         ids = random.integers(0, len(self.vocabulary), max(self.order - 1, 1))
         return tuple(map(self.vocabulary.word, ids.tolist()))
 
-    def save(self, folder: str | os.PathLike[str], *, manifest: Mapping[str, Any] | None = None) -> None:
-        """Write the model to a folder; `load_model` opens it.
+    def save(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        manifest: Mapping[str, Any] | None = None,
+        overwrite: bool = True,
+    ) -> None:
+        """Write the model to a folder, which appears atomically; `load_model` opens it.
 
         Parameters
         ----------
         folder
-            The folder; a model that is there already is replaced.
+            The folder; nothing, an empty folder, or a model, which is replaced.
         manifest
             Further entries of the manifest.
+        overwrite
+            Replace a model that is there. Without it, the new model is then kept as ``folder-2``,
+            ``folder-3``, ..., and StategramError says so.
 
         """
-        write_model(folder, self, manifest or {})
+        write_model(folder, self, manifest or {}, overwrite=overwrite)
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""
-        if isinstance(text, str):
-            text = [text]
-        if not isinstance(text, Corpus):
-            text = corpus_from_sentences(text, vocabulary=self.vocabulary)
-        return text.in_vocabulary(self.vocabulary)
+        if isinstance(text, Corpus):
+            return text.in_vocabulary(self.vocabulary)
+        text = spelled_corpus(self.vocabulary, [text] if isinstance(text, str) else text)
+        corpus = text.in_vocabulary(self.vocabulary)
+        warn_of_unknown(self, text, corpus)
+        return corpus
+
+    def _id(self, word: str) -> int:
+        """Return the id of a word; refuse one that holds white space."""
+        id = self.vocabulary.id(word)
+        if id == UNKNOWN:
+            check_words([word], self.vocabulary.split)
+        return id
 
     def _to_score(self, text: Text, features: Collection[str], state: State | None) -> tuple[Corpus, State]:
         """Return a text in the vocabulary of the model and the state in which it starts; check the rest."""
@@ -352,10 +440,31 @@ def split_words(history: Words, vocabulary: Vocabulary) -> list[str]:
         return split_line(history, vocabulary.split)
     words = words_of(history)
     if words is None:
-        raise UsageError(
+        raise WrongTypeError(
             f"found {history!r:.40}; expected words: a string, or a list of strings or of integers"
         )
+    check_words(words, vocabulary.split)
     return words
+
+
+def warn_of_unknown(model: Model, text: Corpus, corpus: Corpus) -> None:
+    """Warn if most words of a text are unknown, or have no probability; once for each model.
+
+    `corpus` is the text in the vocabulary of the model.
+    """
+    if "_has_warned" in vars(model):
+        return
+    count = UnknownCount()
+    count.add(text, corpus)
+    note = count.note
+    if note is None and count.unknown and not model.predicts_unknown:
+        note = (
+            f"the model has no probability for unknown words, here {count.unknown:,} of "
+            f"{plural(count.words, 'word')}: they are left out of perplexities"
+        )
+    if note is not None:
+        vars(model)["_has_warned"] = True
+        warn_caller(note, UnknownWordsWarning)
 
 
 def draw_from(probabilities: NDArray[np.float64], random: np.random.Generator) -> int:

@@ -11,10 +11,12 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
+import msgspec
 from numpy.typing import NDArray
 
+from stategram.entries import Entries, Name
 from stategram.errors import BadDataError
 from stategram.progress import Progress
 from stategram.storage import Folder, folder_size, open_folder, write_folder
@@ -30,6 +32,24 @@ MODEL_KINDS: dict[str, type[Model]] = {}
 """The class of each kind of model by its name in manifests; `Model` adds all that are derived from it."""
 
 
+class _Common(Entries, frozen=True):
+    """What the manifest of every model has."""
+
+    report: dict[str, Any]
+    recipe: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class _Recipe(Entries, frozen=True):
+    """What is used of the metadata of a model."""
+
+    lowercase: bool | None = None
+    digits: Name | None = None
+    split: Literal["unicode", "ascii", ""] | None = None
+    document_mark: str | None = None
+    tree: bool | None = None
+    ended_early: bool | None = None
+
+
 @dataclass(frozen=True)
 class ModelFiles:
     """What a kind of model writes to a folder besides what all have: vocabulary, training info, metadata."""
@@ -39,9 +59,11 @@ class ModelFiles:
     parts: tuple[Model, ...] = ()
 
 
-def write_model(path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any]) -> None:
+def write_model(
+    path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any], *, overwrite: bool
+) -> None:
     """Write a model and all its parts to a folder; `manifest` has further entries for the manifest."""
-    write_folder(path, kind="model", **_contents(model, manifest))
+    write_folder(path, kind="model", **_contents(model, manifest), overwrite=overwrite)
 
 
 def model_size(model: Model) -> int:
@@ -136,17 +158,11 @@ def load_model(
 
     """
     path = Path(folder)
-    if not path.exists():
-        raise BadDataError(f"{path}: no such folder; expected a model folder of stategram")
-    if not path.is_dir():
+    if path.exists() and not path.is_dir():
         raise BadDataError(
             f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
         )
-    opened = open_folder(folder, kind="model", verify=verify, progress=progress)
-    try:
-        model = _load(opened, None)
-    except RecursionError as error:
-        raise BadDataError(f"{folder}: its parts are nested too deeply; write it again") from error
+    model = model_of(open_folder(folder, kind="model", verify=verify, progress=progress))
     if kind is not None and not isinstance(model, kind):
         raise BadDataError(
             f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
@@ -155,10 +171,11 @@ def load_model(
     return model
 
 
-def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
+def model_of(folder: Folder, of_parent: Vocabulary | None = None) -> Model:
+    """Return the model of a folder that was opened, or of a part of one; `of_parent` is what it may share."""
     manifest = folder.manifest
     name = manifest.get("model")
-    if name not in MODEL_KINDS:
+    if not isinstance(name, str) or name not in MODEL_KINDS:
         raise BadDataError(
             f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
             "use a newer version of stategram"
@@ -166,10 +183,14 @@ def _load(folder: Folder, of_parent: Vocabulary | None) -> Model:
     vocabulary = of_parent
     if vocabulary is None or folder.has(_VOCABULARY):
         vocabulary = _read_vocabulary(folder)
-    parts = tuple(_load(part, vocabulary) for part in folder.parts())
+    parts = tuple(model_of(part, vocabulary) for part in folder.parts())
     try:
-        info, metadata = dict(manifest["report"]), dict(manifest.get("recipe", {}))
-        return MODEL_KINDS[name].from_files(folder, vocabulary, parts, training_info=info, metadata=metadata)
+        found = msgspec.convert(manifest, _Common)
+        kind = MODEL_KINDS[name]
+        if found.report:
+            msgspec.convert(found.report, kind.info_entries)
+        msgspec.convert(found.recipe, _Recipe)
+        return kind.from_files(folder, vocabulary, parts, training_info=found.report, metadata=found.recipe)
     except BadDataError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
+from stategram.models.arguments import require_model
 from stategram.models.model import Model
 from stategram.models.model_files import model_size
 from stategram.models.ngram import NgramModel
@@ -61,6 +62,7 @@ def prune_model(
     NgramModel(order 3, 9 + 5 + 0 n-grams, kneser-ney)
 
     """
+    require_model(model)
     given = [value for value in (threshold, max_ngrams, max_size) if value is not None]
     if len(given) != 1 or not 0 < given[0] < math.inf:
         raise UsageError("give one of threshold, max_ngrams and max_size, a number above 0")

@@ -9,21 +9,22 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, count_ngrams
+from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
 from stategram.models.model import (
     Description,
     DescriptionTable,
     Model,
     Text,
-    Words,
     scoring_threads,
-    split_words,
 )
 from stategram.models.model_files import ModelFiles
 from stategram.models.plain_trie import PlainTrie
@@ -49,12 +50,24 @@ from stategram.wording import plural
 _BEGIN, _END = SPECIAL_WORDS[BEGIN], SPECIAL_WORDS[END]
 _LN_10 = math.log(10.0)
 _NO_WORDS = State(b"")
+# ARPA files have -99 for log10(0), and KenLM gives -100 to unknown words if a file has no <unk>.
+_NO_LOG10_PROB = -99.0
 
 
 def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
     where = f"{folder}: " if folder else ""
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
+
+
+class _Manifest(Entries, frozen=True):
+    smoothing: Name
+    closed: bool = False
+
+
+class _Info(Entries, frozen=True):
+    added_words: tuple[str, ...] = ()
+    inserted_starts: Natural = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +93,7 @@ class NgramModel(Model):
     """
 
     kind: ClassVar[str] = "ngram"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     trie: NgramTrie
     smoothing: str = "unknown"
@@ -197,6 +211,15 @@ class NgramModel(Model):
         """How far sums of probabilities may be from one: more if the model is compact."""
         return 0.02 if self.trie.is_compact else super().sum_tolerance
 
+    @cached_property
+    def predicts_unknown(self) -> bool:
+        """Whether unknown words have a probability; in an ARPA file without ``<unk>`` they have none."""
+        try:
+            log10_prob, _, _ = self._reader.advance(_NO_WORDS.value, self._unknown_number)
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        return log10_prob > _NO_LOG10_PROB
+
     @property
     def feature_names(self) -> tuple[str, ...]:
         """``length``: the words of the history that the model knows; ``backoff``: log10 of their weight.
@@ -259,6 +282,8 @@ class NgramModel(Model):
         missing = [word for word in (_BEGIN, _END) if word in self.training_info.get("added_words", ())]
         if _BEGIN in missing:
             notes.append(f"the model has no {_BEGIN}: it knows nothing of how sentences begin")
+        if not self.predicts_unknown:
+            notes.append("the model has no <unk>: unknown words have no probability")
         if _END in missing:
             notes.append(f"the model has no {_END}: sentence ends have no probability")
         if inserted := self.training_info.get("inserted_starts", 0):
@@ -361,21 +386,21 @@ class NgramModel(Model):
             State(self._after(state, numbers[last])),
             orders,
             {name: known[name] for name in features},
+            predicts_unknown=self.predicts_unknown,
         )
 
     def advance(self, state: State, word: str) -> Step:
         """Return the log-probability of a word after a state, the state after it, and the n-gram length."""
         try:
-            log10_prob, after, order = self._reader.advance(
-                state.value, self._numbers_by_word.get(word, self._unknown_number)
-            )
+            number = self._numbers_by_word.get(word)
+            if number is None:
+                number = int(self.trie.numbers[self._id(word)])
+            log10_prob, after, order = self._reader.advance(state.value, number)
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
         return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
-    def state_after(self, history: Words, *, sentence_start: bool = True) -> State:
-        """Return the state after a history, which is that of its longest end that the model knows."""
-        words = split_words(history, self.vocabulary)
+    def _state_after(self, words: list[str], sentence_start: bool) -> State:
         if sentence_start and words[:1] != [_BEGIN]:
             words = [_BEGIN, *words]
         return State(self._after(_NO_WORDS.value, np.array(self._numbers_of(words), np.uint32)))
@@ -388,6 +413,60 @@ class NgramModel(Model):
             raise damage_error(self.folder, error) from error
         probabilities[BEGIN] = 0.0
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> NgramDistributions:
+        """Return the distributions before the events of a text."""
+        return self.distributions_mapped(corpus, self.trie.numbers, state)
+
+    def distributions_mapped(
+        self, corpus: Corpus, numbers: NDArray[np.uint32], state: State
+    ) -> NgramDistributions:
+        """Return those of a corpus of any vocabulary, where `numbers` has the trie's number of each id."""
+        try:
+            states = self._reader.histories(
+                corpus.ids,
+                corpus.sentence_starts,
+                numbers,
+                self.start().value,
+                state.value,
+                scoring_threads(corpus.n_events),
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+        keys = states.reshape(corpus.n_events, self.order - 1)
+        return NgramDistributions(self._reader, keys, *self._unigram)
+
+    def _piece_entropies(
+        self, corpus: Corpus, state: State, progress: Progress | None
+    ) -> NDArray[np.float64]:
+        n_words = len(self.vocabulary)
+        return self.state_entropies(self.distributions(corpus, state), np.ones(n_words), np.zeros(n_words))
+
+    def state_entropies(
+        self,
+        found: NgramDistributions,
+        masses: NDArray[np.float64],
+        word_entropies: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Return the entropies of distributions of the model; see `distributions.entropies`."""
+        _, ids = self._unigram
+        masses = masses.copy()
+        masses[BEGIN] = 0.0
+        try:
+            return self._reader.entropies(
+                found.keys.reshape(-1),
+                len(found.keys),
+                masses[ids],
+                word_entropies[ids],
+                scoring_threads(len(found.keys)),
+            )
+        except _core.DamagedModel as error:
+            raise damage_error(self.folder, error) from error
+
+    @cached_property
+    def _unigram(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
+        """The distribution without a history, and the id of each of the trie's numbers."""
+        return self.distribution_after(_NO_WORDS), np.argsort(self.trie.numbers).astype(np.uint32)
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
         """Return a random n-gram but of the greatest length: first a length is drawn, then one of it."""
@@ -421,15 +500,13 @@ class NgramModel(Model):
         cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> NgramModel:
         """Inverse of `to_files`."""
-        arrays = folder.arrays("trie")
+        manifest, arrays = msgspec.convert(folder.manifest, _Manifest), folder.arrays("trie")
+        array_of(arrays, "numbers", np.uint32, len(vocabulary))
         if "leaves" in arrays:
             trie = _linked_trie(arrays)
         else:
-            closed = folder.manifest["closed"] is True
-            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=closed)
-        if len(vocabulary) != len(trie.numbers):
-            raise ValueError("its vocabulary is not that of its n-grams")
-        model = cls(vocabulary, trie, str(folder.manifest["smoothing"]), folder.path, **common)
+            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
+        model = cls(vocabulary, trie, manifest.smoothing, folder.path, **common)
         model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 
@@ -466,9 +543,8 @@ class NgramModel(Model):
 
 def _linked_trie(arrays: Mapping[str, NDArray[Any]]) -> NgramTrie:
     """Return the trie of a folder of version 0.1, where n-grams were rows that held links to shorter ones."""
-    nodes, leaves = arrays["nodes"], arrays["leaves"]
-    if (nodes.ndim, leaves.ndim) != (2, 2) or (nodes.shape[1], leaves.shape[1]) != (4, 2):
-        raise ValueError("its n-grams have the wrong shape")
+    nodes = array_of(arrays, "nodes", np.uint32, None, 4)
+    leaves = array_of(arrays, "leaves", np.uint32, None, 2)
     plain = PlainTrie(
         arrays["numbers"],
         arrays["begins"],

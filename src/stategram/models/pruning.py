@@ -91,8 +91,15 @@ def prune_trie(trie: PlainTrie, keep: NDArray[np.bool_]) -> PlainTrie:
 def normalize_trie(trie: PlainTrie) -> PlainTrie:
     """Return the same n-grams with the back-off weights with which probabilities sum to one."""
     n_predicted = len(trie.numbers) - 1  # all words but <s>
+    words = np.delete(trie.log_probs[1 : trie.begins[2]], trie.numbers[BEGIN]).astype(np.float64)
     backoffs = _core.normalising_backoffs(
-        trie.begins, trie.words, trie.first_child, trie.log_probs, n_predicted, Resources.current().threads
+        trie.begins,
+        trie.words,
+        trie.first_child,
+        trie.log_probs,
+        n_predicted,
+        float(np.sum(10.0**words)),
+        Resources.current().threads,
     )
     backoffs[0] = trie.backoffs[0]  # of no use but as a feature
     return replace(trie, backoffs=backoffs)
@@ -173,13 +180,16 @@ def _normalize(estimates: Estimates) -> None:
     """Compute back-off weights again."""
     levels, workspace = estimates.levels, estimates.workspace
     lower = 10.0 ** levels[1].log_probs.astype(np.float64)
+    lower_sums = np.array([lower.sum()])
     for k in range(2, len(levels)):
         level, parents = levels[k], levels[k - 1]
         probs = workspace.empty(len(level), np.float64)
         backoffs = workspace.empty(len(parents), np.float64)
+        sums = workspace.empty(len(parents), np.float64)
         for begin, end in workspace.chunks(len(level)):
             probs[begin:end] = 10.0 ** level.log_probs[begin:end].astype(np.float64)
         for begin, end in workspace.chunks(len(parents)):
+            np.take(lower_sums, parents.suffixes[begin:end], out=sums[begin:end])
             _core.normalise_ngrams(
                 parents.first_child,
                 level.suffixes,
@@ -190,8 +200,9 @@ def _normalize(estimates: Estimates) -> None:
                 end,
                 probs,
                 backoffs,
+                sums,
                 Resources.current().threads,
             )
         for begin, end in workspace.chunks(len(parents)):
             _core.log10_floats(backoffs[begin:end], parents.backoffs[begin:end], Resources.current().threads)
-        lower = probs
+        lower, lower_sums = probs, sums

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stategram.errors import BadDataError, UsageError
-from stategram.models.model import Model, draw_from, split_words
+from stategram.models.arguments import require_model
+from stategram.models.model import Model, draw_from
 from stategram.models.scores import State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN
 
@@ -66,7 +67,8 @@ def generate(
     ['the dog sat', 'the dog sat']
 
     """
-    words = split_words(prefix, model.vocabulary)
+    require_model(model)
+    words = model.history_words(prefix)
     if n_sentences < 0:
         raise UsageError(f"{n_sentences} sentences; give 0 or more")
     if not 0 < temperature < math.inf:

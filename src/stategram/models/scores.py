@@ -45,13 +45,27 @@ class WordScore(NamedTuple):
     unknown: bool
 
 
-@dataclass(frozen=True)
-class PartFigures:
-    """A part of a mixture on a text: its perplexity alone, and its weight, on average over all events."""
+@dataclass(frozen=True, eq=False)
+class PartScores:
+    """A part of a mixture on a text.
+
+    Parameters
+    ----------
+    name
+        What it is.
+    perplexity
+        That of the part alone.
+    weight
+        Its weight, on average over all events.
+    sentence_log_probs
+        The natural-log probability of each sentence by the part alone.
+
+    """
 
     name: str
     perplexity: float
     weight: float
+    sentence_log_probs: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +86,9 @@ class Scores:
         The requested features of the history before each event, by name.
     parts
         The parts of a mixture; empty for other models.
+    predicts_unknown
+        Whether unknown words have a probability. Without one their log10 is -100, as in KenLM, and they are
+        left out of the perplexity.
 
     Examples
     --------
@@ -90,7 +107,8 @@ class Scores:
     state: State
     orders: NDArray[np.uint8] | None = None
     features: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
-    parts: tuple[PartFigures, ...] = ()
+    parts: tuple[PartScores, ...] = ()
+    predicts_unknown: bool = True
 
     @property
     def log_prob(self) -> float:
@@ -105,10 +123,11 @@ class Scores:
     @property
     def perplexity(self) -> float:
         """The perplexity of the text: words and sentence ends, ``<unk>`` counted as a word."""
-        if len(self.log_probs) == 0:
+        log_probs = self.log_probs if self.predicts_unknown else self.log_probs[~self.unknown]
+        if len(log_probs) == 0:
             raise BadDataError("the text has no words, so it has no perplexity")
         with np.errstate(over="ignore"):
-            return float(np.exp(-self.log_probs.mean()))
+            return float(np.exp(-log_probs.mean()))
 
     @cached_property
     def unknown(self) -> NDArray[np.bool_]:
@@ -119,12 +138,7 @@ class Scores:
     @cached_property
     def sentence_log_probs(self) -> NDArray[np.float64]:
         """The natural-log probability of each sentence."""
-        starts = self.corpus.sentence_starts
-        sums = np.zeros(len(starts) - 1)
-        filled = np.diff(starts) > 0
-        if filled.any():
-            sums[filled] = np.add.reduceat(self.log_probs, starts[:-1][filled])
-        return sums
+        return self.corpus.sentence_sums(self.log_probs)
 
     def sentences(self) -> Iterator[list[WordScore]]:
         """Return the events of each sentence in turn."""

@@ -21,6 +21,7 @@ from stategram.wording import plural
 SMOOTHINGS = ("kneser-ney", "katz", "absolute", "witten-bell")
 
 _ALL = np.empty(0, np.uint8)  # what `keep` is where all n-grams are kept
+_EXACT = np.empty(0)  # the sums of probabilities that are not rounded
 
 
 @dataclass(eq=False)
@@ -178,6 +179,7 @@ class _Estimation:
                     end,
                     probs,
                     backoffs,
+                    _EXACT,
                     self.threads,
                 )
         if unigrams:

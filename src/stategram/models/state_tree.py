@@ -79,18 +79,19 @@ class StateTree:
     def is_sound(self, n_words: int, n_states: int) -> bool:
         """Whether every history of words below `n_words` leads to a state below `n_states`."""
         for number, level in enumerate(self.levels, 1):
-            n = len(level.values)
+            n, values = len(level.values), self.maps[number - 1]
             if not (
                 all(
                     array.dtype == np.uint32
-                    for array in (level.values, level.first_child, level.states, level.counts)
+                    for array in (level.values, level.first_child, level.states, level.counts, values)
                 )
                 and level.values.shape == level.states.shape == level.counts.shape == (n,)
                 and int(level.states.max(initial=0)) < n_states
                 and bool((level.counts > 0).all())
-                and len(level.first_child) == (n + 1 if number < self.depth else 0)
-                and self.maps[number - 1].dtype == np.uint32
-                and self.maps[number - 1].shape == (n_words,)
+                and level.first_child.shape == ((n + 1 if number < self.depth else 0),)
+                and values.shape == (n_words,)
+                and (self.definition.values[number - 1].kind != "w" or int(values.max()) < n_words)
+                and bool(np.isin(level.values, values).all())
             ):
                 return False
             if number > 1 and not _are_children(self.levels[number - 2].first_child, level.values):

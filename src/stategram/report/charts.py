@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import NamedTuple
 
+from stategram.evaluation import LEVEL, Interval
 from stategram.report.line_charts import Panel
-from stategram.report.numbers import percent, perplexity
+from stategram.report.numbers import interval, percent, perplexity
 from stategram.report.tables import Column, Table, table
 
 _NGRAM = "ngram"
@@ -27,12 +28,25 @@ class Segment(NamedTuple):
     text: str
 
 
+class Whisker(NamedTuple):
+    """The confidence interval of a bar, in words too.
+
+    `below` is how far it begins before the end of the bar, `length` how long it is, as fractions of the
+    longest bar.
+    """
+
+    below: float
+    length: float
+    text: str
+
+
 class Bar(NamedTuple):
     """A bar with its name on the left and its value at the end."""
 
     name: str
     segments: tuple[Segment, ...]
     value: str = ""
+    whisker: Whisker | None = None
 
 
 @dataclass(frozen=True)
@@ -53,27 +67,37 @@ class Chart:
 
 
 class Ranked(NamedTuple):
-    """A model of a ranking: its name, the name and colour of its kind, its perplexity."""
+    """A model of a ranking: its name, the name and colour of its kind, its perplexity and the interval."""
 
     name: str
     kind: str
     colour: str
     perplexity: float
+    interval: Interval | None = None
 
 
 def perplexity_bars(key: str, title: str, text: str, models: Iterable[Ranked]) -> Chart:
     """Rank models by perplexity, the best first."""
     ranked = sorted(models, key=lambda model: model.perplexity)
-    longest = max(model.perplexity for model in ranked)
+    longest = max(model.interval.high if model.interval else model.perplexity for model in ranked)
     bars = [
         Bar(
             model.name,
             (Segment(model.perplexity / longest, model.colour, model.kind),),
             perplexity(model.perplexity),
+            _whisker(model, longest),
         )
         for model in ranked
     ]
     return Chart(key, title, text, tuple({model.kind: model.colour for model in ranked}.items()), tuple(bars))
+
+
+def _whisker(model: Ranked, longest: float) -> Whisker | None:
+    ends = model.interval
+    if ends is None:
+        return None
+    below, length = (model.perplexity - ends.low) / longest, (ends.high - ends.low) / longest
+    return Whisker(below, length, f"{LEVEL:.0%} interval: {interval(ends)}")
 
 
 class Weight(NamedTuple):

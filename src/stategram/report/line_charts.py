@@ -7,12 +7,13 @@ pointer rests on it.
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
+
+from stategram.report.drawing import draw_svg
 
 if TYPE_CHECKING:
     import altair
@@ -48,9 +49,10 @@ class Panel:
 
 def panel_svg(panel: Panel, legend: Sequence[tuple[str, str]], alternative: str) -> str:
     """Draw a panel; the first series of the legend is drawn on top of the others."""
-    picture = io.StringIO()
-    _altair_chart(panel, legend).save(picture, format="svg")
-    return _accessible_svg(picture.getvalue(), alternative)
+    import altair
+
+    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return _accessible_svg(draw_svg(_altair_chart(panel, legend).to_dict(), version), alternative)
 
 
 def _altair_chart(panel: Panel, legend: Sequence[tuple[str, str]]) -> altair.LayerChart:

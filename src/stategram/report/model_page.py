@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from stategram.entries import Entries, Natural
+from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures
 from stategram.inspection import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import ClusteredModel, Mixture, Model
@@ -46,6 +49,30 @@ _FEATURES = {
     "state": "state",
     "all": "all features of the parts",
 }
+
+
+class _InputFile(Entries, frozen=True):
+    """An `InputFile`; those of the first version had no use."""
+
+    name: str
+    bytes: Natural | None
+    sha256: str | None
+    use: str = "training"
+
+
+class _Figures(Entries, frozen=True):
+    events: Natural | None = None
+    sentences: Natural = 0
+    unknown: Natural = 0
+
+
+class _Manifest(Entries, frozen=True):
+    """What the page shows of a manifest besides the model itself."""
+
+    stategram_version: str | None = None
+    seed: int | None = None
+    inputs: tuple[_InputFile, ...] = ()
+    figures: _Figures = _Figures()
 
 
 @dataclass(frozen=True)
@@ -89,7 +116,10 @@ def model_html(
         The size of the model on disk.
 
     """
-    manifest = manifest or {}
+    try:
+        made = msgspec.convert(manifest or {}, _Manifest)
+    except ValueError as error:  # of msgspec, or a lone surrogate where no text is expected
+        raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write it again") from error
     mixture = model if isinstance(model, Mixture) and model.training_info else None
     several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
     shown = model.parts[0] if len(model.parts) == 1 else model
@@ -99,7 +129,7 @@ def model_html(
         n_bytes=n_bytes,
         model=model,
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
-        manifest=manifest,
+        made=made,
         heldout=mixture.training_info["perplexity"] if mixture else None,
         cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
         test=test,
@@ -110,7 +140,7 @@ def model_html(
         surprisals=surprisal_charts(model, _kind_and_colour(shown), text, sentences),
         parts=[_part(title, part, text) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
-        inputs=input_files_table([*_training_files(manifest), *files]),
+        inputs=input_files_table([*map(_input_file, made.inputs), *files]),
     )
 
 
@@ -312,10 +342,10 @@ def _value(value: str | float | None) -> str:
     return perplexity(value).replace("-", MINUS) if isinstance(value, float) else value
 
 
-def _training_files(manifest: Mapping[str, Any]) -> Iterator[InputFile]:
-    for one in manifest.get("inputs", ()):
-        yield InputFile(one.get("use", "training"), one["name"], one["bytes"], one["sha256"])
+def _input_file(found: _InputFile) -> InputFile:
+    return InputFile(found.use, found.name, found.bytes, found.sha256)
 
 
 def _json(value: Mapping[str, Any]) -> str:
-    return msgspec.json.format(msgspec.json.encode(dict(value)), indent=2).decode()
+    # Not by msgspec, which refuses the lone surrogates of file names.
+    return json.dumps(dict(value), indent=2, ensure_ascii=False)

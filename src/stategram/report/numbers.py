@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from stategram.evaluation import Interval
+
 DASH = "\N{EN DASH}"
 """Stands for a missing value."""
 
@@ -56,6 +58,24 @@ def change(value: float | None) -> str:
         return DASH
     size = f"{abs(value):,.1%}"
     return size if size == "0.0%" else f"{MINUS if value < 0 else '+'}{size}"
+
+
+def interval(of: Interval | None) -> str:
+    """Format a confidence interval of a perplexity.
+
+    >>> interval(Interval(1200.0, 1234.56)), interval(None)
+    ('1,200.0–1,234.6', '–')
+    """
+    return DASH if of is None else f"{perplexity(of.low)}{DASH}{perplexity(of.high)}"
+
+
+def change_interval(of: Interval | None) -> str:
+    """Format a confidence interval of a relative difference.
+
+    >>> change_interval(Interval(-0.118, 0.02))
+    '−11.8% to +2.0%'
+    """
+    return DASH if of is None else f"{change(of.low)} to {change(of.high)}"
 
 
 def criterion(value: float) -> str:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stategram.experiments.reproduction import CHOICES, N_CLAIMS, Reproduction, RowResult
-from stategram.report.numbers import DASH, TIMES, change, count, percent, perplexity
+from stategram.experiments.reproduction import CHOICES, N_CLAIMS, Reproduction, RowResult, SeedFigures
+from stategram.report.numbers import (
+    DASH,
+    TIMES,
+    change,
+    change_interval,
+    count,
+    interval,
+    percent,
+    perplexity,
+)
 from stategram.report.tables import Cell, Column, Table, markdown_text, table, table_markdown
 from stategram.wording import plural
 
@@ -28,11 +37,58 @@ MEASURES = (
     "as a word; “Without <unk>” leaves out the events of unknown words; “Held-out” is that of the text on "
     "which weights were learned. “Change” is relative to the row named below it."
 )
+_NO_TABLE_2 = "Table 2 is missing, because there are no tags: "
+
+
+def uncertainty(found: Reproduction) -> str:
+    """Return how the confidence intervals were found, and what they cover."""
+    if found.resampling is None:
+        return ""
+    units = plural(found.resampling.units, *_UNITS[found.resampling.unit])
+    text = (
+        f"Perplexities and changes have {found.resampling.level:.0%} confidence intervals: those of a paired "
+        f"bootstrap, {count(found.resampling.resamples)} resamples of the {units} of the test text. They "
+        "cover the choice of the test text, not that of the training text or of the seed."
+    )
+    if found.resampling.is_unreliable:
+        text += " With so few of them they are unreliable, most likely too short."
+    if found.seeds > 1:
+        text += (
+            f" Rows that depend on the seed were trained with {found.seeds} seeds, {found.seed} to "
+            f"{found.seed + found.seeds - 1}; their mean and standard deviation (±) are shown too."
+        )
+    return text
+
+
+def missing(found: Reproduction) -> list[str]:
+    """Return why table 2 is missing, and which claims could not be tested."""
+    lines = []
+    if found.no_tags is not None:
+        lines.append(f"{_NO_TABLE_2}{found.no_tags}.")
+    if found.untested and found.complete:
+        names = "; ".join(f"“{claim}”" for claim in found.untested)
+        claims = plural(len(found.untested), "claim was", "claims were")
+        lines.append(f"{claims} not tested: {names}.")
+    return lines
+
+
+_UNITS = {
+    "sentence": ("sentence", "sentences"),
+    "document": ("document", "documents"),
+    "run of sentences": ("run of neighbouring sentences", "runs of neighbouring sentences"),
+}
 
 
 def tables_markdown(found: Reproduction) -> str:
     """Return the verdict, the claims and all tables as Markdown."""
-    paragraphs = [headline(found), *filter(None, [incomplete(found)]), COMPARABLE, MEASURES, CHOICES]
+    paragraphs = [
+        headline(found),
+        *filter(None, [incomplete(found), *missing(found)]),
+        COMPARABLE,
+        MEASURES,
+        *filter(None, [uncertainty(found)]),
+        CHOICES,
+    ]
     tables = [*([claims_table(found)] if found.claims else []), *paper_tables(found)]
     return (
         "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
@@ -49,10 +105,11 @@ def claims_table(found: Reproduction) -> Table:
                 Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
                 claim.paper,
                 claim.found,
-                Cell(claim.holds, style=f"holds {claim.holds}"),
+                Cell(claim.holds, style=f"holds {claim.holds.replace(' ', '-')}"),
             )
             for claim in found.claims
         ],
+        missing(found),
     )
 
 
@@ -94,10 +151,17 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
             _clusters(row.states, row.categories),
             f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
-        perplexity(row.test.perplexity),
+        Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), seeds_text(row.seeds))),
         # Most of the paper's figures are whole numbers.
         perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
-        Cell(change(row.change), f"against {against}" if against and row.change is not None else ""),
+        Cell(
+            change(row.change),
+            _notes(
+                f"against {against}" if against and row.change is not None else "",
+                change_interval(row.change_interval),
+                seeds_text(row.change_seeds, change),
+            ),
+        ),
         change(row.paper.change if row.paper else None),
         perplexity(row.test.perplexity_known),
         perplexity(row.heldout_perplexity),
@@ -105,6 +169,20 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
         count(row.test.events) if events else DASH,
         count(row.test.unknown) if events else DASH,
     )
+
+
+def _notes(*notes: str) -> str:
+    return "\n".join(note for note in notes if note not in ("", DASH))
+
+
+def seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
+    """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
+    return "" if figures is None else f"{len(figures.values)} seeds {mean_and_deviation(figures, written)}"
+
+
+def mean_and_deviation(figures: SeedFigures, written: Callable[[float], str]) -> str:
+    """Format a mean and a standard deviation."""
+    return f"{written(figures.mean)} \N{PLUS-MINUS SIGN} {written(figures.deviation).lstrip('+')}"
 
 
 def _against(row: RowResult, found: Reproduction) -> str:
@@ -172,6 +250,8 @@ def is_tree(row: RowResult) -> bool:
 
 def _verdict(found: Reproduction) -> str:
     holds = [claim.holds for claim in found.claims]
+    open_ = holds.count("not decided")
+    undecided = f", {open_} not decided" if open_ else ""
     if not holds:
         return "No claim of the paper has been tested yet"
     tested = plural(len(holds), "claim")
@@ -180,15 +260,19 @@ def _verdict(found: Reproduction) -> str:
         return f"All {tested} hold" if len(holds) > 1 else f"The {tested} holds"
     if all(one == "no" for one in holds):
         return f"Of the {tested}, none holds"
-    return f"Of the {tested}, {plural(holds.count('yes'), 'holds', 'hold')} in full"
+    return f"Of the {tested}, {plural(holds.count('yes'), 'holds', 'hold')}{undecided}"
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:
     changes = [
-        row.change
+        (row.change, row.change_interval)
         for row in found.rows
         if row.table <= PAPER_TABLES and row.change is not None and chosen(row)
     ]
     if not changes:
         return None
-    return f"{lowers} by up to {percent(-min(changes))}" if min(changes) < 0 else nothing
+    best, ends = min(changes, key=lambda change: change[0])
+    if best >= 0:
+        return nothing
+    undecided = " (not decided)" if ends is not None and ends.high >= 0 else ""
+    return f"{lowers} by up to {percent(-best)}{undecided}"

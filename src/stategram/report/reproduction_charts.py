@@ -27,8 +27,11 @@ def perplexity_chart(found: Reproduction) -> Chart | None:
     return perplexity_bars(
         "perplexity",
         "Perplexity by model",
-        "On the test text, <unk> counted as a word; lower is better.",
-        [Ranked(names[row.key], _kind(row), _COLOURS[_kind(row)], row.test.perplexity) for row in rows],
+        "On the test text, <unk> counted as a word; lower is better. Thin lines: 95% intervals.",
+        [
+            Ranked(names[row.key], _kind(row), _COLOURS[_kind(row)], row.test.perplexity, row.test.interval)
+            for row in rows
+        ],
     )
 
 

@@ -8,14 +8,18 @@ from pathlib import Path
 from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
 from stategram.report.numbers import DASH, count
 from stategram.report.page import render
+from stategram.report.paper_csv import tables_csv
+from stategram.report.paper_latex import tables_latex
 from stategram.report.paper_tables import (
     COMPARABLE,
     MEASURES,
     claims_table,
     headline,
     incomplete,
+    missing,
     paper_tables,
     tables_markdown,
+    uncertainty,
 )
 from stategram.report.reproduction_charts import (
     bands_chart,
@@ -30,8 +34,13 @@ from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``tables.md`` and ``report.html`` into an existing folder, each atomically."""
-    files = {"tables.md": tables_markdown(found), "report.html": report_html(found)}
+    """Write ``report.html`` and the tables as Markdown, CSV and LaTeX into a folder, each atomically."""
+    files = {
+        "tables.md": tables_markdown(found),
+        "tables.csv": tables_csv(found),
+        "tables.tex": tables_latex(found),
+        "report.html": report_html(found),
+    }
     for name, text in files.items():
         atomic_write(Path(folder) / name, text.encode())
 
@@ -44,6 +53,8 @@ def report_html(found: Reproduction) -> str:
         found=found,
         title=headline(found),
         incomplete=incomplete(found),
+        missing=missing(found),
+        uncertainty=uncertainty(found),
         train_words=next((text.words for text in found.texts if text.use == "train"), None),
         comparable=COMPARABLE,
         measures=MEASURES,

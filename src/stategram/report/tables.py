@@ -28,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """The text of a cell, and a note in small letters below it."""
+    """The text of a cell, and a note of one or more lines in small letters below it."""
 
     text: str = DASH
     note: str = ""
@@ -97,10 +97,14 @@ def table_markdown(table: Table) -> str:
     lines.append(_line(column.title for column in table.columns))
     lines.append("|" + "|".join(" ---: " if column.is_number else " --- " for column in table.columns) + "|")
     for row in table.rows:
-        lines.append(_line(f"{cell.text} ({cell.note})" if cell.note else cell.text for cell in row))
+        lines.append(_line(map(_cell_markdown, row)))
     for note in table.notes:
         lines += ["", markdown_text(note)]
     return "\n".join(lines) + "\n"
+
+
+def _cell_markdown(cell: Cell) -> str:
+    return f"{cell.text} ({'; '.join(cell.note.splitlines())})" if cell.note else cell.text
 
 
 def _line(cells: Iterable[str]) -> str:

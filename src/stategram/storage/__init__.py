@@ -1,18 +1,23 @@
 """Files and folders that appear atomically, are refused when damaged, and the store of finished steps."""
 
-from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place, temporary_files
+from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
 from stategram.storage.checksum import InputFile, add_arrays, content_key, file_sha256, input_files
 from stategram.storage.folder import (
     Folder,
-    OtherVersionError,
+    folder_kind,
     folder_size,
     holds_only_our_files,
+    is_empty_folder,
     is_our_name,
     open_folder,
+    recover,
     restore_replaced,
     write_folder,
 )
-from stategram.storage.store import Store, check_store, is_fresh, is_store, lock
+from stategram.storage.locks import lock
+from stategram.storage.manifest import OtherVersionError
+from stategram.storage.store import Store, check_store, is_fresh, is_store
+from stategram.storage.temporary import temporary_files
 
 __all__ = [
     "Folder",
@@ -27,14 +32,17 @@ __all__ = [
     "check_store",
     "content_key",
     "file_sha256",
+    "folder_kind",
     "folder_size",
     "holds_only_our_files",
     "input_files",
+    "is_empty_folder",
     "is_fresh",
     "is_our_name",
     "is_store",
     "lock",
     "open_folder",
+    "recover",
     "restore_replaced",
     "temporary_files",
     "write_folder",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
+from stategram.storage.handles import OpenFile
 
 # The element types of the safetensors format that NumPy has, always little-endian.
 _TYPES = {
@@ -32,6 +33,10 @@ _TYPES = {
 }
 _NAMES = {code: name for name, code in _TYPES.items()}
 _BLOCK = 2**24
+_LENGTH = 8  # bytes of the length of the header
+# The least that all arrays of ours need, by far; no header is parsed that has more.
+_MAX_HEADER = 2**20
+_MAX_DIMENSIONS = 8
 
 
 def save_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> str:
@@ -69,7 +74,7 @@ def _header(arrays: Mapping[str, NDArray[Any]]) -> bytes:
         header[name] = {"dtype": _NAMES[dtype], "shape": array.shape, "data_offsets": (begin, end)}
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text
+    return len(text).to_bytes(_LENGTH, "little") + text
 
 
 def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
@@ -85,35 +90,48 @@ def _blocks(array: NDArray[Any]) -> Iterator[memoryview]:
             window.madvise(mmap.MADV_DONTNEED)
 
 
-def map_arrays(path: Path, *, in_memory: bool = False) -> dict[str, NDArray[Any]]:
-    """Open the arrays of a safetensors file, read-only; `in_memory` reads them instead of mapping them."""
-    with path.open("rb") as file:
-        size = path.stat().st_size
-        if size == 0:
-            raise _damaged(path, "it is empty")
-        data = file.read() if in_memory else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    header_size = int.from_bytes(data[:8], "little")
-    start = 8 + header_size
-    if start > size:
-        raise _damaged(path, "its header is cut off")
+def map_arrays(file: OpenFile, *, in_memory: bool = False) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a safetensors file, read-only; `in_memory` reads them instead of mapping them."""
+    if file.size < _LENGTH:
+        raise _damaged(file, "it is cut off")
+    data = file.read() if in_memory else file.map()
+    header_size = int.from_bytes(data[:_LENGTH], "little")
+    start = _LENGTH + header_size
+    if start > len(data):
+        raise _damaged(file, "its header is cut off")
+    if header_size > _MAX_HEADER:
+        raise _damaged(file, f"its header has more than {_MAX_HEADER:,} bytes")
     try:
-        header = json.loads(data[8:start])
+        header = json.loads(data[_LENGTH:start], object_pairs_hook=_without_duplicates)
         header.pop("__metadata__", None)
-        return {name: _array(data, start, size, entry) for name, entry in header.items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise _damaged(path, f"its header cannot be read ({error})") from error
+        return {name: _array(data, start, entry) for name, entry in header.items()}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise _damaged(file, f"its header cannot be read ({error})") from error
 
 
-def _array(data: bytes | mmap.mmap, start: int, size: int, entry: Mapping[str, Any]) -> NDArray[Any]:
-    begin, end = entry["data_offsets"]
-    dtype, shape = np.dtype(_TYPES[entry["dtype"]]), tuple(entry["shape"])
+def _array(data: bytes | mmap.mmap, start: int, entry: Mapping[str, Any]) -> NDArray[Any]:
+    (begin, end), shape = entry["data_offsets"], entry["shape"]
+    dtype = np.dtype(_TYPES[entry["dtype"]])
+    if not isinstance(shape, list) or len(shape) > _MAX_DIMENSIONS:
+        raise ValueError(f"a shape is not a list of up to {_MAX_DIMENSIONS} numbers")
+    if any(type(number) is not int or not 0 <= number < 2**48 for number in (begin, end, *shape)):
+        raise ValueError("an offset or a dimension is not a number of bytes or elements")
     count = math.prod(shape)
-    if not 0 <= begin <= end <= size - start or end - begin != count * dtype.itemsize:
+    if not begin <= end <= len(data) - start or end - begin != count * dtype.itemsize:
         raise ValueError("an array lies outside the file")
+    if (start + begin) % dtype.itemsize:
+        raise ValueError("an array does not begin where its elements may")
     if count == 0:
         return np.empty(shape, dtype)
     return np.frombuffer(data, dtype, count, start + begin).reshape(shape)
 
 
-def _damaged(path: Path, what: str) -> BadDataError:
-    return BadDataError(f"{path}: not a complete safetensors file: {what}; write the folder again")
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name is there twice")
+    return found
+
+
+def _damaged(file: OpenFile, what: str) -> BadDataError:
+    return BadDataError(f"{file.path}: not a complete safetensors file: {what}; write the folder again")

@@ -1,23 +1,20 @@
-"""A file written atomically: a reader never meets half of it. The names of what is not finished yet."""
+"""A file written atomically: a reader never meets half of it."""
 
 from __future__ import annotations
 
 import bz2
-import contextlib
 import errno
 import gzip
 import lzma
 import os
-import re
-import secrets
-import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 from stategram.errors import StategramError, UsageError
+from stategram.storage.temporary import new_temporary, remove_stale
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -43,7 +40,6 @@ _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".zst": lambda file: zstd.ZstdFile(file, "wb"),
 }
-_TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.(partial|replaced)")
 
 
 def check_place(place: Place) -> None:
@@ -104,53 +100,16 @@ def _is_no_file(place: str | os.PathLike[str]) -> bool:
 @contextmanager
 def _open_beside(path: Path) -> Iterator[BinaryIO]:
     path = path.resolve()
-    partial = temporary_name(path)
-    unpacked = partial.open("xb")  # an error if it is there: what is removed below was made here
-    try:
-        with unpacked as file:
+    remove_stale(path)
+    with new_temporary(path, is_folder=False) as partial:
+        with partial.open("wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
             partial.chmod(path.stat().st_mode)
         partial.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise
 
 
 def _packing(path: Path, file: BinaryIO) -> AbstractContextManager[Writer]:
     return _PACKERS.get(path.suffix, nullcontext)(file)
-
-
-def temporary_name(path: Path) -> Path:
-    """Return a name beside a path, with 64 random bits: no other process has one like it."""
-    return path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
-
-
-def temporary_files(path: Path) -> list[Path]:
-    """Return the stale temporary files of `path` that killed runs left, or what others are writing now."""
-    return sorted(
-        other
-        for other in path.parent.iterdir()
-        if (found := _TEMPORARY.fullmatch(other.name)) and found[1] == path.name
-    )
-
-
-def is_temporary(path: Path) -> bool:
-    """Whether a name is one that `temporary_name` gives, or that of a folder which is about to be replaced.
-
-    >>> is_temporary(Path("part-1.0123456789abcdef.partial")), is_temporary(Path("thesis.partial"))
-    (True, False)
-    """
-    return _TEMPORARY.fullmatch(path.name) is not None
-
-
-def remove_all(paths: Iterable[Path]) -> None:
-    """Remove files and folders, if they are there."""
-    for path in paths:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,14 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def files_sha256(paths: Sequence[Path], progress: Progress | None = None) -> Iterator[str]:
-    """Yield the SHA-256 of each of several files."""
-    total, done = sum(path.stat().st_size for path in paths), 0
-    for path in paths:
+def files_sha256(
+    files: Iterable[AbstractContextManager[BinaryIO]], total: int, progress: Progress | None = None
+) -> Iterator[str]:
+    """Yield the SHA-256 of each of several files, given as what opens them; `total` is their size."""
+    done = 0
+    for opened in files:
         digest = hashlib.sha256()
-        with path.open("rb") as file:
+        with opened as file:
             while block := file.read(1 << 22):
                 digest.update(block)
                 done += len(block)
@@ -89,5 +92,6 @@ def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = Non
     uses = list(uses)
     sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
     show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
-    digests = dict(zip(sizes, files_sha256([*map(Path, sizes)], show), strict=True))
+    opened = (Path(name).open("rb") for name in sizes)  # noqa: SIM115  they are closed one after the other
+    digests = dict(zip(sizes, files_sha256(opened, sum(sizes.values()), show), strict=True))
     return [InputFile(use, name, sizes.get(name), digests.get(name)) for use, name in uses]

@@ -17,7 +17,6 @@ import json
 import logging
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,13 +24,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage.atomic import atomic_write, is_temporary, remove_all, temporary_files
-from stategram.storage.folder import OtherVersionError, restore_replaced
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
+from stategram.storage.atomic import atomic_write
+from stategram.storage.folder import restore_replaced
+from stategram.storage.locks import lock
+from stategram.storage.manifest import OtherVersionError
+from stategram.storage.temporary import is_temporary, remove_all, temporary_files
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -111,7 +108,7 @@ class Store:
             return json.loads(self._json(name, key).read_bytes())
         except FileNotFoundError:
             return None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             _log.warning("damaged, computed again: %s: %s", self._json(name, key), error)
             return None
 
@@ -153,7 +150,7 @@ def check_store(folder: str | os.PathLike[str], kind: str) -> None:
 def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
     try:
         found = json.loads(begun.read_bytes())["run"]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BadDataError(f"{begun}: damaged; remove the folder {begun.parent} to start over") from error
     if not resume:
         raise UsageError(
@@ -172,35 +169,3 @@ def _clear(path: Path) -> None:
         if is_temporary(stale):
             restore_replaced(path / stale.name.rsplit(".", 2)[0])
     remove_all([stale for stale in path.iterdir() if is_temporary(stale)])
-
-
-@contextmanager
-def lock(file: Path) -> Iterator[None]:
-    """Hold a file, made if need be; StategramError if another process has it.
-
-    The system lets go of it when a process ends, however that happens; the file stays. Where the file system
-    knows no locks, nothing is held.
-    """
-    try:
-        descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise StategramError(f"cannot write {file}: {error.strerror or error}") from error
-    try:
-        _take(descriptor, file)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _take(descriptor: int, file: Path) -> None:
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError) as error:
-        raise StategramError(
-            f"another process is at work in {file.parent}; wait until it ends, or choose another folder"
-        ) from error
-    except OSError:
-        return

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.entries import Entries, array_of
 from stategram.errors import BadDataError
 from stategram.storage import open_folder, write_folder
 from stategram.text.vocabulary import Vocabulary
@@ -36,6 +38,10 @@ class ReadStats:
     """No-break spaces and other characters outside ASCII that were taken for white space."""
     first_wide_space: str | None = None
     """Where the first of them is: file and line."""
+
+
+class _Manifest(Entries, frozen=True):
+    report: ReadStats
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +119,14 @@ class Corpus:
         ids = np.fromiter(map(vocabulary.id, words), np.uint32, len(words))
         return replace(self, ids=ids[self.ids], vocabulary=vocabulary)
 
+    def sentence_sums(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the sum over each sentence of values of events."""
+        sums = np.zeros(self.n_sentences)
+        filled = np.diff(self.sentence_starts) > 0
+        if filled.any():
+            sums[filled] = np.add.reduceat(values, self.sentence_starts[:-1][filled], dtype=np.float64)
+        return sums
+
     def sentences(self, begin: int, end: int) -> Corpus:
         """Return the sentences `begin` to `end - 1`.
 
@@ -177,25 +191,28 @@ class Corpus:
     def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
         """Open a corpus that `save` wrote; with `mmap` its arrays stay on disk until they are used."""
         opened = open_folder(folder, kind="corpus", verify=verify)
-        arrays = opened.arrays("corpus", mmap=mmap)
+        # Corpora that were saved before there were documents have none.
+        arrays = {"document_starts": np.zeros(0, np.int64), **opened.arrays("corpus", mmap=mmap)}
         try:
-            stats = dict(opened.manifest["report"])
-            stats["files"] = tuple(stats["files"])
             corpus = cls(
-                arrays["ids"],
-                arrays["sentence_starts"],
+                array_of(arrays, "ids", np.uint32, None),
+                array_of(arrays, "sentence_starts", np.int64, None),
                 Vocabulary.from_bytes(opened.text("vocabulary.txt")),
-                ReadStats(**stats),
-                # Corpora that were saved before there were documents have none.
-                arrays.get("document_starts", np.zeros(0, np.int64)),
+                msgspec.convert(opened.manifest, _Manifest).report,
+                array_of(arrays, "document_starts", np.int64, None),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except BadDataError:
+            raise
+        except ValueError as error:
             raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error
-        if corpus.sentence_starts[-1] != corpus.n_events:
+        starts = corpus.sentence_starts
+        if not len(starts) or starts[0] != 0 or starts[-1] != corpus.n_events or (np.diff(starts) < 0).any():
             raise BadDataError(f"{folder}: its sentences do not cover its events; write it again")
         documents = corpus.document_starts
         if np.any(np.diff(documents, prepend=-1, append=corpus.n_sentences + 1) < 1):
             raise BadDataError(f"{folder}: its documents do not start at its sentences; write it again")
+        if verify and int(corpus.ids.max(initial=0)) >= len(corpus.vocabulary):
+            raise BadDataError(f"{folder}: it has words outside of its vocabulary; write it again")
         return corpus
 
 

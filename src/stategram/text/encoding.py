@@ -5,21 +5,22 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
-import numpy as np
-
 from stategram._core import TextEncoder
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
-from stategram.text.feeding import BYTE_ORDER_MARK, compile_mark, feed_file
+from stategram.text.feeding import BYTE_ORDER_MARK, LineTokenizer, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
-from stategram.text.vocabulary import END, SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
+from stategram.text.tokenizer import TOKENIZE_FORMS, TokenizeForm, Tokenizer, tokenize
+from stategram.text.unknown_words import require_known_words
+from stategram.text.unsegmented import warn_if_unsegmented
+from stategram.text.vocabulary import SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -40,12 +41,15 @@ class Normalization:
     --------
     >>> Normalization(lowercase=True, digits="N").apply(["The", "1,024", "<S>"])
     ['the', 'N', '<unk>']
+    >>> Normalization(lowercase=True, tokenize="words").words("The end.")
+    ['the', 'end', '.']
 
     """
 
     lowercase: bool = False
     digits: str | None = None
     split: Split = "unicode"
+    tokenize: TokenizeForm | None = None
 
     def __post_init__(self) -> None:
         digits = self.digits
@@ -53,16 +57,42 @@ class Normalization:
             raise UsageError(f"digits is {digits!r}; it must be one word, such as N")
         if self.split not in SPLITS:
             raise UsageError(f"split is {self.split!r}; it must be 'unicode' or 'ascii'")
+        if self.tokenize is not None and self.tokenize not in TOKENIZE_FORMS:
+            raise UsageError(f"tokenize is {self.tokenize!r}; it must be 'words', 'prose' or None")
+        if self.tokenize is not None and self.split == "ascii":
+            raise UsageError(
+                "words that are split at ASCII white space only (--split ascii) are not tokenized "
+                "(--tokenize), which would split them at no-break spaces; leave one of the two out"
+            )
 
     @classmethod
     def from_recipe(cls, recipe: Mapping[str, Any], vocabulary: Vocabulary) -> Normalization:
         """Return that of the text which a model with this vocabulary was trained on."""
-        split = recipe.get("split") or vocabulary.split
-        return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None, split)
+        form = (recipe.get("tokenize") or {}).get("form")
+        if form is not None and form not in TOKENIZE_FORMS:
+            raise BadDataError(
+                f"the text of the model was tokenized as {form!r}, which is unknown; update stategram"
+            )
+        split = recipe.get("split") or ("unicode" if form else vocabulary.split)
+        return cls(bool(recipe.get("lowercase")), recipe.get("digits") or None, split, form)
+
+    @property
+    def of_lines(self) -> Normalization:
+        """The same for a text in which each line is one sentence, though it may be tokenized as prose."""
+        return replace(self, tokenize="words") if self.tokenize else self
 
     def words(self, line: str) -> list[str]:
-        """Return the normalized words of a line."""
+        """Return the normalized words of a line, which is one sentence."""
+        if self.tokenize is not None:
+            return self.apply(tokenize(line))
         return self.apply(split_line(line, self.split))
+
+    def words_so_far(self, line: str) -> list[str]:
+        """Return the normalized words of a line that a sentence begins with."""
+        if self.tokenize is None:
+            return self.words(line)
+        # Before another word, the full stop of an abbreviation is not that of the sentence.
+        return self.words(f"{line} a")[:-1]
 
     def apply(self, words: Sequence[str]) -> list[str]:
         """Return normalized words; one that becomes a sentence marker is unknown."""
@@ -88,6 +118,7 @@ def read_corpus(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
     encoding_errors: EncodingErrors = "strict",
     document_mark: str | None = None,
     progress: Progress | None = None,
@@ -114,6 +145,9 @@ def read_corpus(
         Words are separated by white space: ``"unicode"`` is what `str.split` knows, no-break spaces and
         U+0085 too; ``"ascii"`` is that of `bytes.split` alone. By default ``"unicode"``, unless the given
         vocabulary has words that it would split.
+    tokenize
+        For raw text: ``"words"`` makes words of each line, as `tokenize` does; ``"prose"`` splits lines into
+        sentences too, as `tokenize_prose` does. By default words are separated in the text already.
     encoding_errors
         What to do with bytes that are not UTF-8, and NUL: ``"strict"`` is an error, ``"replace"`` puts
         U+FFFD in their place, as `bytes.decode` does.
@@ -146,25 +180,27 @@ def read_corpus(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    normalization = Normalization(lowercase, digits, split or (vocabulary.split if vocabulary else "unicode"))
+    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
     mark = compile_mark(document_mark)
-    encoder = options.encoder()
+    encoder, tokenizer = options.encoder(), options.tokenizer()
     total = total_size(names)
     done = n_bytes = 0
     wide_space = None
     for name in names:
         taken = 0
-        for size, taken, first_wide_space in feed_file(encoder, name, mark, normalization.split):
+        for size, taken, first_wide_space in feed_file(encoder, name, mark, normalization.split, tokenizer):
             n_bytes += size
             wide_space = wide_space or first_wide_space
             if size:
                 report_bytes(progress, done + taken, total)
         done += taken
-    corpus = options.corpus(encoder, tuple(names), n_bytes, wide_space)
+    corpus = options.corpus(encoder, tuple(names), n_bytes, wide_space, tokenizer)
     if corpus.n_events == 0:
         raise no_words(names, n_bytes)
     warn_of_wide_spaces(corpus.stats)
+    if vocabulary is None:
+        warn_if_unsegmented(corpus.vocabulary)
     return corpus
 
 
@@ -177,10 +213,12 @@ def corpus_from_sentences(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
 ) -> Corpus:
     """Return a corpus of sentences in memory: strings, which are split at white space, or lists of words.
 
     A word may be an integer, as the ids of a tokenizer are: it stands for the word of its decimal digits.
+    With `tokenize`, strings are raw text; lists of words stay as they are.
 
     The other parameters, and how words are encoded, are as in `read_corpus`. Sentences without words are left
     out; one that is empty, or only white space, marks the start of a new document.
@@ -193,24 +231,39 @@ def corpus_from_sentences(
     ('<unk>', '<s>', '</s>', '7', '101')
 
     """
+    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
+    corpus = _encode(sentences, EncodingOptions(vocabulary, vocabulary_size, min_count, normalization))
+    if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
+        warn_of_wide_spaces(corpus.stats)
+        warn_if_unsegmented(corpus.vocabulary)
+    return corpus
+
+
+def _encode(sentences: Sentences, options: EncodingOptions) -> Corpus:
     if isinstance(sentences, str | bytes):
-        raise UsageError("expected a list of sentences, got a string; for a file use read_corpus(path)")
+        raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
     if not isinstance(sentences, Iterable):
-        raise UsageError(f"expected a list of sentences, got {type(sentences).__name__}")
-    normalization = Normalization(lowercase, digits, split or (vocabulary.split if vocabulary else "unicode"))
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization)
+        raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
     encoder = options.encoder()
     n_bytes = 0
-    for block in _sentence_blocks(sentences, normalization.split):
+    for block in sentence_blocks(sentences, options.normalization):
         bad = encoder.feed(block if n_bytes else BYTE_ORDER_MARK + block)
         n_bytes += len(block)
         if bad:
             raise BadDataError(f"sentence {bad[0]}: a NUL character; remove it")
     wide_space = f"sentence {encoder.wide_space_line}" if encoder.wide_spaces else None
-    corpus = options.corpus(encoder, (), n_bytes, wide_space)
-    if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
-        warn_of_wide_spaces(corpus.stats)
-    return corpus
+    return options.corpus(encoder, (), n_bytes, wide_space)
+
+
+def _normalization(
+    lowercase: bool,
+    digits: str | None,
+    split: Split | None,
+    tokenize: TokenizeForm | None,
+    vocabulary: Vocabulary | None,
+) -> Normalization:
+    default = vocabulary.split if vocabulary and not tokenize else "unicode"
+    return Normalization(lowercase, digits, split or default, tokenize)
 
 
 def warn_of_wide_spaces(stats: ReadStats) -> None:
@@ -224,28 +277,29 @@ def warn_of_wide_spaces(stats: ReadStats) -> None:
         )
 
 
+def spelled_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
+    """Return a corpus as it is, or sentences with a vocabulary of their own, split as another one is."""
+    if isinstance(text, Corpus):
+        return text
+    return _encode(text, EncodingOptions(normalization=Normalization(split=vocabulary.split)))
+
+
 def as_corpus(vocabulary: Vocabulary, text: Corpus | Sentences) -> Corpus:
     """Return a corpus, or sentences, in a vocabulary; refuse a text that has no word of it."""
-    if not isinstance(text, Corpus):
-        text = corpus_from_sentences(text, vocabulary=vocabulary)
+    text = spelled_corpus(vocabulary, text)
     corpus = text.in_vocabulary(vocabulary)
-    require_known_words(corpus)
+    require_known_words(text, corpus)
     return corpus
 
 
-def require_known_words(corpus: Corpus) -> None:
-    """Refuse a text that has no word of its vocabulary, that of a model."""
-    if corpus.n_events == 0:
-        raise BadDataError("the text has no words; expected one sentence per line")
-    if corpus.n_unknown == np.count_nonzero(corpus.ids != END):
-        raise BadDataError(
-            f"the text has no word of the model's vocabulary ({len(corpus.vocabulary):,} words); "
-            "check that both have the same language, case and tokenisation"
-        )
-
-
-def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
-    lines = (_line(number, sentence, split) for number, sentence in enumerate(sentences, 1))
+def sentence_blocks(sentences: Sentences, normalization: Normalization) -> Iterator[bytes]:
+    """Yield sentences in memory as lines of text, tokenized if need be; refuse what is no sentence."""
+    form = normalization.tokenize
+    tokenizer = None if form is None else Tokenizer(form)
+    lines = (
+        _line(number, sentence, normalization.split, tokenizer)
+        for number, sentence in enumerate(sentences, 1)
+    )
     while block := "".join(islice(lines, 10_000)):
         try:
             yield block.encode()
@@ -255,28 +309,47 @@ def _sentence_blocks(sentences: Sentences, split: Split) -> Iterator[bytes]:
             ) from error
 
 
-def _line(number: int, sentence: str | Iterable[str] | Iterable[int], split: Split) -> str:
+def _line(
+    number: int, sentence: str | Iterable[str] | Iterable[int], split: Split, tokenizer: Tokenizer | None
+) -> str:
     if isinstance(sentence, str):
-        return sentence.replace("\n", " ") + "\n"
+        line = sentence.replace("\n", " ") + "\n"
+        if tokenizer is None:
+            return line
+        if "\0" in line:
+            raise BadDataError(f"sentence {number}: a NUL character; remove it")
+        return tokenizer.lines(line)
     words = words_of(sentence)
     if words is None:
-        raise UsageError(
+        raise WrongTypeError(
             f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
         )
-    line = " ".join(words)
-    if split_line(line, split) != words:
-        word = next(word for word in words if split_line(word, split) != [word])
-        fitting = split_line(word, "ascii") == [word]
-        raise UsageError(
-            f"sentence {number}: the word {word!r} is empty or holds white space; give the sentence as one "
-            "string to have it split" + (", or split='ascii' to keep the word" if fitting else "")
-        )
-    return line + "\n"
+    check_words(words, split, f"sentence {number}: ")
+    return " ".join(words) + "\n"
+
+
+def check_words(words: Sequence[str], split: Split, where: str = "") -> None:
+    """Refuse words that are empty or hold white space: most likely they are sentences.
+
+    >>> check_words(["the cat sat"], "unicode")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    stategram.errors.UsageError: the word 'the cat sat' is empty or holds white space; give the sentence ...
+    """
+    if split_line(" ".join(words), split) == words:
+        return
+    word = next(word for word in words if split_line(word, split) != [word])
+    fitting = split_line(word, "ascii") == [word]
+    raise UsageError(
+        f"{where}the word {word!r} is empty or holds white space; give the sentence as one "
+        "string to have it split"
+        + (", or make a corpus with split='ascii' to keep the word" if fitting else "")
+    )
 
 
 def words_of(sentence: object) -> list[str] | None:
     """Return the words of a list of words or of integers, or an array of these; None if it is none.
 
+    >>> import numpy as np
     >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
     (['the', 'cat'], ['101', '7'])
     """
@@ -319,8 +392,18 @@ class EncodingOptions:
             self.normalization.split == "ascii",
         )
 
+    def tokenizer(self) -> LineTokenizer | None:
+        """Return what tokenizes lines before they are fed, if anything does."""
+        form = self.normalization.tokenize
+        return form and LineTokenizer(form, replace_errors=self.encoding_errors == "replace")
+
     def corpus(
-        self, encoder: TextEncoder, files: tuple[str, ...], n_bytes: int, wide_space: str | None
+        self,
+        encoder: TextEncoder,
+        files: tuple[str, ...],
+        n_bytes: int,
+        wide_space: str | None,
+        tokenizer: LineTokenizer | None = None,
     ) -> Corpus:
         """Return the corpus of all that was fed to an encoder; `wide_space` is where the first one is."""
         # Python has the tables for lower case outside ASCII: all distinct words at once. A line end is not a
@@ -334,7 +417,8 @@ class EncodingOptions:
         else:
             encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
         ids, sentence_starts, document_starts = encoder.encode()
-        stats = ReadStats(files, n_bytes, encoder.replaced, encoder.dropped, encoder.wide_spaces, wide_space)
+        replaced = encoder.replaced + (tokenizer.n_replaced if tokenizer else 0)
+        stats = ReadStats(files, n_bytes, replaced, encoder.dropped, encoder.wide_spaces, wide_space)
         return Corpus(ids, sentence_starts, vocabulary, stats, document_starts)
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError
+from stategram.text.bad_bytes import conversion_advice
 from stategram.text.reading import BLOCK_SIZE, display_name, read_blocks
+from stategram.text.tokenizer import TokenizeForm, Tokenizer
 from stategram.text.vocabulary import Split
 
 # The encoder drops one at the beginning of what it is fed, and only there: in front of text that begins
@@ -60,29 +62,59 @@ def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes
         yield b"".join(waiting), taken
 
 
+class LineTokenizer:
+    """Tokenizes the lines of files before an encoder sees them."""
+
+    def __init__(self, form: TokenizeForm, *, replace_errors: bool) -> None:
+        self._tokenizer = Tokenizer(form)
+        self._replace_errors = replace_errors
+        self.n_replaced = 0
+        """The number of invalid byte sequences that became U+FFFD."""
+
+    def tokenize(self, lines: Lines, data: bytes) -> bytes:
+        """Return `data`, which is `lines` or made of them, tokenized; refuse bad bytes, or replace them."""
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = data.decode(errors="replace")
+        if "\0" in text or "\ufffd" in text:
+            self.n_replaced += _check_lines(lines, replace_errors=self._replace_errors)
+            text = text.replace("\0", "\ufffd")
+        return self._tokenizer.lines(text).encode()
+
+
 def feed_file(
-    encoder: TextEncoder, name: str, document_mark: re.Pattern[str] | None, split: Split
+    encoder: TextEncoder,
+    name: str,
+    document_mark: re.Pattern[str] | None,
+    split: Split,
+    tokenizer: LineTokenizer | None = None,
 ) -> Iterator[tuple[int, int, str | None]]:
     """Feed a file to an encoder, block by block.
 
     Yield the size of each block, the bytes taken so far, and where the first white space outside ASCII is, if
     it is the first that the encoder was fed; that may be known only after the last block, with a size of 0.
     """
-    if document_mark is not None:
+    if document_mark is not None or tokenizer is not None:
         for lines in read_lines(name):
-            yield len(lines.data), lines.taken, feed_lines(encoder, lines, document_mark, split)
+            yield len(lines.data), lines.taken, feed_lines(encoder, lines, document_mark, split, tokenizer)
         return
-    before, taken = encoder.wide_spaces, 0
+    before, taken, size, block = encoder.wide_spaces, 0, 0, b""
     for block, taken in read_blocks(name):
-        _refuse_bad(encoder.feed(block), name)
+        _refuse_bad(encoder.feed(block), name, block, size)
+        size += len(block)
         yield len(block), taken, None
-    _refuse_bad(encoder.end_file(), name)
+    _refuse_bad(encoder.end_file(), name, block, size - len(block))
     is_first = before == 0 and encoder.wide_spaces > 0
     yield 0, taken, f"{display_name(name)}:{encoder.wide_space_line}" if is_first else None
 
 
 def feed_lines(
-    encoder: TextEncoder, lines: Lines, document_mark: re.Pattern[str] | None, split: Split
+    encoder: TextEncoder,
+    lines: Lines,
+    document_mark: re.Pattern[str] | None,
+    split: Split,
+    tokenizer: LineTokenizer | None = None,
 ) -> str | None:
     """Feed whole lines to an encoder, which takes them for a file of their own; refuse bad bytes.
 
@@ -92,12 +124,11 @@ def feed_lines(
     data = lines.data.removeprefix(BYTE_ORDER_MARK) if lines.offset == 0 else lines.data
     if document_mark is not None:
         data = _blank_line_at_marks(data, document_mark, split)
+    if tokenizer is not None:
+        data = tokenizer.tokenize(lines, data)
     if data and (encoder.feed(BYTE_ORDER_MARK + data) or encoder.end_file()):
         # Found again in the lines as they are in the file.
-        checker = TextEncoder(lowercase=False, replace_errors=False, threads=1)
-        bad = checker.feed(lines.data) or checker.end_file()
-        assert bad is not None
-        _refuse_bad((bad[0] + lines.line - 1, bad[1] + lines.offset, bad[2]), lines.name)
+        _check_lines(lines, replace_errors=False)
     if before or not encoder.wide_spaces:
         return None
     text = lines.data.decode(errors="replace")
@@ -136,14 +167,25 @@ def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str], split: Spl
     return b"".join(marked)
 
 
-def _refuse_bad(bad: tuple[int, int, int] | None, name: str) -> None:
-    """Raise an error for a bad byte, given its line, offset and value, if there is one."""
+def _check_lines(lines: Lines, *, replace_errors: bool) -> int:
+    """Refuse bad bytes in the lines of a file, or return the number of those that would be replaced."""
+    checker = TextEncoder(lowercase=False, replace_errors=replace_errors, threads=1)
+    if bad := checker.feed(lines.data) or checker.end_file():
+        at = bad[1] + lines.offset
+        _refuse_bad((bad[0] + lines.line - 1, at, bad[2]), lines.name, lines.data, lines.offset)
+    return checker.replaced
+
+
+def _refuse_bad(bad: tuple[int, int, int] | None, name: str, data: bytes, start: int) -> None:
+    """Raise an error for a bad byte, given its line, offset and value, if there is one.
+
+    `data` is what was read last, from the offset `start` on.
+    """
     if bad is None:
         return
     line, offset, byte = bad
     found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
     raise BadDataError(
         f"{display_name(name)}:{line}: {found} (byte offset {offset}); "
-        "convert the file to UTF-8 text, or read it with --encoding-errors replace "
-        "(encoding_errors='replace' in Python)"
+        f"{conversion_advice(data, max(0, offset - start), may_replace=True)}"
     )

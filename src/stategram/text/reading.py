@@ -6,6 +6,7 @@ import bz2
 import errno
 import gzip
 import io
+import logging
 import lzma
 import os
 import re
@@ -28,6 +29,8 @@ else:
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+
+_log = logging.getLogger(__name__)
 
 PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]
@@ -72,7 +75,7 @@ def read_blocks(name: str | IO[bytes], *, live: bool = False) -> Iterator[tuple[
     """
     try:
         with _open(name) as file:
-            source = _Source(_read_head(file), file, waits=not (live and _is_live(file)))
+            source = _Source(file, waits=not (live and _is_live(file)))
             head = source.head
             for kind, start, decompressed in _KINDS:
                 if start.match(head):
@@ -84,18 +87,6 @@ def read_blocks(name: str | IO[bytes], *, live: bool = False) -> Iterator[tuple[
         advice = "; name the files in it" if error.errno == errno.EISDIR else "; check the name"
         raise StategramError(
             f"cannot read {display_name(name)}: {error.strerror or error}{advice}"
-        ) from error
-
-
-def check_utf8(name: str, data: bytes) -> None:
-    """Refuse data that is not UTF-8; the error names the line."""
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        number = data.count(b"\n", 0, error.start) + 1
-        raise BadDataError(
-            f"{name}:{number}: the byte 0x{data[error.start]:02x} is not UTF-8; expected text in UTF-8: "
-            "convert the file, for instance with iconv -f LATIN1 -t UTF-8"
         ) from error
 
 
@@ -130,6 +121,9 @@ def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
     elif name == "-":
         if sys.stdin is None:
             raise StategramError("cannot read <stdin>: it is closed; name a file, or give it a text")
+        if sys.stdin.isatty():
+            end = "Ctrl-Z and Enter end" if sys.platform == "win32" else "Ctrl-D ends"
+            _log.info("reading from the keyboard; %s the text", end, extra={"keyboard": True})
         yield sys.stdin.buffer
     else:
         with Path(name).open("rb") as file:
@@ -139,11 +133,14 @@ def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
 class _Source(io.RawIOBase):
     """A file whose first bytes were read already, even if it is a pipe; counts the bytes taken."""
 
-    def __init__(self, head: bytes, file: IO[bytes], *, waits: bool) -> None:
-        self.head, self._file = head, file
+    def __init__(self, file: IO[bytes], *, waits: bool) -> None:
+        self._file = file
         self._waits = waits
+        # Once is enough: a terminal would wait for another end.
         self._ended = False
         self.taken = 0
+        self.head = self._read_head()
+        """The first bytes, from which compression is seen: no more than the first line of a text."""
 
     def readable(self) -> bool:
         return True
@@ -167,26 +164,23 @@ class _Source(io.RawIOBase):
         # is not noticed.
         parts: list[bytes] = []
         while size > 0 and not self._ended and (not parts or self._waits or _has_more(self._file)):
-            part = _read_some(self._file, size)
-            self._ended = not part  # a terminal would wait for another end
+            part = self._read_some(size)
             parts.append(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def _read_some(self, size: int) -> bytes:
+        """Return the next bytes, at most `size`, as soon as there are some; none at the end."""
+        data: bytes = getattr(self._file, "read1", self._file.read)(size)
+        self._ended = not data
+        return data
 
-def _read_some(file: IO[bytes], size: int) -> bytes:
-    """Return the next bytes, at most `size`, as soon as there are some; none at the end."""
-    data: bytes = getattr(file, "read1", file.read)(size)
-    return data
-
-
-def _read_head(file: IO[bytes]) -> bytes:
-    """Return the first bytes, from which compression is seen: no more than the first line of a text."""
-    head = b""
-    # No kind of compressed file has a line end before what it is recognized by.
-    while len(head) < _HEAD and b"\n" not in head and (more := _read_some(file, _HEAD - len(head))):
-        head += more
-    return head
+    def _read_head(self) -> bytes:
+        head = b""
+        # No kind of compressed file has a line end before what it is recognized by.
+        while len(head) < _HEAD and b"\n" not in head and (more := self._read_some(_HEAD - len(head))):
+            head += more
+        return head
 
 
 def _is_live(file: IO[bytes]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Hashable, Iterable, Sequence
@@ -15,7 +16,10 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import atomic_write
-from stategram.text.reading import check_utf8, read_all
+from stategram.text.bad_bytes import check_utf8
+from stategram.text.reading import read_all
+
+_log = logging.getLogger(__name__)
 
 SPECIAL_WORDS = ("<unk>", "<s>", "</s>")
 # Their ids in every vocabulary.
@@ -119,10 +123,11 @@ class Vocabulary:
         specials = {word.encode() for word in SPECIAL_WORDS}
         data = read_all(os.fspath(path))
         check_utf8(os.fspath(path), data)
+        first_wide = None
         for number, line in enumerate(data.decode().removeprefix("\ufeff").split("\n"), 1):
             columns = split_line(line, split)
-            if "\0" in line:
-                raise BadDataError(f"{path}:{number}: a NUL byte; convert the file to UTF-8 text")
+            if not line.isascii() and columns[:1] != split_line(line, "ascii")[:1]:
+                first_wide = first_wide or number
             if not columns or (word := columns[0].encode()) in specials:
                 continue
             if (first := words.setdefault(word, number)) != number and not repeats:
@@ -131,6 +136,14 @@ class Vocabulary:
                 )
         if not words:
             raise BadDataError(f"{path}: no words in it; expected one word per line")
+        if first_wide is not None:
+            _log.warning(
+                "%s:%d: white space outside ASCII, such as a no-break space, ends a word here and is not "
+                "part of it, unless words are split at ASCII white space only (--split ascii, split='ascii' "
+                "in Python)",
+                path,
+                first_wide,
+            )
         return cls.from_encoded([word.encode() for word in SPECIAL_WORDS] + list(words))
 
     @classmethod
@@ -181,7 +194,7 @@ class Vocabulary:
             or not ((begins < tabs) & (tabs + 1 < ends)).all()
         ):
             raise ValueError("its lines are not all different words with a count each")
-        counts = _decimal_numbers(letters, tabs + 1, ends)
+        counts = decimal_numbers(letters, tabs + 1, ends)
         # Neither tabs nor newlines, nor what is between them.
         is_letter = np.cumsum(
             np.bincount(begins, minlength=len(data)) - np.bincount(tabs, minlength=len(data))
@@ -254,6 +267,12 @@ class Vocabulary:
         return tuple(letters[a:b].decode() for a, b in pairwise(offsets))
 
     @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """The number of characters (code points) of each word."""
+        is_first = (self.letters & 0xC0) != 0x80  # of its bytes
+        return np.diff(np.concatenate(([0], np.cumsum(is_first)))[self.offsets])
+
+    @cached_property
     def split(self) -> Split:
         """How text in these words is split: ``ascii`` if some of them hold other white space."""
         letters = self.letters.tobytes().decode()
@@ -264,7 +283,7 @@ class Vocabulary:
         return {word: id for id, word in enumerate(self.words)}
 
 
-def _decimal_numbers(
+def decimal_numbers(
     letters: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
     """Return the numbers that are written at some places of a text; ValueError if they are none."""

@@ -2,7 +2,7 @@
 
 from stategram.experiments.reproduction.claims import N_CLAIMS
 from stategram.experiments.reproduction.paper import CHOICES, PAPER, VOCABULARY_SIZE
-from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult
+from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, SeedFigures
 from stategram.experiments.reproduction.rows import check_scale
 from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
 from stategram.experiments.reproduction.texts import Texts, read_texts, texts_of_sentences
@@ -15,6 +15,7 @@ __all__ = [
     "CountBand",
     "Reproduction",
     "RowResult",
+    "SeedFigures",
     "Texts",
     "check_folder",
     "check_scale",

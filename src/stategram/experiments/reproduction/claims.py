@@ -1,55 +1,107 @@
 """What follows from the rows: how they compare with each other, and whether the paper's claims hold.
 
-Each claim measures perplexities by the keys of rows; the paper's own and those found here are measured alike.
+A claim rests on quantities, such as the gain of one row over another. The same formula gives them for the
+paper's perplexities, for ours, for those of each resample of the test text, and for those of other seeds.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
+from stategram.evaluation import LEVEL, ResampledPerplexity, quantiles
 from stategram.experiments.reproduction.paper import PAPER
-from stategram.experiments.reproduction.results import Claim, RowResult, SizeTrial
+from stategram.experiments.reproduction.results import Claim, Quantity, RowResult, SeedFigures, SizeTrial
 from stategram.experiments.reproduction.rows import WORDS_TREE
 
 _WORDS_FLAT, _CLASSES_TREE = "w-2,w-1 flat", "g-2,g-1 tree"
 _TRIGRAM = "back-off 3"
 _WINDOWS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
-_Perplexities = Mapping[str, float]
-_Gains = tuple[float, ...]
+_PAIRS = tuple(f"{window} {how}" for window in _WINDOWS for how in ("flat", "tree"))
+# A fourth tag that gains less has stopped improving the model; classes are close to words up to here.
+_STOPPED, _CLOSE = 0.005, 0.10
+
+Perplexities: TypeAlias = Mapping[str, float]
+"""The perplexities of rows by their keys."""
+Resamples: TypeAlias = Mapping[str, ResampledPerplexity]
+"""Those of the rows with their resamples."""
+_Values = TypeVar("_Values", float, NDArray[np.float64])
+
+
+class _Side(NamedTuple):
+    """On which side of a limit a quantity must be for a claim to hold."""
+
+    name: str
+    limit: float = 0.0
+    above: bool = True
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A claim, what is measured of it, and when it holds, given our gains and the paper's."""
+    """A claim: the rows it rests on, what is measured of them, and when it holds.
+
+    `rows` chooses the keys of rows, given all perplexities, a KeyError if some are missing; `measure` has the
+    quantities and `sentence` shows what was found, both of the perplexities of these rows.
+    """
 
     claim: str
-    measure: Callable[[_Perplexities], tuple[str, _Gains]]
-    holds: Callable[[_Gains, _Gains], bool]
-    partly: Callable[[_Gains, _Gains], bool]
+    rows: Callable[[Perplexities], tuple[str, ...]]
+    measure: Callable[..., tuple[float, ...]]
+    sentence: Callable[..., str]
+    sides: tuple[_Side, ...]
     rule: str
 
 
-def with_comparisons(rows: Sequence[RowResult]) -> tuple[RowResult, ...]:
-    """Add how each row differs from the one it is compared with, here and in the paper."""
-    ours = {row.key: row.test.perplexity for row in rows}
+def with_comparisons(
+    rows: Sequence[RowResult], resampled: Resamples, by_seed: Sequence[Perplexities] = ()
+) -> tuple[RowResult, ...]:
+    """Add how each row differs from the one it is compared with, here and in the paper.
+
+    `by_seed` has the perplexities of all rows with each seed, if there are several.
+    """
     trials = [row for row in rows if _is_trial(row)]
     best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
-    return tuple(_compared(row, ours, row is best) for row in rows)
+    return tuple(_compared(row, resampled, by_seed, row is best) for row in rows)
 
 
-def _compared(row: RowResult, ours: Mapping[str, float], is_best: bool) -> RowResult:
-    change, paper, other = None, row.paper, row.compared_with
-    if other is not None and other in ours:
-        change = row.test.perplexity / ours[other] - 1
+def _compared(
+    row: RowResult, resampled: Resamples, by_seed: Sequence[Perplexities], is_best: bool
+) -> RowResult:
+    paper, other = row.paper, row.compared_with
+    compared = None
+    change_seeds = None
+    if other is not None and other in resampled:
+        compared = resampled[row.key].difference(resampled[other])
+        change_seeds = _seed_figures(
+            [of[row.key] / of[other] - 1 for of in by_seed if {row.key, other} <= of.keys()]
+        )
     if paper is not None and other is not None and other in PAPER:
         paper = msgspec.structs.replace(paper, change=paper.perplexity / PAPER[other].perplexity - 1)
     best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
-    note = "; ".join(filter(None, [row.note, best]))
-    return msgspec.structs.replace(row, change=change, paper=paper, note=note)
+    return msgspec.structs.replace(
+        row,
+        change=None if compared is None else compared.relative,
+        change_interval=None if compared is None else compared.interval,
+        seeds=_seed_figures([of[row.key] for of in by_seed if row.key in of]),
+        change_seeds=change_seeds,
+        paper=paper,
+        note="; ".join(filter(None, [row.note, best])),
+    )
+
+
+def _seed_figures(values: Sequence[float]) -> SeedFigures | None:
+    """Return mean and standard deviation; None if no seed makes a difference."""
+    if len(set(values)) < 2:
+        return None
+    return SeedFigures(
+        values=tuple(values), mean=statistics.fmean(values), deviation=statistics.stdev(values)
+    )
 
 
 def _is_trial(row: RowResult) -> bool:
@@ -67,119 +119,195 @@ def size_trials(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
     return tuple(sorted(found, key=lambda trial: trial.clusters))
 
 
-def judge_claims(rows: Sequence[RowResult]) -> tuple[Claim, ...]:
-    """Judge each claim whose rows are all there."""
+def judge_claims(
+    rows: Sequence[RowResult], resampled: Resamples, by_seed: Sequence[Perplexities] = ()
+) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
+    """Judge each claim whose rows are all there; return those that cannot be tested too.
+
+    Examples
+    --------
+    >>> rows, resampled = [], {}
+    >>> judge_claims(rows, resampled)[1][0]
+    'Moving contexts along a tree beats moving single contexts (w-2,w-1)'
+
+    """
     ours = {row.key: row.test.perplexity for row in rows if row.table <= 4}
     paper = {key: figures.perplexity for key, figures in PAPER.items()}
-    claims = []
+    claims, untested = [], []
     for rule in _RULES:
         try:
-            (found, gains), (reported, paper_gains) = rule.measure(ours), rule.measure(paper)
+            keys, paper_keys = rule.rows(ours), rule.rows(paper)
+            found = [ours[key] for key in keys]
         except KeyError:  # a row is not there
+            untested.append(rule.claim)
             continue
-        holds = (
-            "yes" if rule.holds(gains, paper_gains) else "partly" if rule.partly(gains, paper_gains) else "no"
+        measured = _quantities(rule, keys, resampled, by_seed)
+        claims.append(
+            Claim(
+                claim=rule.claim,
+                paper=rule.sentence(paper_keys, *(paper[key] for key in paper_keys)),
+                found=f"{rule.sentence(keys, *found)}; {_intervals(measured)}",
+                holds=_verdict(measured),
+                rule=rule.rule,
+                quantities=measured,
+            )
         )
-        claims.append(Claim(claim=rule.claim, paper=reported, found=found, holds=holds, rule=rule.rule))
-    return tuple(claims)
+    return tuple(claims), tuple(untested)
 
 
-def _tree_beats_flat(of: _Perplexities) -> tuple[str, _Gains]:
-    gain = _gain(of, _WORDS_FLAT, WORDS_TREE)
-    return f"{_lower(gain)}: {of[_WORDS_FLAT]:,.1f} to {of[WORDS_TREE]:,.1f}", (gain,)
+def _quantities(
+    rule: _Rule, keys: tuple[str, ...], resampled: Resamples, by_seed: Sequence[Perplexities]
+) -> tuple[Quantity, ...]:
+    values = rule.measure(*(resampled[key].value for key in keys))
+    drawn = rule.measure(*(resampled[key].resamples for key in keys))
+    seeds = [rule.measure(*(of[key] for key in keys)) for of in by_seed if set(keys) <= of.keys()]
+    found = []
+    for number, side in enumerate(rule.sides):
+        low, high = quantiles(np.asarray(drawn[number]))
+        found.append(
+            Quantity(
+                name=side.name,
+                value=values[number],
+                low=low,
+                high=high,
+                limit=side.limit,
+                above=side.above,
+                seeds=tuple(of[number] for of in seeds),
+            )
+        )
+    return tuple(found)
 
 
-def _gain_grows(of: _Perplexities) -> tuple[str, _Gains]:
-    gains = tuple(_gain(of, f"{window} flat", f"{window} tree") for window in _WINDOWS)
-    names = zip(("two", "three", "four"), gains, strict=True)
-    return ", ".join(f"{n} tags: {_lower(gain)}" for n, gain in names), gains
+def _verdict(quantities: Sequence[Quantity]) -> str:
+    """Whether a claim holds: yes if all quantities are on their side, no if one is surely on the other."""
+    sides = [_side(one) for one in quantities]
+    return "no" if False in sides else "yes" if all(sides) else "not decided"
 
 
-def _flat_stops(of: _Perplexities) -> tuple[str, _Gains]:
-    before, after = _WINDOWS[1:]
-    sentence = ", ".join(
-        f"{how} {of[f'{before} {how}']:,.1f} to {of[f'{after} {how}']:,.1f}" for how in ("flat", "tree")
+def _side(of: Quantity) -> bool | None:
+    """Whether a quantity is on the right side of its limit; None if its interval or its seeds disagree."""
+    sign = 1.0 if of.above else -1.0
+    ends = [sign * (value - of.limit) for value in (of.low, of.high, *of.seeds)]
+    return True if min(ends) > 0 else False if max(ends) < 0 else None
+
+
+def _intervals(quantities: Sequence[Quantity]) -> str:
+    shown = [f"{one.name} {one.low:+.1%} to {one.high:+.1%}" for one in quantities]
+    seeds = [
+        f"{one.name} {min(one.seeds):+.1%} to {max(one.seeds):+.1%}"
+        for one in quantities
+        if len(set(one.seeds)) > 1
+    ]
+    return f"{LEVEL:.0%} interval of {', '.join(shown)}" + (
+        f"; over seeds: {', '.join(seeds)}" if seeds else ""
     )
-    return sentence, tuple(_gain(of, f"{before} {how}", f"{after} {how}") for how in ("flat", "tree"))
 
 
-def _classes_come_close(of: _Perplexities) -> tuple[str, _Gains]:
-    above = -_gain(of, WORDS_TREE, _CLASSES_TREE)
-    sentence = f"{of[_CLASSES_TREE]:,.1f} with classes, {of[WORDS_TREE]:,.1f} with words ({above:+.1%})"
-    return sentence, (above,)
-
-
-def _interpolation_gains(of: _Perplexities) -> tuple[str, _Gains]:
-    mixtures = {key: value for key, value in of.items() if key.endswith(f" + {_TRIGRAM}")}
-    best = _lowest(mixtures)
-    gain = _gain(of, _TRIGRAM, best)
-    clustered = best.removesuffix(f" + {_TRIGRAM}")
-    return f"up to {_lower(gain)}: {of[_TRIGRAM]:,.1f} to {of[best]:,.1f} with {clustered}", (gain,)
-
-
-def _back_off_wins(of: _Perplexities) -> tuple[str, _Gains]:
-    clustered = {key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}
-    best = _lowest(clustered)
-    gain = _gain(of, _TRIGRAM, best)
-    return f"{of[best]:,.1f} for {best}, the best; {of[_TRIGRAM]:,.1f} for the trigram", (gain,)
-
-
-def _gain(of: _Perplexities, before: str, after: str) -> float:
-    return 1 - of[after] / of[before]
+def _gain(before: _Values, after: _Values) -> _Values:
+    return 1 - after / before
 
 
 def _lower(gain: float) -> str:
     return f"{gain:.1%} lower" if gain >= 0 else f"{-gain:.1%} higher"
 
 
-def _lowest(of: _Perplexities) -> str:
-    if not of:
+def _growth(
+    f2: _Values, t2: _Values, f3: _Values, t3: _Values, f4: _Values, t4: _Values
+) -> tuple[_Values, ...]:
+    two, three, four = _gain(f2, t2), _gain(f3, t3), _gain(f4, t4)
+    return three - two, four - three
+
+
+def _gains_of_trees(_keys: tuple[str, ...], *of: float) -> str:
+    gains = [_gain(flat, tree) for flat, tree in zip(of[::2], of[1::2], strict=True)]
+    names = zip(("two", "three", "four"), gains, strict=True)
+    return ", ".join(f"{n} tags: {_lower(gain)}" for n, gain in names)
+
+
+def _best_mixture(of: Perplexities) -> tuple[str, ...]:
+    return _TRIGRAM, _lowest({key: value for key, value in of.items() if key.endswith(f" + {_TRIGRAM}")}, of)
+
+
+def _best_clustered(of: Perplexities) -> tuple[str, ...]:
+    return _TRIGRAM, _lowest(
+        {key: value for key, value in of.items() if key[0] in "wtg" and "+" not in key}, of
+    )
+
+
+def _lowest(candidates: Perplexities, of: Perplexities) -> str:
+    if not candidates or _TRIGRAM not in of:
         raise KeyError("no such rows")
-    return min(of, key=lambda key: of[key])
+    return min(candidates, key=lambda key: candidates[key])
 
 
+def _rows(*keys: str) -> Callable[[Perplexities], tuple[str, ...]]:
+    """Choose these rows; KeyError if one is missing."""
+
+    def chosen(of: Perplexities) -> tuple[str, ...]:
+        if not set(keys) <= of.keys():
+            raise KeyError(keys)
+        return keys
+
+    return chosen
+
+
+_ABOVE_ZERO = "yes if the interval is above zero, no if it is below"
 _RULES = (
     _Rule(
         "Moving contexts along a tree beats moving single contexts (w-2,w-1)",
-        _tree_beats_flat,
-        lambda found, paper: found[0] >= 2 / 3 * paper[0],
-        lambda found, _: found[0] > 0,
-        "yes from two thirds of the paper's gain on; no if there is none",
+        _rows(_WORDS_FLAT, WORDS_TREE),
+        lambda flat, tree: (_gain(flat, tree),),
+        lambda _, flat, tree: f"{_lower(_gain(flat, tree))}: {flat:,.1f} to {tree:,.1f}",
+        (_Side("the gain"),),
+        _ABOVE_ZERO,
     ),
     _Rule(
         "The gain of the tree grows with the number of tags in the context",
-        _gain_grows,
-        lambda found, _: all(later > earlier for earlier, later in pairwise(found)),
-        lambda found, _: found[-1] > found[0],
-        "yes if it grows with each tag; no if it does not grow from two tags to four",
+        _rows(*_PAIRS),
+        _growth,
+        _gains_of_trees,
+        (_Side("the growth to three tags"), _Side("to four")),
+        "yes if both intervals are above zero, no if one is below",
     ),
     _Rule(
         "From three tags to four, flat clustering stops improving while the tree goes on",
-        _flat_stops,
-        lambda found, _: found[0] < 0.005 <= found[1],  # flat, tree
-        lambda found, _: found[1] > found[0],
-        "yes if the fourth tag gains less than 0.5% flat, more with the tree; no if it gains more flat",
+        _rows(*_PAIRS[2:]),
+        lambda flat, tree, flat_4, tree_4: (_gain(flat, flat_4), _gain(tree, tree_4)),
+        lambda _, flat, tree, flat_4, tree_4: (
+            f"flat {flat:,.1f} to {flat_4:,.1f}, tree {tree:,.1f} to {tree_4:,.1f}"
+        ),
+        (_Side("the gain, flat", _STOPPED, above=False), _Side("with the tree", _STOPPED)),
+        "yes if the fourth tag gains less than 0.5% flat and more with the tree, both by their intervals; no "
+        "if one of them is the other way round",
     ),
     _Rule(
         "Learned classes as contexts (g-2,g-1) come close to words (w-2,w-1)",
-        _classes_come_close,
-        lambda found, _: found[0] <= 0.10,
-        lambda found, _: found[0] <= 0.25,
-        "yes up to 10% higher, no from 25% on",
+        _rows(WORDS_TREE, _CLASSES_TREE),
+        lambda words, classes: (classes / words - 1,),
+        lambda _, words, classes: (
+            f"{classes:,.1f} with classes, {words:,.1f} with words ({classes / words - 1:+.1%})"
+        ),
+        (_Side("the difference", _CLOSE, above=False),),
+        "yes if the interval is below 10%, no if it is above",
     ),
     _Rule(
         "Interpolation with a clustered model improves the back-off trigram",
-        _interpolation_gains,
-        lambda found, paper: found[0] >= 2 / 3 * paper[0],
-        lambda found, _: found[0] > 0,
-        "yes from two thirds of the paper's gain on; no if there is none",
+        _best_mixture,
+        lambda trigram, best: (_gain(trigram, best),),
+        lambda keys, trigram, best: (
+            f"up to {_lower(_gain(trigram, best))}: {trigram:,.1f} to {best:,.1f} with "
+            f"{keys[1].removesuffix(f' + {_TRIGRAM}')}"
+        ),
+        (_Side("the gain"),),
+        _ABOVE_ZERO,
     ),
     _Rule(
         "No clustered model alone beats the back-off trigram",
-        _back_off_wins,
-        lambda found, _: found[0] <= -0.02,
-        lambda found, _: found[0] <= 0.02,
-        "yes if all of tables 1 to 3 are 2% higher or more; no if one is 2% lower",
+        _best_clustered,
+        lambda trigram, best: (best / trigram - 1,),
+        lambda keys, trigram, best: f"{best:,.1f} for {keys[1]}, the best; {trigram:,.1f} for the trigram",
+        (_Side("the difference"),),
+        "yes if even the interval of the best of tables 1 to 3 is above zero, no if it is below",
     ),
 )
 N_CLAIMS = len(_RULES)

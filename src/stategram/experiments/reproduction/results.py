@@ -6,11 +6,11 @@ A report needs nothing else.
 from __future__ import annotations
 
 from stategram.clustering import SweepRecord
-from stategram.evaluation import PartFigures, PerplexityFigures
+from stategram.evaluation import Interval, PartFigures, PerplexityFigures, Resampling
 from stategram.inspection import ClusterGallery, Data
 from stategram.storage import InputFile
 
-FORMAT = 2
+FORMAT = 3
 
 
 class CountBand(Data, frozen=True):
@@ -35,6 +35,14 @@ class PaperFigures(Data, frozen=True):
     sweep_seconds: float | None = None
 
 
+class SeedFigures(Data, frozen=True):
+    """A figure of a row that was trained with several seeds: each value, their mean, standard deviation."""
+
+    values: tuple[float, ...]
+    mean: float
+    deviation: float
+
+
 class RowResult(Data, frozen=True):
     """A row of a table.
 
@@ -52,9 +60,11 @@ class RowResult(Data, frozen=True):
         The paper's numbers of states and categories.
     test, heldout_perplexity
         How well it predicts.
-    compared_with, change
+    compared_with, change, change_interval
         The key of the row it is compared with (the flat one for a tree, the n-gram model for a mixture), and
-        the relative difference of its test perplexity: -0.1 is 10% lower.
+        the relative difference of its test perplexity, -0.1 being 10% lower, with its confidence interval.
+    seeds, change_seeds
+        Its test perplexity and its change by seeds; None with one seed, and for rows that no seed changes.
     seconds
         How long it took, without what it shares with other rows.
     parameters
@@ -83,6 +93,9 @@ class RowResult(Data, frozen=True):
     asked: tuple[int, int] | None = None
     compared_with: str | None = None
     change: float | None = None
+    change_interval: Interval | None = None
+    seeds: SeedFigures | None = None
+    change_seeds: SeedFigures | None = None
     sweeps: tuple[SweepRecord, ...] = ()
     by_count: tuple[CountBand, ...] = ()
     parts: tuple[PartFigures, ...] = ()
@@ -90,10 +103,27 @@ class RowResult(Data, frozen=True):
     note: str = ""
 
 
-class Claim(Data, frozen=True):
-    """A claim of the paper, its figures, those found here, whether it holds (yes, no, partly), by which rule.
+class Quantity(Data, frozen=True):
+    """What a claim rests on: it holds if this is above its limit (below it, if not `above`).
 
-    ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours.
+    `low` and `high` are the ends of its confidence interval, `seeds` its values by seeds, if there are
+    several.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    limit: float = 0.0
+    above: bool = True
+    seeds: tuple[float, ...] = ()
+
+
+class Claim(Data, frozen=True):
+    """A claim of the paper, its figures, those found here, whether it holds, and by which rule.
+
+    ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours. ``holds`` is
+    ``yes``, ``no`` or ``not decided``; it follows from the quantities.
     """
 
     claim: str
@@ -101,6 +131,7 @@ class Claim(Data, frozen=True):
     found: str
     holds: str
     rule: str
+    quantities: tuple[Quantity, ...] = ()
 
 
 class SizeTrial(Data, frozen=True):
@@ -128,14 +159,18 @@ class Reproduction(Data, frozen=True):
     ----------
     rows
         Of all tables, in order.
-    claims
-        Whether the paper's claims hold.
+    claims, untested
+        Whether the paper's claims hold; those that could not be tested, because rows are missing.
     sizes, galleries
         Perplexity by numbers of clusters; representative clusters.
     texts, inputs, vocabulary
         The texts and their files; the number of words of the vocabulary.
-    scale, tags, seed, threads
-        The options.
+    scale, tags, seed, seeds, threads
+        The options; rows are trained with so many seeds, from `seed` on.
+    no_tags
+        Why there are no tags, and so no table 2.
+    resampling
+        How the confidence intervals were found.
     tag_coverage
         The fraction of the words of the training text whose tag is from the lexicon or file.
     command, versions, machine
@@ -169,3 +204,7 @@ class Reproduction(Data, frozen=True):
     complete: bool
     format: int = FORMAT
     tag_coverage: float | None = None
+    no_tags: str | None = None
+    seeds: int = 1
+    untested: tuple[str, ...] = ()
+    resampling: Resampling | None = None

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from stategram.contexts import ContextTree
 from stategram.errors import BadDataError, StategramError
-from stategram.evaluation import PartFigures, PerplexityFigures, evaluate
+from stategram.evaluation import (
+    PartFigures,
+    PerplexityFigures,
+    ResampledPerplexity,
+    Units,
+    evaluate,
+    evaluate_resampled,
+)
 from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.recipe_part import Part
 from stategram.experiments.recipe_training import train_part, train_resolved
@@ -36,10 +43,12 @@ _LogProbs = NDArray[np.float64]
 class FinishedRow:
     """A row as it is kept; if mixtures are made of it, with log probabilities and representative clusters.
 
+    `resamples` are its perplexities on resamples of the test text, the same resamples for all rows;
     `log_probs` are natural logarithms, one for each event of the texts ``heldout`` and ``test``.
     """
 
     row: RowResult
+    resamples: NDArray[np.float64]
     log_probs: dict[str, _LogProbs] = field(default_factory=dict)
     gallery: ClusterGallery | None = None
 
@@ -48,7 +57,8 @@ class FinishedRow:
         write_folder(
             place,
             kind=_KIND,
-            arrays={"log_probs": self.log_probs} if self.log_probs else {},
+            arrays={"resamples": {"perplexities": self.resamples}}
+            | ({"log_probs": self.log_probs} if self.log_probs else {}),
             manifest={"row": msgspec.to_builtins(self.row), "gallery": msgspec.to_builtins(self.gallery)},
         )
 
@@ -59,9 +69,16 @@ class FinishedRow:
         try:
             row = msgspec.convert(folder.manifest["row"], RowResult)
             shown = msgspec.convert(folder.manifest["gallery"], ClusterGallery | None)
+            resamples = folder.arrays("resamples", mmap=False)["perplexities"]
         except (KeyError, msgspec.ValidationError) as error:
             raise BadDataError(f"{place}: not a {_KIND} ({error})") from error
-        return cls(row, folder.arrays("log_probs") if folder.has("log_probs.safetensors") else {}, shown)
+        log_probs = folder.arrays("log_probs") if folder.has("log_probs.safetensors") else {}
+        return cls(row, resamples, log_probs, shown)
+
+    @property
+    def resampled(self) -> ResampledPerplexity:
+        """Its test perplexity with those of resamples."""
+        return ResampledPerplexity(self.row.test.perplexity, self.resamples)
 
 
 def model_row(
@@ -78,10 +95,11 @@ def model_row(
     trained = train_part(part, training, progress, keep=keep_model)
     model, found = trained.model, trained.clustering
     log_probs = {"heldout": model.log_probs(training.heldout), "test": model.log_probs(test)}
+    figures, resamples = figures_of(log_probs["test"], test)
     result = _result(
         row,
         "ngram" if found is None else "clustered",
-        test=figures_of(log_probs["test"], test),
+        test=figures,
         heldout_perplexity=_perplexity(log_probs["heldout"]),
         parameters=model.parameters,
     )
@@ -98,10 +116,9 @@ def model_row(
             note=_note(part, settings.states, settings.categories),
         )
     if not keep_log_probs:
-        return FinishedRow(result)
-    return FinishedRow(
-        result, log_probs, gallery(model, row.key) if isinstance(model, ClusteredModel) else None
-    )
+        return FinishedRow(result, resamples)
+    shown = gallery(model, row.key) if isinstance(model, ClusteredModel) else None
+    return FinishedRow(result, resamples, log_probs, shown)
 
 
 def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow:
@@ -110,18 +127,19 @@ def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow
     mixed = {
         use: interpolate([part.log_probs[use] for part in parts], weights) for use in ("heldout", "test")
     }
+    figures, resamples = figures_of(mixed["test"], test)
     result = _result(
         row,
         "mixture",
-        test=figures_of(mixed["test"], test),
+        test=figures,
         heldout_perplexity=_perplexity(mixed["heldout"]),
         parameters=sum(part.row.parameters for part in parts) + len(parts),
         parts=tuple(
-            PartFigures(part.row.key, part.row.test.perplexity, weight)
+            PartFigures(part.row.key, part.row.test.perplexity, weight, part.row.test.interval)
             for part, weight in zip(parts, weights.tolist(), strict=True)
         ),
     )
-    return FinishedRow(result)
+    return FinishedRow(result, resamples)
 
 
 def recipe_row(
@@ -129,7 +147,7 @@ def recipe_row(
 ) -> FinishedRow:
     """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
     model = train_resolved(recipe, training, progress).with_history(row.history)
-    figures = evaluate(model, test)
+    figures, resampled = evaluate_resampled(model, test)
     is_word_tree = len(model.parts) == 1 and isinstance(model.parts[0], WordTreeModel)
     result = _result(
         row,
@@ -141,7 +159,7 @@ def recipe_row(
             replace(part, name=name) for part, name in zip(figures.parts, model.part_titles, strict=True)
         ),
     )
-    return FinishedRow(result)
+    return FinishedRow(result, resampled.resamples)
 
 
 def _result(row: Row, kind: str, **measured: Any) -> RowResult:
@@ -180,19 +198,23 @@ def _perplexity(log_probs: _LogProbs) -> float:
     return float(np.exp(-log_probs.mean()))
 
 
-def figures_of(log_probs: _LogProbs, corpus: Corpus) -> PerplexityFigures:
-    """Return what a table shows of a text.
+def figures_of(log_probs: _LogProbs, corpus: Corpus) -> tuple[PerplexityFigures, NDArray[np.float64]]:
+    """Return what a table shows of a text, and the perplexities of its resamples.
 
     Examples
     --------
     >>> from stategram.text import corpus_from_sentences
     >>> corpus = corpus_from_sentences(["a b"])
-    >>> figures_of(np.log([0.5, 0.25, 0.5]), corpus).perplexity.__round__(3)
+    >>> figures, resamples = figures_of(np.log([0.5, 0.25, 0.5]), corpus)
+    >>> round(figures.perplexity, 3)
     2.52
 
     """
     perplexity = _perplexity(log_probs)
-    return PerplexityFigures(
+    units = Units.of(corpus)
+    events = np.diff(corpus.sentence_starts).astype(np.float64)
+    (resampled,) = units.resample([(corpus.sentence_sums(log_probs), events)])
+    figures = PerplexityFigures(
         events=corpus.n_events,
         sentences=corpus.n_sentences,
         unknown=corpus.n_unknown,
@@ -201,7 +223,10 @@ def figures_of(log_probs: _LogProbs, corpus: Corpus) -> PerplexityFigures:
         perplexity=perplexity,
         perplexity_known=_perplexity(log_probs[corpus.ids != UNKNOWN]),
         bits=float(np.log2(perplexity)),
+        interval=resampled.interval,
+        resampling=units.resampling,
     )
+    return figures, resampled.resamples
 
 
 def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:

@@ -17,6 +17,7 @@ from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
     Split,
+    TokenizeForm,
     Vocabulary,
     contains_text,
     corpus_from_sentences,
@@ -48,7 +49,7 @@ class Texts:
                 )
         for use, corpus in self._by_use()[1:]:
             try:
-                require_known_words(corpus)
+                require_known_words(corpus, corpus)
             except BadDataError as error:
                 raise BadDataError(f"{_IN_WORDS[use]}: {error}") from error
         for two in combinations(self._by_use(), 2):
@@ -86,6 +87,7 @@ def read_texts(
     lowercase: bool = False,
     digits: str | None = None,
     split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
     encoding_errors: Literal["strict", "replace"] = "strict",
     document_mark: str | None = None,
     progress: Progress | None = None,
@@ -110,6 +112,7 @@ def read_texts(
             lowercase=lowercase,
             digits=digits,
             split=split,
+            tokenize=tokenize,
             encoding_errors=encoding_errors,
             document_mark=document_mark,
             progress=progress if use == "train" else None,

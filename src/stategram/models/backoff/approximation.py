@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from stategram.errors import UsageError
+from stategram.models.arguments import require_model
 from stategram.models.backoff.choosing import Choice
 from stategram.models.backoff.cutting import cut, cut_ngrams
 from stategram.models.backoff.size import ModelSize
@@ -74,6 +75,7 @@ def approximate(
     (True, True)
 
     """
+    require_model(model)
     if sum(limit is not None for limit in (max_ngrams, max_bytes, prune)) > 1:
         raise UsageError("give only one of max_ngrams, max_bytes and prune")
     if prune is not None and not 0 < prune < math.inf:

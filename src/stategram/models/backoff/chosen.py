@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.models.backoff.trie_index import TrieIndex
 from stategram.models.plain_trie import PlainTrie
+from stategram.models.pruning import normalize_trie
+from stategram.models.trie_building import parents_of
 from stategram.text import BEGIN
 
 _MIN_LEFT = 5e-7
 """What is left at least for the words that are not listed after a history."""
-_ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,38 +92,26 @@ def assemble(skeleton: TrieIndex, unigrams: NDArray[np.float32], levels: Sequenc
         places[nodes[known]] = begins[-1] + known
         begins.append(begins[-1] + len(order))
     first_child.append(np.array([begins[-1]]))
-    index = TrieIndex(
-        PlainTrie(
-            numbers,
-            np.array(begins, np.int64),
-            np.concatenate(words),
-            np.concatenate(log_probs),
-            np.zeros(begins[-2], np.float32),
-            np.concatenate(first_child).astype(np.uint32),
-        )
+    trie = PlainTrie(
+        numbers,
+        np.array(begins, np.int64),
+        np.concatenate(words),
+        np.concatenate(log_probs),
+        np.zeros(begins[-2], np.float32),
+        np.concatenate(first_child).astype(np.uint32),
     )
-    normalize(index)
-    return index
+    return TrieIndex(normalize(trie))
 
 
-def normalize(index: TrieIndex) -> None:
-    """Compute all back-off weights; those of short histories first, as longer ones need them."""
-    trie = index.trie
-    for length in range(1, index.order):
-        here, longer = index.level(length), index.level(length + 1)
-        n = here.stop - here.start
-        histories = index.parents[longer]
-        owners = histories - here.start
-        sums = np.bincount(owners, _power(trie.log_probs[longer]), n)
-        if (sums > 1.0 - _MIN_LEFT).any():
-            excess = np.log10(np.maximum(sums / (1.0 - _MIN_LEFT), 1.0))
-            trie.log_probs[longer] -= excess[owners].astype(np.float32)
-            sums = np.bincount(owners, _power(trie.log_probs[longer]), n)
-        lower = _power(index.log10_probs_after(index.links[histories], trie.words[longer]))
-        left = 1.0 - np.bincount(owners, lower, n)
-        # Both may be nothing but rounding where all words are listed.
-        trie.backoffs[here] = np.log10(np.maximum(1.0 - sums, _ROUNDING) / np.maximum(left, _ROUNDING))
-
-
-def _power(log10: NDArray[np.float32] | NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.power(10.0, log10, dtype=np.float64)
+def normalize(trie: PlainTrie) -> PlainTrie:
+    """Return the same n-grams with back-off weights, and less probability where nothing would be left."""
+    parents = parents_of(trie)
+    log_probs = trie.log_probs.copy()
+    longer = slice(int(trie.begins[2]), None)
+    sums = np.bincount(
+        parents[longer], np.power(10.0, log_probs[longer], dtype=np.float64), len(trie.backoffs)
+    )
+    if (sums > 1.0 - _MIN_LEFT).any():
+        excess = np.log10(np.maximum(sums / (1.0 - _MIN_LEFT), 1.0))
+        log_probs[longer] -= excess[parents[longer]].astype(np.float32)
+    return normalize_trie(replace(trie, log_probs=log_probs))

@@ -51,7 +51,7 @@ def cut_trie(index: TrieIndex, order: int) -> PlainTrie:
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = np.log10(events[longest] / visits[index.parents[longest]])
     log_probs[longest] = np.where(np.isfinite(expected), np.minimum(expected, 0.0), log_probs[longest])
-    cut_index = TrieIndex(
+    return normalize(
         PlainTrie(
             trie.numbers,
             trie.begins[: order + 2],
@@ -61,8 +61,6 @@ def cut_trie(index: TrieIndex, order: int) -> PlainTrie:
             trie.first_child[: n_histories + 1],
         )
     )
-    normalize(cut_index)
-    return cut_index.trie
 
 
 def _with_longer(index: TrieIndex, values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.contexts import ContextDefinition
+from stategram.entries import Entries, Natural, array_of
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts, divide_long_lists
@@ -22,7 +25,35 @@ _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
 # How levels are stored: 1 as in the first version of word tree models, 2 as of today.
 _LAYOUT = 2
-_Discounts = TypeVar("_Discounts", float, NDArray[Any])
+_Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
+
+
+class _LevelEntries(Entries, frozen=True):
+    contexts: Natural
+    ngrams: Natural
+    discount: _Discount
+    tail: Natural = 0
+    """Not in the first layout."""
+
+
+class _ChainEntries(Entries, frozen=True):
+    chain: str
+    levels: tuple[_LevelEntries, ...]
+
+
+class _StatesEntries(Entries, frozen=True):
+    tree_order: str
+    rest: Annotated[int, Meta(ge=0, lt=2**32)]
+
+
+class _Manifest(Entries, frozen=True):
+    trees: Annotated[int, Meta(ge=1, lt=2**31)]
+    labels: tuple[str, ...]
+    states: tuple[_StatesEntries, ...]
+    chains: tuple[_ChainEntries, ...]
+    caches: tuple[str, ...]
+    frequent_nodes: Annotated[int, Meta(ge=0, lt=2**31)]
+    layout: Literal[1, 2] = 1
 
 
 def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
@@ -73,32 +104,30 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
 
 def read_evidence(folder: Folder, n_words: int) -> Evidence:
     """Inverse of `write_evidence`; KeyError, TypeError or ValueError for anything else."""
-    manifest, words, trees = folder.manifest, folder.arrays("words"), folder.arrays("trees")
-    layout = manifest.get("layout", 1)
-    if layout not in (1, _LAYOUT):
-        raise ValueError(f"layout {layout}, this stategram reads 1 and {_LAYOUT}; use a newer version")
-    read_levels = _read_levels if layout == _LAYOUT else _read_first_layout
-    n_trees = int(manifest["trees"])
+    manifest = msgspec.convert(folder.manifest, _Manifest)
+    words, trees = folder.arrays("words"), folder.arrays("trees")
     states = tuple(
-        _read_states(entry, folder.arrays(f"states-{number}"), n_words)
-        for number, entry in enumerate(manifest["states"])
+        _read_states(entries, folder.arrays(f"states-{number}"), n_words)
+        for number, entries in enumerate(manifest.states)
     )
-    labels = {str(name): words[f"labels-{name}"] for name in manifest["labels"]}
-    for array in (*labels.values(), words["is_rare"], words["counts"], words["contexts"]):
-        if array.shape != (n_words,) or array.dtype not in (np.uint32, np.bool_):
-            raise ValueError("its words are not those of its vocabulary")
-    if words["is_rare"].dtype != np.bool_:
-        raise ValueError("its rare words cannot be told from others")
-    sources = ValueSources(labels, states, words["is_rare"])
-    chains = tuple(Chain.parse(str(entry["chain"])) for entry in manifest["chains"])
-    caches = tuple(map(Cache.parse, map(str, manifest["caches"])))
+    labels = {name: array_of(words, f"labels-{name}", np.uint32, n_words) for name in manifest.labels}
+    if any(int(one.max()) >= 2**31 for one in labels.values()):
+        raise ValueError("a word has no possible class")
+    sources = ValueSources(labels, states, array_of(words, "is_rare", np.bool_, n_words))
+    chains = tuple(Chain.parse(entries.chain) for entries in manifest.chains)
+    caches = tuple(map(Cache.parse, manifest.caches))
     sources.check(values_of(chains, caches))
     word_trees = tuple(
-        WordTree(trees[f"codes-{number}"], trees[f"lengths-{number}"]) for number in range(n_trees)
+        WordTree(
+            array_of(trees, f"codes-{number}", np.uint32, n_words),
+            array_of(trees, f"lengths-{number}", np.uint8, n_words),
+        )
+        for number in range(manifest.trees)
     )
+    read_levels = _read_levels if manifest.layout == _LAYOUT else _read_first_layout
     counts = tuple(
-        read_levels(chain, entry["levels"], folder.arrays(f"chain-{number}"), word_trees)
-        for number, (chain, entry) in enumerate(zip(chains, manifest["chains"], strict=True))
+        read_levels(chain, entries.levels, folder.arrays(f"chain-{number}"), word_trees)
+        for number, (chain, entries) in enumerate(zip(chains, manifest.chains, strict=True))
     )
     evidence = Evidence(
         word_trees,
@@ -106,9 +135,9 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         chains,
         counts,
         caches,
-        words["counts"],
-        words["contexts"],
-        int(manifest["frequent_nodes"]),
+        array_of(words, "counts", np.uint32, n_words),
+        array_of(words, "contexts", np.uint32, n_words),
+        manifest.frequent_nodes,
     )
     if folder.is_verified:  # else it is made when it is needed: the folder is open at once
         evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
@@ -128,7 +157,7 @@ def _write_levels(levels: tuple[LevelCounts, ...]) -> dict[str, NDArray[Any]]:
 
 def _read_levels(
     chain: Chain,
-    entries: list[Mapping[str, Any]],
+    entries: tuple[_LevelEntries, ...],
     arrays: Mapping[str, NDArray[Any]],
     trees: tuple[WordTree, ...],
 ) -> tuple[LevelCounts, ...]:
@@ -140,11 +169,11 @@ def _read_levels(
                 (arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"])
                 for tree in range(len(trees))
             ),
-            int(entry["tail"]),
-            int(entry["contexts"]),
-            int(entry["ngrams"]),
-            _checked(float(entry["discount"])),
-            _checked(arrays[f"discounts-{number}"]),
+            entry.tail,
+            entry.contexts,
+            entry.ngrams,
+            entry.discount,
+            _node_discounts(arrays, number, len(trees)),
         )
         for number, (entry, _) in enumerate(zip(entries, chain.values, strict=True))
     )
@@ -152,7 +181,7 @@ def _read_levels(
 
 def _read_first_layout(
     chain: Chain,
-    entries: list[Mapping[str, Any]],
+    entries: tuple[_LevelEntries, ...],
     arrays: Mapping[str, NDArray[Any]],
     trees: tuple[WordTree, ...],
 ) -> tuple[LevelCounts, ...]:
@@ -176,17 +205,18 @@ def _read_first_layout(
                 entries_of_level,
                 divide_long_lists(begins, words, counts, contexts, trees, has_longer=has_longer),
                 0,
-                int(entry["contexts"]),
-                int(entry["ngrams"]),
-                _checked(float(entry["discount"])),
-                _checked(arrays[f"discounts-{number}"]),
+                entry.contexts,
+                entry.ngrams,
+                entry.discount,
+                _node_discounts(arrays, number, len(trees)),
             )
         )
     return tuple(levels)
 
 
-def _checked(discounts: _Discounts) -> _Discounts:
-    if not np.all((np.asarray(discounts) >= 0) & (np.asarray(discounts) <= _MAX_DISCOUNT)):
+def _node_discounts(arrays: Mapping[str, NDArray[Any]], number: int, n_trees: int) -> NDArray[np.float32]:
+    discounts = array_of(arrays, f"discounts-{number}", np.float32, n_trees, 3)
+    if not ((discounts >= 0) & (discounts <= _MAX_DISCOUNT)).all():
         raise ValueError("a discount is not a number from 0 to 3")
     return discounts
 
@@ -204,15 +234,14 @@ def _write_states(states: StateTree) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _read_states(entry: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_words: int) -> StateTree:
-    order = str(entry["tree_order"])
-    definition = ContextDefinition.parse(order, order)
+def _read_states(entries: _StatesEntries, arrays: Mapping[str, NDArray[Any]], n_words: int) -> StateTree:
+    definition = ContextDefinition.parse(entries.tree_order, entries.tree_order)
     levels = tuple(
         StateLevel(*(arrays[f"{name}-{number}"] for name in ("values", "first_child", "states", "counts")))
         for number in range(len(definition.values))
     )
     maps = tuple(arrays[f"map-{number}"] for number in range(len(definition.values)))
-    states = StateTree(definition, maps, levels, int(entry["rest"]))
+    states = StateTree(definition, maps, levels, entries.rest)
     if not states.is_sound(n_words, 2**32):
         raise ValueError("its context states are inconsistent")
     return states

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_bigrams
+from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.distributions import TreeDistributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
@@ -25,7 +28,7 @@ from stategram.models.model import (
     scoring_threads,
 )
 from stategram.models.model_files import ModelFiles, model_size
-from stategram.models.scores import PartFigures, Scores, State
+from stategram.models.scores import PartScores, Scores, State
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import count_chain
 from stategram.models.word_tree.evidence import Evidence
@@ -44,6 +47,14 @@ from stategram.wording import plural
 _EVENTS_PER_PIECE = 1 << 17
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
+
+
+class _Tuning(Entries, frozen=True):
+    while_tuning: dict[str, Finite]
+
+
+class _Info(Entries, frozen=True):
+    tuning: _Tuning | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +83,7 @@ class WordTreeModel(Model):
     """
 
     kind: ClassVar[str] = "word-tree"
+    info_entries: ClassVar[type[Entries]] = _Info
 
     evidence: Evidence = field(repr=False)
     weights: Mapping[str, Sequence[NDArray[np.float32]]] = field(repr=False)
@@ -263,11 +275,12 @@ class WordTreeModel(Model):
         corpus, first = self._to_score(text, features, state)
         by_tree, after = self._tree_log_probs(corpus, first)
         weights = self.tree_weights[self.history]
-        parts: tuple[PartFigures, ...] = ()
+        parts: tuple[PartScores, ...] = ()
         if len(by_tree) > 1 and corpus.n_events:
             perplexities = np.exp(-by_tree.mean(axis=1)).tolist()
             names = [f"tree {number}" for number in range(1, len(by_tree) + 1)]
-            parts = tuple(map(PartFigures, names, perplexities, weights.tolist()))
+            sums = map(corpus.sentence_sums, by_tree)
+            parts = tuple(map(PartScores, names, perplexities, weights.tolist(), sums))
         return Scores(corpus, interpolate(list(by_tree), weights), after, parts=parts)
 
     def _tree_log_probs(self, corpus: Corpus, state: State) -> tuple[NDArray[np.float64], State]:
@@ -281,15 +294,16 @@ class WordTreeModel(Model):
                 past = Past(rare=past.rare)
             streams, classes = self.evidence.inputs(piece, past)
             is_begin = piece.ids == BEGIN  # which is never predicted
-            log_probs = self.evidence.kernel.score(
-                np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
-                streams,
-                classes,
-                HISTORIES.index(self.history),
-                list(self.weights[self.history]),
-                cache,
-                scoring_threads(piece.n_events * 16),
-            )
+            with _damage_as_bad_data():
+                log_probs = self.evidence.kernel.score(
+                    np.where(is_begin, np.uint32(UNKNOWN), piece.ids),
+                    streams,
+                    classes,
+                    HISTORIES.index(self.history),
+                    list(self.weights[self.history]),
+                    cache,
+                    scoring_threads(piece.n_events * 16),
+                )
             found[:, begin : begin + piece.n_events] = log_probs.reshape(n_trees, -1)
             found[:, begin : begin + piece.n_events][:, is_begin] = -np.inf
             past = self.evidence.sources.after(piece, past, self.evidence.reach)
@@ -307,6 +321,19 @@ class WordTreeModel(Model):
         ):
             probabilities += weight * of_tree
         return probabilities
+
+    def distributions(self, corpus: Corpus, state: State) -> TreeDistributions:
+        """Return the distributions before the events of a text."""
+        past, words = self._past(state)
+        return TreeDistributions(
+            self.evidence.kernel,
+            corpus.ids,
+            *self.evidence.inputs(corpus, past),
+            HISTORIES.index(self.history),
+            self.weights[self.history],
+            self.tree_weights[self.history],
+            None if words is None else words.cache.copy(),
+        )
 
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a tree by its weight, and the next word on a walk from its root."""
@@ -351,20 +378,21 @@ class WordTreeModel(Model):
         if not isinstance(history, State):
             history = self.state_after(history, sentence_start=sentence_start)
         past, words = self._past(history)
-        id = self.vocabulary.id(word)
+        id = self._id(word)
         if id == BEGIN:
             raise UsageError("<s> is never predicted; give another word")
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
         kernel, weights = self.evidence.kernel, list(self.weights[self.history])
-        found = kernel.contributions(
-            tree,
-            id,
-            streams,
-            int(classes[0]),
-            HISTORIES.index(self.history),
-            weights,
-            None if words is None else words.cache,
-        )
+        with _damage_as_bad_data():
+            found = kernel.contributions(
+                tree,
+                id,
+                streams,
+                int(classes[0]),
+                HISTORIES.index(self.history),
+                weights,
+                None if words is None else words.cache,
+            )
         path = self.evidence.trees[tree].path(id)
         names = ["no context", *map(str, self.evidence.chains), "caches"]
         firsts = [0, *kernel.first_inputs()]
@@ -383,16 +411,17 @@ class WordTreeModel(Model):
         past, words = self._past(state)
         # Any word may stand for the next one: values do not depend on it.
         streams, classes = self.evidence.inputs(self._one_event(BEGIN), past)
-        return method(
-            self.evidence.kernel,
-            streams,
-            int(classes[0]),
-            HISTORIES.index(self.history),
-            list(self.weights[self.history]),
-            None if words is None else words.cache.copy(),
-            *arguments,
-            Resources.current().threads,
-        )
+        with _damage_as_bad_data():
+            return method(
+                self.evidence.kernel,
+                streams,
+                int(classes[0]),
+                HISTORIES.index(self.history),
+                list(self.weights[self.history]),
+                None if words is None else words.cache.copy(),
+                *arguments,
+                Resources.current().threads,
+            )
 
     def check(self) -> None:
         """Check the weights and every list of followers; BadDataError if the model is inconsistent."""
@@ -423,17 +452,15 @@ class WordTreeModel(Model):
         weights, tree_weights = {}, {}
         for history in evidence.histories:
             arrays = folder.arrays(f"weights-{history}")
-            weights[history] = [arrays[f"tree-{number}"] for number in range(len(evidence.trees))]
-            tree_weights[history] = arrays["trees"]
-            if any(one.ndim != 1 or one.dtype != np.float32 for one in weights[history]):
-                raise ValueError("its weights are not numbers")
+            n_trees = len(evidence.trees)
+            weights[history] = [
+                array_of(arrays, f"tree-{number}", np.float32, None) for number in range(n_trees)
+            ]
+            tree_weights[history] = of_trees = array_of(arrays, "trees", np.float64, n_trees)
             if folder.is_verified:
                 n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
                 if any(len(one) != n_weights for one in weights[history]):
                     raise ValueError("its weights do not fit its inputs")
-            of_trees = tree_weights[history]
-            if of_trees.shape != (len(evidence.trees),) or of_trees.dtype != np.float64:
-                raise ValueError("its trees do not have a weight each")
             if not (of_trees >= 0).all() or not np.isclose(of_trees.sum(), 1, atol=1e-9):
                 raise ValueError("the weights of its trees do not sum to one")
         return cls(vocabulary, evidence, weights, tree_weights, **common)
@@ -470,6 +497,19 @@ def _largest_within(
         max_size,
     )
     return chosen.chains, trees[: chosen.n_trees]
+
+
+@contextmanager
+def _damage_as_bad_data() -> Iterator[None]:
+    """Turn the errors of a kernel, which meets damage where it reads it, into those of bad data."""
+    try:
+        yield
+    except BadDataError:
+        raise
+    except ValueError as error:
+        raise BadDataError(
+            f"a damaged word tree model ({error}); write it again (stategram verify finds what is damaged)"
+        ) from error
 
 
 class WalkStep(NamedTuple):

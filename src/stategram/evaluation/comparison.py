@@ -1,0 +1,121 @@
+"""Models side by side on one text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from stategram.errors import BadDataError, UsageError
+from stategram.evaluation.uncertainty import Difference, Interval, Resampling, Units
+from stategram.models import Model, Scores
+from stategram.text import Corpus, Sentences, as_corpus
+
+
+@dataclass(frozen=True)
+class ComparedModel:
+    """A model of a comparison; ``difference`` is that from the first model, None for the first one itself."""
+
+    name: str
+    perplexity: float
+    interval: Interval | None
+    difference: Difference | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The result of `compare`.
+
+    ``events`` are those that were compared, in ``sentences``. ``left_out`` are the events of words that some
+    models know and others do not: none if all have the same vocabulary, and else all that any model lacks.
+    ``resampling`` says how the confidence intervals were found.
+    """
+
+    events: int
+    sentences: int
+    left_out: int
+    models: tuple[ComparedModel, ...]
+    resampling: Resampling
+
+
+def compare(
+    models: Mapping[str, Model] | Iterable[Model], text: Corpus | Sentences, *, history: str = "sentence"
+) -> Comparison:
+    """Compare the perplexities of models on one text, with 95% confidence intervals.
+
+    Parameters
+    ----------
+    models
+        The models by name, or without names; the others are compared with the first.
+    text
+        Sentences; or a corpus, whose vocabulary should have the words of all models.
+    history
+        How far back models may look, as in `Model.with_history`.
+
+    Notes
+    -----
+    The intervals are those of a paired bootstrap, as in `evaluate`. Models with other vocabularies have other
+    unknown words, and ``<unk>`` is as likely as many words together: their perplexities are those of the
+    words that all of them know, and of sentence ends.
+
+    Examples
+    --------
+    >>> from stategram import NgramModel
+    >>> text = ["the cat sat", "the dog sat", "a cat ran"] * 9
+    >>> models = {f"{order}-gram": NgramModel.train(text, order) for order in (1, 2)}
+    >>> found = compare(models, ["the cat ran", "a dog sat"] * 30)
+    >>> unigram, bigram = found.models
+    >>> bigram.perplexity < unigram.perplexity, bigram.difference.decided
+    (True, True)
+
+    """
+    named = models if isinstance(models, Mapping) else {f"{i}": one for i, one in enumerate(models, 1)}
+    scores = {}
+    for name, model in named.items():
+        one = model.with_history(history)
+        scores[name] = one.score(as_corpus(one.vocabulary, text))
+    return compare_scores(scores)
+
+
+def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
+    """Compare the scores of one text by several models, by their names."""
+    if not scores:
+        raise UsageError("there is no model to compare; give at least one")
+    first = next(iter(scores.values()))
+    for name, one in scores.items():
+        if not np.array_equal(one.corpus.sentence_starts, first.corpus.sentence_starts):
+            raise UsageError(
+                f"{name} does not divide the text into the same words and sentences as the first model, so "
+                "there is nothing to compare; normalize the words of both in the same way"
+            )
+    compared = _compared_events(list(scores.values()))
+    corpus, events = first.corpus, first.corpus.sentence_sums(compared)
+    units = Units.of(corpus)
+    found = units.resample(
+        [(corpus.sentence_sums(np.where(compared, one.log_probs, 0.0)), events) for one in scores.values()]
+    )
+    return Comparison(
+        events=int(np.count_nonzero(compared)),
+        sentences=corpus.n_sentences,
+        left_out=corpus.n_events - int(np.count_nonzero(compared)),
+        models=tuple(
+            ComparedModel(
+                name, one.value, one.interval, None if one is found[0] else one.difference(found[0])
+            )
+            for name, one in zip(scores, found, strict=True)
+        ),
+        resampling=units.resampling,
+    )
+
+
+def _compared_events(scores: Sequence[Scores]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return all events; if vocabularies differ, those of words that all models know."""
+    first = scores[0].corpus.vocabulary
+    if all(one.corpus.vocabulary == first for one in scores):
+        return np.ones(scores[0].corpus.n_events, np.bool_)
+    compared = ~reduce(np.logical_or, (one.unknown for one in scores))
+    if not compared.any():
+        raise BadDataError("no word of the text is known to all models, so there is nothing to compare")
+    return compared

@@ -1,0 +1,155 @@
+"""How far perplexities may be from those of all text of the same kind: the paired bootstrap.
+
+A test text is a sample. Its units, documents or sentences, are drawn with replacement, as many as there are,
+again and again; the middle 95% of the perplexities of these resamples are the confidence interval. All models
+see the same resamples, so that what is hard for all of them cancels out in a difference (Efron and Tibshirani
+1993, "An introduction to the bootstrap"; Bisani and Ney 2004 do so with word error rates). Perplexity is the
+exponential of a ratio, log-probability by events, and both are drawn together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.resources import Resources
+from stategram.text import Corpus
+
+LEVEL = 0.95
+RESAMPLES = 2000
+FEW_UNITS = 50
+"""With fewer units an interval is unreliable: in simulations it is too short (see docs/uncertainty.md)."""
+# Longer texts are drawn in runs of neighbouring sentences: the interval is much the same, and soon there.
+_MAX_UNITS = 16_384
+_SEED = 0
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval of a perplexity."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The relative difference of two perplexities, -0.03 being 3% lower, and its confidence interval.
+
+    It is `decided` if zero is not in the interval.
+    """
+
+    relative: float
+    low: float
+    high: float
+    decided: bool
+
+    @property
+    def interval(self) -> Interval:
+        """Its confidence interval."""
+        return Interval(self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How intervals were found: `units` is how many there are of what `unit` says."""
+
+    unit: str
+    units: int
+    resamples: int = RESAMPLES
+    level: float = LEVEL
+
+    @property
+    def is_unreliable(self) -> bool:
+        """Whether there are too few units for an interval to be relied on."""
+        return self.units < FEW_UNITS
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledPerplexity:
+    """A perplexity of a text, `value`, and those of its resamples; all are inf if one event is impossible."""
+
+    value: float
+    resamples: Floats
+
+    @property
+    def interval(self) -> Interval | None:
+        """The confidence interval; None if the perplexity is infinite."""
+        return Interval(*quantiles(self.resamples)) if np.isfinite(self.value) else None
+
+    def difference(self, other: ResampledPerplexity) -> Difference | None:
+        """Return how it differs from another one of the same text; None if one is infinite."""
+        if not np.isfinite(self.value + other.value):
+            return None
+        low, high = quantiles(self.resamples / other.resamples - 1)
+        return Difference(self.value / other.value - 1, low, high, decided=not low <= 0 <= high)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What is drawn of a text: its documents if there are enough of them, else its sentences."""
+
+    unit: str
+    starts: NDArray[np.int64]
+    """The first sentence of each unit."""
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Units:
+        """Divide a text.
+
+        Examples
+        --------
+        >>> from stategram.text import corpus_from_sentences
+        >>> Units.of(corpus_from_sentences(["the cat sat", "the dog sat"])).resampling
+        Resampling(unit='sentence', units=2, resamples=2000, level=0.95)
+
+        """
+        documents = np.union1d([0], corpus.document_starts)
+        documents = documents[documents < corpus.n_sentences]
+        if FEW_UNITS <= len(documents) <= _MAX_UNITS:
+            return cls("document", documents.astype(np.int64))
+        total = corpus.n_sentences
+        units = min(total, _MAX_UNITS)
+        unit = "sentence" if units == total else "run of sentences"
+        return cls(unit, np.arange(units, dtype=np.int64) * total // max(units, 1))
+
+    @property
+    def resampling(self) -> Resampling:
+        """How intervals are found."""
+        return Resampling(self.unit, len(self.starts))
+
+    def resample(self, texts: Sequence[tuple[Floats, Floats]]) -> list[ResampledPerplexity]:
+        """Return perplexities with those of resamples, the same resamples for all.
+
+        Each is given by the log-probability and the number of events of each sentence.
+        """
+        finite = [number for number, (log_probs, _) in enumerate(texts) if np.isfinite(log_probs).all()]
+        found = [ResampledPerplexity(np.inf, np.full(RESAMPLES, np.inf))] * len(texts)
+        if not finite:
+            return found
+        columns = np.stack([column for number in finite for column in texts[number]], axis=1)
+        values = np.add.reduceat(columns, self.starts, axis=0)
+        drawn = _core.bootstrap_sums(
+            values.reshape(-1), values.shape[1], RESAMPLES, _SEED, Resources.current().threads
+        ).reshape(RESAMPLES, -1)
+        total = values.sum(axis=0)
+        # A resample of units that all lack events of a kind has no perplexity: not a number.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            for place, number in enumerate(finite):
+                value, resamples = (
+                    np.exp(-sums[..., 2 * place] / sums[..., 2 * place + 1]) for sums in (total, drawn)
+                )
+                found[number] = ResampledPerplexity(float(value), resamples)
+        return found
+
+
+def quantiles(values: Floats) -> tuple[float, float]:
+    """Return the ends of the confidence interval of resampled values."""
+    low, high = np.nanquantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
+    return low, high

@@ -1,0 +1,22 @@
+"""What a model says of each word of a text, as tables."""
+
+from stategram.scoring.item_block import ItemBlock
+from stategram.scoring.item_table import item_table
+from stategram.scoring.region_columns import REGION_COLUMNS
+from stategram.scoring.sentence_columns import sentence_columns
+from stategram.scoring.text_scorer import TextScorer
+from stategram.scoring.word_columns import BASES, COLUMNS, SCORE_COLUMNS, WordColumns
+from stategram.scoring.word_table import surprisal
+
+__all__ = [
+    "BASES",
+    "COLUMNS",
+    "REGION_COLUMNS",
+    "SCORE_COLUMNS",
+    "ItemBlock",
+    "TextScorer",
+    "WordColumns",
+    "item_table",
+    "sentence_columns",
+    "surprisal",
+]

@@ -1,0 +1,223 @@
+"""Tables from files: csv and tsv, jsonl, parquet; plain or compressed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+
+from stategram.errors import BadDataError
+from stategram.storage import Place
+from stategram.tables import frames
+from stategram.tables.writing import TableFormat, format_of_name
+from stategram.text import check_utf8, display_name, read_all
+from stategram.wording import plural
+
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The cells of a table, as its file has them: strings, or what JSON and parquet have."""
+
+    name: str
+    """The name of the file in messages."""
+    columns: dict[str, list[Any]]
+    lines: list[int] | None
+    """The line at which each row begins; None for what has no lines."""
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def where(self, row: int) -> str:
+        """Return the place of a row, from 0, for a message."""
+        return f"{self.name}, row {row + 1}" if self.lines is None else f"{self.name}:{self.lines[row]}"
+
+
+def read_rows(source: Place, format: TableFormat | None = None) -> Rows:
+    r"""Read a table.
+
+    Parameters
+    ----------
+    source
+        A path, ``-`` for standard input, or a binary stream; plain or compressed.
+    format
+        By default as the name ends; of other names, as the file begins: JSON, or else tsv if there is a tab
+        in the first line, or else csv.
+
+    Examples
+    --------
+    >>> read_rows(io.BytesIO(b'item,text\n1,"a ""b"" c"\n2,d\n')).columns
+    {'item': ['1', '2'], 'text': ['a "b" c', 'd']}
+
+    """
+    place = os.fspath(source) if isinstance(source, str | os.PathLike) else source
+    return parse_rows(display_name(place), read_all(place), format)
+
+
+def parse_rows(name: str, data: bytes, format: TableFormat | None = None) -> Rows:
+    """Return the rows of a file that was read; see `read_rows`."""
+    if format is None:
+        format = _format_of(name, data)
+    if format == "parquet":
+        return _read_parquet(name, data)
+    check_utf8(name, data)
+    text = data.removeprefix(_BOM).decode()
+    rows = _read_jsonl(name, text) if format == "jsonl" else _read_delimited(name, text, format)
+    if not rows.columns:
+        raise BadDataError(f"{name}:1: no columns in the file; expected {_EXPECTED[format]}")
+    return rows
+
+
+def word_table(name: str, data: bytes, column: str) -> Rows | None:
+    r"""Return a file of words and `column` as a table, if that is what its first line says; otherwise None.
+
+    A line of names is no row of such a file: that would have a number in the third place. The words are as
+    they were before they were written; see docs/tables.md.
+
+    >>> table = word_table("tags.tsv", b"word\ttag\tcount\n\\NA\tNN\t3\n", "tag")
+    >>> table.columns["word"], table.columns["tag"]
+    (['NA'], ['NN'])
+    >>> word_table("tags.tsv", b"NA\tNN\t3\n", "tag")
+    """
+    format = _format_of_header(data, {"word", column})
+    if format is None:
+        return None
+    rows = parse_rows(name, data, format)
+    for needed in ("word", column):
+        cells = rows.columns.get(needed, [])
+        bad = next((row for row, cell in enumerate(cells) if cell in (None, "")), None)
+        if bad is not None or not cells:
+            place = f"{name}:1" if bad is None else rows.where(bad)
+            raise BadDataError(f"{place}: no {needed} there; expected a word and its {column} in each row")
+    words = [str(word) for word in rows.columns["word"]]
+    if format in ("tsv", "csv"):
+        words = [word.removeprefix("\\") for word in words]
+    labels = [str(label) for label in rows.columns[column]]
+    return replace(rows, columns={**rows.columns, "word": words, column: labels})
+
+
+def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    first = data.removeprefix(_BOM).partition(b"\n")[0].rstrip(b"\r").decode(errors="replace")
+    if first.startswith("{"):
+        try:
+            found = msgspec.json.decode(first)
+        except (msgspec.DecodeError, RecursionError):
+            return None
+        return "jsonl" if isinstance(found, dict) and names <= found.keys() else None
+    formats: tuple[tuple[TableFormat, str], ...] = (("tsv", "\t"), ("csv", ","))
+    for format, delimiter in formats:
+        fields = [field.strip('"') for field in first.split(delimiter)]
+        if names <= set(fields) and len(fields) > 2 and not _NUMBER.fullmatch(fields[2]):
+            return format
+    return None
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_EXPECTED: dict[TableFormat, str] = {
+    "tsv": "a line with the names of the columns, separated by tabs, then one line per row",
+    "csv": "a line with the names of the columns, separated by commas, then one line per row",
+    "jsonl": 'a JSON object on each line, such as {"item": 1, "text": "the cat sat"}',
+}
+
+
+def _format_of(name: str, data: bytes) -> TableFormat:
+    if data.startswith(b"PAR1"):
+        return "parquet"
+    if (found := format_of_name(name)) is not None:
+        return found
+    text = data.removeprefix(_BOM).lstrip()
+    if text.startswith(b"{"):
+        return "jsonl"
+    return "tsv" if b"\t" in text.partition(b"\n")[0] else "csv"
+
+
+def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
+    first = text.partition("\n")[0]
+    # Spreadsheets of some countries separate by semicolons.
+    delimiter = "\t" if format == "tsv" else ";" if "," not in first and ";" in first else ","
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    begin = 1
+    with _fields_of_any_length():
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        try:
+            names = next(reader, [])
+            begin = reader.line_num + 1
+            for row in reader:
+                if row or len(names) == 1:
+                    _check_width(row, names, f"{name}:{begin}")
+                    rows.append(row or [""])
+                    lines.append(begin)
+                begin = reader.line_num + 1
+        except csv.Error as error:
+            raise BadDataError(
+                f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
+                "inside it"
+            ) from error
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
+    return Rows(name, _named(name, names, map(list, columns)), lines)
+
+
+def _check_width(row: list[str], names: list[str], where: str) -> None:
+    if row and len(row) != len(names):
+        raise BadDataError(
+            f"{where}: found {plural(len(row), 'field')}, but line 1 names {plural(len(names), 'column')}; "
+            "correct the line, or quote a field that holds the separator"
+        )
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    before = csv.field_size_limit(2**31 - 1)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _named(name: str, names: Sequence[str], columns: Iterable[list[Any]]) -> dict[str, list[Any]]:
+    if len(set(names)) < len(names):
+        twice = next(one for one in names if names.count(one) > 1)
+        raise BadDataError(f"{name}:1: two columns are named {twice!r}; rename one of them")
+    return dict(zip(names, columns, strict=True))
+
+
+def _read_jsonl(name: str, text: str) -> Rows:
+    objects: list[dict[str, Any]] = []
+    lines: list[int] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            found = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadDataError(
+                f"{name}:{number}: not JSON ({error}); expected {_EXPECTED['jsonl']}"
+            ) from error
+        if not isinstance(found, dict):
+            raise BadDataError(f"{name}:{number}: found {line.strip()[:40]!r}; expected {_EXPECTED['jsonl']}")
+        objects.append(found)
+        lines.append(number)
+    names = dict.fromkeys(key for found in objects for key in found)
+    return Rows(name, {key: [found.get(key) for found in objects] for key in names}, lines)
+
+
+def _read_parquet(name: str, data: bytes) -> Rows:
+    pyarrow = frames.load("pyarrow", "reading parquet")
+    parquet = frames.load("pyarrow.parquet", "reading parquet")
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(data))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise BadDataError(f"{name}: not a parquet file, or damaged ({error}); write it again") from error
+    columns = (column.to_pylist() for column in table.columns)
+    return Rows(name, _named(name, table.column_names, columns), None)

@@ -1,0 +1,166 @@
+"""What each method takes for words, sentences and models, in every kind of model alike."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from model_kinds import ALL_KINDS, model_of
+from stategram import (
+    CategoryNgramModel,
+    Mixture,
+    Model,
+    NgramModel,
+    NotFittedError,
+    StategramError,
+    UnknownWordsWarning,
+    WordClasses,
+    approximate,
+    compact_model,
+    evaluate,
+    generate,
+    prune_model,
+    read_arpa,
+    rescore,
+    write_arpa,
+    write_class_lm,
+    write_fst,
+)
+
+TWO_SENTENCES = ["w3 w4", "w5 w3 w4"]
+ONE_SENTENCE = "w3 w4"
+
+# What follows a model, given as a list: sentences, each of them split,
+TAKE_SENTENCES: dict[str, Callable[[Model, Any], Any]] = {
+    "score": lambda model, text: model.score(text).log_probs,
+    "log_probs": lambda model, text: model.log_probs(text),
+    "perplexity": lambda model, text: [model.perplexity(text)],
+    "evaluate": lambda model, text: [evaluate(model, text).perplexity],
+}
+# or words, none of which is split.
+TAKE_WORDS: dict[str, Callable[[Model, Any], Any]] = {
+    "state_after": lambda model, words: model.distribution(model.state_after(words)),
+    "score_words": lambda model, words: model.score_words(words, model.start()).log_probs,
+    "distribution": lambda model, words: model.distribution(words),
+    "predict": lambda model, words: [probability for _, probability in model.predict(words)],
+    "generate": lambda model, words: [len(next(generate(model, 1, prefix=words)).words)],
+}
+
+
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_a_list_is_of_sentences_or_of_words_in_every_kind(kind: str) -> None:
+    model = model_of(kind)
+    for name, method in TAKE_SENTENCES.items():
+        split = [sentence.split() for sentence in TWO_SENTENCES]
+        assert list(method(model, TWO_SENTENCES)) == list(method(model, split)), name
+        with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space; give the sentence"):
+            method(model, [TWO_SENTENCES])
+    for name, method in TAKE_WORDS.items():
+        assert list(method(model, ONE_SENTENCE)) == list(method(model, ONE_SENTENCE.split())), name
+        with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space; give the sentence"):
+            method(model, TWO_SENTENCES)
+    with pytest.raises(StategramError, match="'w3 w4' is empty or holds white space"):
+        model.advance(model.start(), ONE_SENTENCE)
+    assert model.advance(model.start(), "no-word") == model.advance(model.start(), "<unk>")
+
+
+def test_mixtures_are_fitted_on_sentences() -> None:
+    parts = [model_of("ngram"), model_of("unigram")]
+    split = [sentence.split() for sentence in TWO_SENTENCES]
+    found = [Mixture.fit(parts, text, buckets="none") for text in (TWO_SENTENCES, split)]
+    assert found[0].gate.tables[0].tolist() == found[1].gate.tables[0].tolist()
+
+
+def test_classes_are_those_of_words() -> None:
+    words = WordClasses(2).fit(["a b", "a b b"])
+    assert words.predict(["a", "c"]).tolist() == [1, -1]
+    with pytest.raises(StategramError, match="'a b' is empty or holds white space; give the sentence"):
+        words.predict(["a b"])
+
+
+def test_most_words_unknown_is_a_warning_once_for_each_model() -> None:
+    model = NgramModel.train(["the cat sat", "the dog sat"], 2)
+    with pytest.warns(UnknownWordsWarning, match="2 of 2 words are unknown.* lowercase the text") as found:
+        model.log_probs("The CAT")
+    assert found[0].filename == __file__
+    with warnings.catch_warnings(action="error"):
+        for method in (model.score, model.predict, model.perplexity):
+            method("The CAT")
+    other = NgramModel.train(["the cat sat"], 2)
+    with pytest.warns(UnknownWordsWarning, match="1 of 1 word is unknown"):
+        other.predict(["Paris"])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda model: evaluate(model, TWO_SENTENCES),
+        lambda model: rescore(model, {"u": [(0.0, "w3")]}, lm_weight=1.0),
+        lambda model: list(generate(model, 1)),
+        approximate,
+        lambda model: prune_model(model, threshold=1e-8),
+        compact_model,
+        lambda model: Mixture.fit([model], TWO_SENTENCES),
+        lambda model: write_arpa(io.BytesIO(), model),
+    ],
+)
+def test_a_folder_is_not_a_model(function: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError, match=r"found 'folder'; expected a model: open_model\('folder'\)"):
+        function("folder")
+    with pytest.raises(TypeError, match=r"found \['w3'\]; expected"):
+        function(["w3"])
+
+
+def test_a_list_of_models_is_not_one() -> None:
+    with pytest.raises(TypeError, match="expected a list of models"):
+        Mixture.fit(model_of("ngram"), TWO_SENTENCES)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="for a file use read_corpus"):
+        evaluate(model_of("ngram"), "test.txt")
+
+
+def test_models_are_written_to_places_in_either_order(tmp_path: Path) -> None:
+    ngram, category = model_of("ngram"), model_of("category")
+    assert isinstance(ngram, NgramModel)
+    assert isinstance(category, CategoryNgramModel)
+    files = [tmp_path / "one.arpa", tmp_path / "other.arpa"]
+    write_arpa(files[0], ngram)
+    write_arpa(ngram, files[1])
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert read_arpa(files[1]).order == 3
+    assert write_fst(tmp_path / "a", ngram) == write_fst(ngram, tmp_path / "b")
+    write_class_lm(category, tmp_path / "c")
+    assert (tmp_path / "c.arpa").exists()
+    with pytest.raises(TypeError, match="expected a NgramModel"):
+        write_arpa(files[0], category)  # type: ignore[arg-type]
+
+
+def test_classes_before_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = WordClasses(2)
+    for ask in (lambda: words.predict(["a"]), lambda: words.words_, words.as_dict, lambda: words.classes_):
+        with pytest.raises(NotFittedError, match="call fit first"):
+            ask()
+    assert not hasattr(words, "labels_")
+    with pytest.raises(AttributeError, match="no attribute 'label'"):
+        words.label  # noqa: B018
+
+    class Theirs(ValueError, AttributeError):
+        pass
+
+    monkeypatch.setitem(sys.modules, "sklearn.exceptions", SimpleNamespace(NotFittedError=Theirs))
+    with pytest.raises(Theirs, match="call fit first"):
+        words.predict(["a"])
+
+
+def test_lengths_are_those_of_characters() -> None:
+    model = NgramModel.train(["café 日本 a"], 1)
+    lengths = dict(zip(model.vocabulary.words, model.vocabulary.lengths.tolist(), strict=True))
+    assert (lengths["café"], lengths["日本"], lengths["a"], lengths["</s>"]) == (4, 2, 1, 4)
+    assert model.vocabulary.lengths.dtype == np.int64

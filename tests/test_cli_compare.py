@@ -1,0 +1,103 @@
+"""`stategram eval`: confidence intervals, and models side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from stategram import Mixture, NgramModel, compare, load_model
+from story import sentences
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("models")
+    text = sentences(300, seed=1)
+    models = [NgramModel.train(text, order) for order in (1, 2, 3)]
+    for order, model in enumerate(models, 1):
+        model.save(place / f"n{order}")
+    NgramModel.train(["peter sees a dog", "the dog sees maria"], 2).save(place / "small")
+    Mixture.fit(models, sentences(90, seed=2)).save(place / "mixture")
+    (place / "test").write_text("\n".join(sentences(200, seed=3)))
+    (place / "few").write_text("\n".join(sentences(7, seed=4)))
+    return place
+
+
+def test_eval_has_intervals(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run("eval", made / "mixture", made / "test", capfd=capfd)
+    assert status == 0
+    assert len(re.findall(r"^ +95% interval +[\d.]+ to [\d.]+", out, re.MULTILINE)) == 2
+    assert re.search(r"^against the best part +-?[+\d.]+%   \S+% to \S+%", out, re.MULTILINE)
+    assert out.count(" to ") == 8  # two perplexities, a difference, three parts of which two have differences
+    assert "paired bootstrap over 200 sentences" in out
+    assert "unreliable" not in err
+    found = json.loads(run("eval", made / "mixture", made / "test", "--json", capfd=capfd)[1])
+    assert found["interval"]["low"] < found["perplexity"] < found["interval"]["high"]
+    assert set(found["difference"]) == {"relative", "low", "high", "decided"}
+    assert found["resampling"] == {"unit": "sentence", "units": 200, "resamples": 2000, "level": 0.95}
+    assert [part["difference"] is None for part in found["parts"]].count(True) == 1
+
+
+def test_few_sentences_have_a_note(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for options in ((), ("--compare", made / "n2")):
+        status, _, err = run("eval", made / "n3", made / "few", *options, capfd=capfd)
+        assert status == 0
+        assert "note: the text has only 7 sentences: the confidence intervals are unreliable" in err
+
+
+def test_models_side_by_side(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    names = [str(made / name) for name in ("n2", "n1", "n3")]
+    given = ("eval", names[0], made / "test", "--compare", names[1], "--compare", names[2])
+    status, out, _ = run(*given, capfd=capfd)
+    assert status == 0
+    first, second, _ = out.splitlines()[-5:-2]
+    assert first.endswith(names[0])
+    assert re.search(r" \+[\d.]+%   \+[\d.]+% to \+[\d.]+% ", second)
+    found = json.loads(run(*given, "--json", capfd=capfd)[1])
+    expected = compare({name: load_model(name) for name in names}, (made / "test").read_text().splitlines())
+    assert [one["name"] for one in found["models"]] == names
+    assert found["models"][1]["difference"]["low"] == expected.models[1].difference.low  # type: ignore[union-attr]
+    assert found["models"][1]["difference"]["decided"]
+
+
+def test_what_is_not_decided_is_named(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = ("eval", made / "n2", made / "few", "--compare", made / "n3")
+    out = run(*given, capfd=capfd)[1]
+    difference = json.loads(run(*given, "--json", capfd=capfd)[1])["models"][1]["difference"]
+    assert difference["low"] < 0 < difference["high"]
+    assert not difference["decided"]
+    assert "%, not decided" in out
+
+
+def test_other_vocabularies_have_a_note(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = run("eval", made / "n2", made / "test", "--compare", made / "small", capfd=capfd)
+    assert status == 0
+    assert re.search(
+        r"note: the vocabularies differ, so [\d,]+ events of words that not all models know", err
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "status", "message"),
+    [
+        (["n2", "test", "--compare", "n2"], 2, "given twice"),
+        (["n2", "-", "--compare", "n3"], 2, "give a file"),
+        (["n2", "test", "--compare", "nothing"], 1, "no such file"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(
+    made: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    given: list[str],
+    status: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(made)
+    found = run("eval", *given, capfd=capfd)
+    assert found[0] == status
+    assert message in found[2]

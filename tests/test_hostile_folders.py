@@ -1,0 +1,172 @@
+"""Whatever a folder holds, it is opened or refused with an error of ours: no other error, no warning."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tracemalloc
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hostile import VALUES, HostileFolder, arrays_like, changed, places
+from model_kinds import corpora, model_of
+from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load_model
+from stategram.cli.info import _lines
+from stategram.clustering import Checkpoint, cluster
+from stategram.evaluation import evaluate
+from stategram.formats import model_info, write_model_classes, write_states
+from stategram.report import model_html
+from stategram.storage import open_folder
+
+KINDS = ("ngram", "unigram", "category", "clustered", "wide", "nested", "cached", "word-tree")
+TRIES = 25
+
+
+def use_model(path: Path) -> None:
+    """Do with a model what commands do."""
+    list(_lines(model_info(path)))
+    model = load_model(path)
+    repr(model), model.notes, model.parameters, model.describe()
+    evaluate(model, ["w3 w4 w5 w9", "w7 zebra w5"])
+    model.predict("w3 w4", 3)
+    model_html(model, "model", manifest=open_folder(path, kind="model", verify=False).manifest)
+    if isinstance(model, ClusteredModel):
+        write_states(path.parent / "states.tsv", model)
+        write_model_classes(path.parent / "classes.tsv", model)
+    model.check()
+
+
+def use_corpus(path: Path) -> None:
+    corpus = Corpus.load(path)
+    assert corpus.word_counts.sum() == corpus.n_events
+    assert sum(piece.n_events for _, piece in corpus.pieces(10)) == corpus.n_events
+
+
+def attack(folder: HostileFolder, use: Callable[[Path], None], tries: int) -> int:
+    """Try some of all changes; return how many were refused."""
+    draw = random.Random(0)
+    refused = 0
+
+    def attempt() -> int:
+        try:
+            use(folder.path)
+        except StategramError:
+            return 1
+        return 0
+
+    everywhere = [at for at in places(folder.manifest) if at != ("checksum",)]
+    for _ in range(tries):
+        folder.write_manifest(changed(folder.manifest, draw.choice(everywhere), draw.choice(VALUES)))
+        refused += attempt()
+    every = [(file, name) for file in folder.files for name in folder.arrays(file)]
+    for _ in range(tries):
+        file, name = draw.choice(every)
+        arrays = folder.arrays(file)
+        _, array = draw.choice(list(arrays_like(arrays[name])))
+        folder.write_arrays(file, {**arrays, name: array})
+        refused += attempt()
+        folder.write_arrays(file, arrays)
+    use(folder.path)
+    return refused
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models(kind: str, tmp_path: Path) -> None:
+    pytest.importorskip("jinja2")
+    model_of(kind).save(tmp_path / "source", manifest={"figures": {"events": 9}, "seed": 1})
+    assert attack(HostileFolder(tmp_path / "source", tmp_path / "model"), use_model, TRIES) > TRIES // 2
+
+
+def test_corpora(tmp_path: Path) -> None:
+    corpora()[0].save(tmp_path / "source")
+    assert attack(HostileFolder(tmp_path / "source", tmp_path / "corpus"), use_corpus, 40) > 20
+
+
+def test_checkpoints(tmp_path: Path) -> None:
+    corpus = corpora()[0]
+
+    def interrupted(fraction: float, message: str) -> None:
+        if fraction > 0.6:
+            raise KeyboardInterrupt
+
+    def resume(path: Path) -> None:
+        shutil.copytree(path, path.parent / "copy")
+        try:
+            with suppress(KeyboardInterrupt):
+                cluster(
+                    corpus, "w-2,w-1", states=5, categories=5, checkpoint=path.parent / "copy", resume=True
+                )
+        finally:
+            shutil.rmtree(path.parent / "copy", ignore_errors=True)
+
+    source = tmp_path / "source"
+    with suppress(KeyboardInterrupt):
+        cluster(
+            corpus,
+            "w-2,w-1",
+            states=5,
+            categories=5,
+            checkpoint=Checkpoint(source, seconds=0.0),
+            progress=interrupted,
+        )
+    assert attack(HostileFolder(source, tmp_path / "checkpoint"), resume, 20) > 12
+
+
+def peak_memory(use: Callable[[], object]) -> int:
+    tracemalloc.start()
+    try:
+        use()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_many_states_take_no_memory(tmp_path: Path) -> None:
+    model_of("clustered").save(tmp_path / "source")
+    folder = HostileFolder(tmp_path / "source", tmp_path / "model")
+    folder.write_manifest({**folder.manifest, "states": 20_000, "categories": 20_000})
+    assert peak_memory(lambda: load_model(folder.path).log_probs("w3 w4")) < 64 << 20
+    folder.write_manifest({**folder.manifest, "states": 2**40})
+    with pytest.raises(BadDataError, match="fewer contexts or words than its manifest has clusters"):
+        load_model(folder.path)
+
+
+def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
+    model_of("cached").save(tmp_path / "source")
+    folder = HostileFolder(tmp_path / "source", tmp_path / "model")
+    one = {"names": ["length"], "part": 0, "edges": 2**24}
+    endless = {f"table-{number}": np.empty((2**24, 0)) for number in range(25)}
+    folder.manifest["gate"] = {"kind": "length", "buckets": [one] * 25}
+    for arrays in (endless, {name: np.full((3, 2), 0.5) for name in endless}):
+        folder.write_arrays("weights.safetensors", arrays)
+
+        def refuse() -> None:
+            with pytest.raises(BadDataError, match="invalid mixture model"):
+                load_model(folder.path)
+
+        assert peak_memory(refuse) < 1 << 24
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ({"context": 3}, r"Expected `str`, got `int` - at `\$\.context`"),
+        ({"states": 2**64}, r"Expected `int` <= 9007199254740991 - at `\$\.states`"),
+        ({"recipe": {"digits": "\ud800"}}, r"at `\$\.digits`"),
+        ({"recipe": {"lowercase": "no"}}, r"Expected `bool \| null`, got `str` - at `\$\.lowercase`"),
+        ({"report": {"levels": [{}]}}, r"missing required field `level` - at `\$\.levels\[0\]`"),
+        ({"report": {"tags": ["a\tb"]}}, r"at `\$\.tags\[0\]`"),
+        ({"model": ["clustered"]}, r"a model of the kind \['clustered'\]"),
+    ],
+)
+def test_the_error_says_what_is_wrong(entries: dict[str, Any], message: str, tmp_path: Path) -> None:
+    model_of("clustered").save(tmp_path / "source")
+    folder = HostileFolder(tmp_path / "source", tmp_path / "model")
+    folder.write_manifest({**folder.manifest, **entries})
+    with pytest.raises(BadDataError, match=message):
+        load_model(folder.path)

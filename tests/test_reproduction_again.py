@@ -1,0 +1,109 @@
+"""A reproduction in a folder that has one: with tags now, with more seeds, or of something else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stategram import Corpus, UsageError, corpus_from_sentences, reproduce
+from story import sentences
+
+WITHOUT_TAGS, ROWS = 28, 38
+
+
+@pytest.fixture(scope="module")
+def texts() -> tuple[Corpus, Corpus, Corpus]:
+    train, heldout, test = (corpus_from_sentences(sentences(n, seed=n)) for n in (60, 20, 55))
+    return train, heldout, test
+
+
+@pytest.fixture(scope="module")
+def made(texts: tuple[Corpus, Corpus, Corpus], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a run without tags."""
+    place = tmp_path_factory.mktemp("made") / "out"
+    found = reproduce(*texts, place, tags="none")
+    assert (found.tags, found.no_tags, len(found.rows)) == (None, "none were asked for", WITHOUT_TAGS)
+    assert len(found.untested) == 2
+    assert all("tags" in claim for claim in found.untested)
+    return place
+
+
+def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, Corpus, Corpus]) -> None:
+    found = reproduce(*texts, made, tags="none")
+    assert found.resampling is not None
+    assert (found.resampling.unit, found.resampling.units) == ("sentence", 55)
+    for row in found.rows:
+        assert row.test.interval is not None
+        assert row.test.interval.low < row.test.perplexity < row.test.interval.high
+        assert (row.change_interval is None) == (row.compared_with is None)
+    tree, flat = (next(row for row in found.rows if row.key == f"w-2,w-1 {how}") for how in ("tree", "flat"))
+    (claim,) = [one for one in found.claims if "along a tree" in one.claim]
+    (gain,) = claim.quantities
+    assert gain.value == pytest.approx(1 - tree.test.perplexity / flat.test.perplexity)
+    assert tree.change_interval is not None
+    assert (gain.low, gain.high) == pytest.approx((-tree.change_interval.high, -tree.change_interval.low))
+    assert claim.holds == ("yes" if gain.low > 0 else "no" if gain.high < 0 else "not decided")
+
+
+def test_tags_and_seeds_may_come_later(
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    found = reproduce(*texts, made, tags="brill")
+    assert (found.tags, len(found.rows), found.complete, found.untested) == ("brill", ROWS, True, ())
+    assert f"continuing: {WITHOUT_TAGS} of {ROWS} rows are done already" in caplog.messages
+    with pytest.raises(UsageError, match=r"another reproduction: the tags \(brill before, none now\) differ"):
+        reproduce(*texts, made, tags="none")
+
+    more = reproduce(*texts, made, tags="brill", seeds=2)
+    assert f"continuing: {ROWS} of {ROWS + 7} rows are done already" in caplog.messages
+    rows = {row.key: row for row in more.rows}
+    assert {key for key, row in rows.items() if row.seeds} <= {
+        *(key for key in rows if "g-2,g-1" in key),
+        "w-2,w-1 tree best",
+        "recipe fast",
+    }
+    assert rows["g-2,g-1 tree"].test == next(row.test for row in found.rows if row.key == "g-2,g-1 tree")
+    alone = reproduce(*texts, made.with_name("seed 1"), tags="none", seed=1)
+    for row in alone.rows:
+        seeds = rows[row.key].seeds
+        expected = rows[row.key].test.perplexity if seeds is None else seeds.values[1]
+        assert row.test.perplexity == expected
+    caplog.clear()
+    assert reproduce(*texts, made, tags="brill", seeds=2) == more
+    assert any("nothing is computed again" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"seed": 3}, r"the seed \(0 before, 3 now\) differs; give the same"),
+        ({"scale": 0.01}, r"the scale \(scale quick: .* before, scale 0.01: .* now\) differs"),
+        ({"seed": 3, "scale": 0.01}, r"the scale \(.*\) and the seed \(.*\) differ;"),
+    ],
+)
+def test_what_differs_is_named(
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(UsageError, match=message):
+        reproduce(*texts, made, tags="brill", **options)
+
+
+def test_texts_that_differ_are_named(made: Path, texts: tuple[Corpus, Corpus, Corpus]) -> None:
+    train, heldout, test = texts
+    with pytest.raises(UsageError, match="another reproduction: the test text differs; give the same"):
+        reproduce(train, heldout, test.sentences(1, 55), made, tags="brill")
+
+
+def test_a_folder_of_an_earlier_version_is_refused(
+    made: Path, texts: tuple[Corpus, Corpus, Corpus], tmp_path: Path
+) -> None:
+    old = json.loads((made / "tables.json").read_bytes()) | {"format": 2}
+    (tmp_path / "out" / "work").mkdir(parents=True)
+    (tmp_path / "out" / "tables.json").write_text(json.dumps(old))
+    (tmp_path / "out" / "work" / "run.json").write_text('{"run": "0"}')
+    with pytest.raises(UsageError, match="made by an earlier version of stategram"):
+        reproduce(*texts, tmp_path / "out")
