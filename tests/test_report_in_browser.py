@@ -183,10 +183,11 @@ def test_it_follows_the_scheme_and_the_button(browser: Browser, report: Path) ->
 def test_nothing_needs_sideways_scrolling(browser: Browser, report: Path, width: int) -> None:
     page = Visit(browser, report, viewport={"width": width, "height": 844}).page
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    page.evaluate(
-        "note => document.querySelectorAll('.number small').forEach(one => one.textContent = note)",
-        "against modified Kneser-Ney 3-gram",
-    )
+    if width == 320:  # where a long note is wider than its column
+        page.evaluate(
+            "note => document.querySelectorAll('.number small').forEach(one => one.textContent = note)",
+            "against modified Kneser-Ney 3-gram",
+        )
     assert page.evaluate("document.documentElement.scrollWidth") == width
     beyond = page.evaluate(
         """width => [...document.querySelectorAll("main *:not(svg *), header *")]
