@@ -249,3 +249,38 @@ def test_ctrl_c_gives_the_best_classes_so_far(tmp_path: Path) -> None:
     assert "finishing with the best classes so far" in err
     words = {word for line in text.read_text().splitlines() for word in line.split()}
     assert {line.split("\t")[0] for line in out.splitlines()[1:]} == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("evall", "eval"), ("Train", "train"), ("clases", "classes"), ("frobnicate", None)]
+)
+def test_a_misspelled_command(typed: str, meant: str | None, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = run(typed, "model", capfd=capfd)
+    assert (status, out) == (2, "")
+    assert f"No such command '{typed}'." in err
+    assert (f"Did you mean {meant}?" in err) == (meant is not None)
+
+
+def test_the_version_has_a_short_option(capfd: pytest.CaptureFixture[str]) -> None:
+    assert run("-V", capfd=capfd) == run("--version", capfd=capfd)
+
+
+def test_exit_codes_are_in_the_help(capfd: pytest.CaptureFixture[str]) -> None:
+    described = " ".join(run("--help", capfd=capfd)[1].partition("Exit codes:")[2].split())
+    for status in ("0 ok", "1 failure", "2 wrong usage", "3 bad data", "130 interrupted"):
+        assert status in described
+
+
+def test_how_to_use_a_command_is_shown_only_where_that_was_wrong(
+    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "my model"
+    status, _, err = run("train", text, "-o", model, capfd=capfd)
+    assert status == 0
+    assert f"try: stategram eval '{model}' test.txt\n" in err
+    status, _, err = run("train", text, "-o", model, capfd=capfd)
+    assert status == 2
+    assert err == f"stategram: error: there is a model in {model} already; --force replaces it\n"
+    status, _, err = run("train", text, "--nonsense", capfd=capfd)
+    assert status == 2
+    assert err.startswith("Usage: stategram train")

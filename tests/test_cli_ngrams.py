@@ -275,7 +275,7 @@ def test_eval_notes_that_a_model_is_not_normalized(tmp_path: Path, capfd: pytest
     assert "note: 2 events have a probability above 1: this model is not normalized" in err
 
 
-@pytest.mark.parametrize(("order", "note"), [(1, "at least bigrams"), (3, None), (7, "KENLM_MAX_ORDER=7")])
+@pytest.mark.parametrize(("order", "note"), [(1, "at least two words"), (3, None), (7, "KENLM_MAX_ORDER=7")])
 def test_export_says_what_kenlm_would_not_read(
     tmp_path: Path, order: int, note: str | None, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,6 +284,22 @@ def test_export_says_what_kenlm_would_not_read(
     assert status == 0
     assert (note or "[2/2]") in err
     assert ("note" in err) == (note is not None)
+    words = tmp_path / "words"
+    words.write_text("the\ncat\n")
+    status, _, err = run(
+        "filter", tmp_path / "out.arpa", "-o", tmp_path / "few.arpa", "--vocab-file", words, capfd=capfd
+    )
+    assert (status, "note: KenLM" in err) == (0, note is not None)
+
+
+def test_export_replaces_a_model_only_if_asked(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    mine = made / "mine.arpa"
+    mine.write_text("years of work")
+    status, _, err = run("export", made / "model", "--arpa", mine, capfd=capfd)
+    assert (status, mine.read_text()) == (2, "years of work")
+    assert err == f"stategram: error: there is a file {mine} already; --force replaces it\n"
+    assert run("export", made / "model", "--arpa", mine, "--force", capfd=capfd)[0] == 0
+    assert mine.read_text().startswith("\\data\\")
 
 
 def test_predict_of_no_histories(made: Path) -> None:

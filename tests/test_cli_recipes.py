@@ -351,7 +351,7 @@ def test_export_of_parts(place: Path, capfd: pytest.CaptureFixture[str]) -> None
     ngram, category_ngram, _ = load_model(place / "model", Mixture).parts
     for arguments in (
         ["--arpa", place / "out.arpa", "--part", 1, "--closed"],
-        ["--class-lm", place / "out"],
+        ["--class-lm", place / "out", "--force"],
         ["--fst", place / "out", "--part", 1, "--backoff-symbol", "#0"],
     ):
         if arguments[0] == "--class-lm":  # which overwrites the first

@@ -102,6 +102,18 @@ def test_a_folder_may_be_named_with_a_slash(
     assert "<title>model: " in (place / "model.html").read_text(encoding="utf-8")
 
 
+def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    given = ["report", place / "model", "-q", "-o", "-", "--sentence"]
+    status, page, err = run(*given, "the cat <b>sat</b>", "--sentence", "a dog", capfd=capfd)
+    assert (status, err) == (0, "")
+    assert {"surprisal", "surprisal-2"} <= set(structure_of(page).ids)
+    assert "A given sentence" in page
+    size = sum(file.stat().st_size for file in (place / "model").iterdir())
+    assert f"<dt>Size</dt><dd>{size / 1000:.1f} kB</dd>" in page
+    status, _, err = run(*given, " ", capfd=capfd)
+    assert (status, "--sentence has no words" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("output", "message"),
     [

@@ -117,6 +117,20 @@ def test_a_word_tree_model_with_its_histories(corpus: Corpus) -> None:
     assert "By history" in page
 
 
+def test_the_title_says_what_a_mixture_gains(corpus: Corpus) -> None:
+    fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 3)], sentences(60, seed=2))
+    info = fitted.training_info
+    tried = [{"kind": fitted.gate.kind, "strength": 0, "perplexity": 6.0}]
+    for alone, gain in ((8.0, ", perplexity 25.0% below its best part"), (5.0, "")):
+        parts = [{**part, "perplexity": alone + number} for number, part in enumerate(info["parts"])]
+        known = replace(fitted, training_info={**info, "parts": parts, "candidates": tried})
+        assert f"<h1>it: mixture of 2 models{gain}</h1>" in model_html(known, "it")
+    figures = evaluate(fitted, sentences(60, seed=3))
+    best = min(part.perplexity for part in figures.parts)
+    gain = f", perplexity {1 - figures.perplexity / best:.1%} below" if figures.perplexity < best else "</h1>"
+    assert f"<h1>it: mixture of 2 models{gain}" in model_html(fitted, "it", test=figures)
+
+
 def test_a_mixture_of_which_nothing_is_known(corpus: Corpus) -> None:
     fitted = Mixture.fit([NgramModel.train(corpus, n) for n in (1, 2)], sentences(60, seed=2))
     assert "parts" not in _ids(replace(fitted, training_info={}))

@@ -18,6 +18,7 @@ from stategram.cli.options import (
     no_verify_option,
     work_options,
 )
+from stategram.cli.outputs import check_not_there, force_option, note_order
 from stategram.cli.reading import read_model, read_test
 from stategram.errors import BadDataError
 from stategram.formats import (
@@ -46,9 +47,6 @@ from stategram.tables import choose_format
 from stategram.text import Corpus
 from stategram.wording import plural
 
-_MIN_ORDER_OF_KENLM = 2
-_DEFAULT_MAX_ORDER_OF_KENLM = 6
-
 # What is written, and the options that go with it alone.
 _OUTPUTS = {
     "arpa": ("closed", "order", "max_ngrams", "max_size", "prune", "text"),
@@ -57,6 +55,9 @@ _OUTPUTS = {
     "classes": ("format",),
     "states": (),
 }
+
+# Replaced without --force, as the tables of other commands are.
+_TABLES = ("classes", "states")
 
 _M = TypeVar("_M", bound=Model)
 
@@ -146,6 +147,7 @@ Examples:
     help="Which part of a mixture, the first being 1.  [default: the only one that can be written so; with "
     "--arpa all of them]",
 )
+@force_option
 @approximation_options
 @click.option(
     "--closed",
@@ -175,6 +177,7 @@ def export(
     classes: str | None,
     states: str | None,
     part: int | None,
+    force: bool,
     approximation: ApproximationOptions,
     closed: bool,
     backoff_symbol: str,
@@ -198,12 +201,7 @@ def export(
     """
     places = {"arpa": arpa, "class_lm": class_lm, "fst": fst, "classes": classes, "states": states}
     output, place = _only_output(places)
-    if any(place is not None and place.endswith(("/", os.sep)) for place in (class_lm, fst)):
-        raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
-    files = {"class_lm": class_lm_files, "fst": fst_files}
-    for file in files[output](place) if output in files else (place,):
-        check_output_apart(file, model_name)
-        check_place(file)
+    _check_files(output, place, model_name, force=force)
     class_format = choose_format(place, format, "tsv") if classes or states else "tsv"
     console.steps = 3 if approximation.text else 2
     if approximation.text:
@@ -219,12 +217,12 @@ def export(
             if closed:
                 ngram = close_suffixes(ngram)
             write_arpa(place, ngram, progress=subprogress(progress, 0.9, 1.0))
-        _note_order(ngram, console)
+        note_order(ngram, console)
         inserted = f", {ngram.training_info['inserted_suffixes']:,} of them inserted" if closed else ""
         console.info(f"      {plural(sum(ngram.trie.sizes), 'n-gram')}{inserted}")
     elif class_lm:
         category_ngram = source.part_with(CategoryNgramModel, "a category n-gram")
-        _note_order(category_ngram.ngram, console)
+        note_order(category_ngram.ngram, console)
         with console.step(writing) as progress:
             write_class_lm(place, category_ngram, progress=progress)
         console.info(f"      {category_ngram!r}")
@@ -261,6 +259,18 @@ def _only_output(places: Mapping[str, str | None]) -> tuple[str, str]:
     return output, place
 
 
+def _check_files(output: str, place: str, model_name: str, *, force: bool) -> None:
+    """Refuse files that cannot be written, are inputs or, unless they are tables, are there already."""
+    files = {"class_lm": class_lm_files, "fst": fst_files}
+    if output in files and place.endswith(("/", os.sep)):
+        raise click.UsageError("PREFIX is a folder; give the beginning of a file name, such as FOLDER/model")
+    for file in files[output](place) if output in files else (place,):
+        check_output_apart(file, model_name)
+        check_place(file)
+        if output not in _TABLES:
+            check_not_there(file, force=force)
+
+
 def _metavar(output: str) -> str:
     return "PREFIX" if output in ("class_lm", "fst") else "OUT"
 
@@ -291,14 +301,3 @@ def _ngram_model(source: _Source, form: str) -> NgramModel:
             f"{source.name}: {source.model!r}; only a model of n-grams can be written {form}{hint}"
         )
     return source.part_with(NgramModel, "n-grams")
-
-
-def _note_order(ngram: NgramModel, console: Console) -> None:
-    """Note what KenLM does not read."""
-    if ngram.order < _MIN_ORDER_OF_KENLM:
-        console.info("      note: KenLM reads models of at least bigrams; train with --order 2 or more")
-    elif ngram.order > _DEFAULT_MAX_ORDER_OF_KENLM:
-        console.info(
-            f"      note: KenLM reads n-grams of up to {_DEFAULT_MAX_ORDER_OF_KENLM} words unless it was "
-            f"built for more; for {ngram.order}: cmake -DKENLM_MAX_ORDER={ngram.order}"
-        )

@@ -30,6 +30,8 @@ from stategram.storage import (
 )
 from stategram.wording import plural
 
+_MIN_ORDER_OF_KENLM = 2
+_DEFAULT_MAX_ORDER_OF_KENLM = 6
 _ARPA_NAME = re.compile(r".+\.arpa(\.(gz|xz|bz2|zst))?")
 # Of a command, and of each of its inputs besides its name.
 _BYTES_OF_COMMAND, _BYTES_PER_INPUT = 2048, 256
@@ -58,6 +60,11 @@ def check_output(output: str, inputs: Sequence[str], *, arpa: bool, force: bool)
     for name in inputs:
         check_output_apart(output, name)
     check_place(output)
+    check_not_there(output, force=force)
+
+
+def check_not_there(output: str, *, force: bool) -> None:
+    """Refuse to replace a file that holds a model, unless asked to."""
     if Path(output).is_file() and not force:
         raise click.UsageError(f"there is a file {output} already; --force replaces it")
 
@@ -84,10 +91,13 @@ def write_output(
     """Write a model made of inputs, (use, name), as the next step of the console; say how large it is."""
     with console.step(f"writing {output}") as progress:
         if arpa:
-            write_arpa(output, ngram_model(model, output), progress=progress)
+            ngram = ngram_model(model, output)
+            write_arpa(output, ngram, progress=progress)
         else:
             files = input_files(map(_as_file, inputs), subprogress(progress, 0.0, 0.5))
             model.save(output, manifest={"inputs": list(map(asdict, files))}, overwrite=force)
+    if arpa:
+        note_order(ngram, console)
     path = Path(output)
     if path.is_dir():
         files_of = open_folder(path, kind="model", verify=False).files.values()
@@ -95,6 +105,17 @@ def write_output(
     else:
         size = f"{plural(path.stat().st_size, 'byte')}: " if path.is_file() else ""
     console.info(f"      {size}{model!r}")
+
+
+def note_order(ngram: NgramModel, console: Console) -> None:
+    """Show a note on an ARPA file that KenLM does not read."""
+    if ngram.order < _MIN_ORDER_OF_KENLM:
+        console.info("      note: KenLM reads models of at least two words; train with --order 2 or more")
+    elif ngram.order > _DEFAULT_MAX_ORDER_OF_KENLM:
+        console.info(
+            f"      note: KenLM reads n-grams of up to {_DEFAULT_MAX_ORDER_OF_KENLM} words unless it was "
+            f"built for more; for {ngram.order}: cmake -DKENLM_MAX_ORDER={ngram.order}"
+        )
 
 
 def size_in(output: str, inputs: Sequence[str], *, arpa: bool) -> Callable[[Model], int]:
