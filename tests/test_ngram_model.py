@@ -134,7 +134,9 @@ def test_a_flipped_byte_is_refused_with_the_name(folder: Path, name: str) -> Non
 def test_arrays_that_do_not_fit_are_refused_even_unverified(model: NgramModel, tmp_path: Path) -> None:
     other = Vocabulary.from_words(["one"])
     NgramModel(other, model.trie).save(tmp_path / "model")
-    with pytest.raises(BadDataError, match=r"model: invalid ngram model .*its array numbers is.*write it again"):
+    with pytest.raises(
+        BadDataError, match=r"model: invalid ngram model .*its array numbers is.*write it again"
+    ):
         load_model(tmp_path / "model", verify=False)
     trie = copy.deepcopy(model.trie)
     trie.numbers[0] = len(trie.numbers)
