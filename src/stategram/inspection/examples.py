@@ -58,9 +58,9 @@ def examples(model: Model, text: Corpus | None = None) -> list[ExampleList]:
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=2)
     >>> frequent, following = examples(model)
     >>> frequent.groups[1].ngrams[:2]
-    ('the dog', 'dog sat')
+    ('the dog', 'a cat')
     >>> following.groups[0].ngrams, following.groups[0].next_words[0].word
-    (('the',), 'dog')
+    (('a',), 'cat')
 
     """
     if isinstance(model, CategoryNgramModel):
