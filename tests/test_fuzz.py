@@ -23,7 +23,7 @@ TRIES = {
     "flips": 100,
     "kills": 2,
     "races": 20,
-    "environment": 12,
+    "environment": 6,
     "threads": 10,
 }
 
