@@ -94,7 +94,7 @@ def require_whole_or_none(model: Path) -> None:
             raise BrokenPromiseError(f"a model that looks finished: {error}") from error
 
 
-def require_no_left_overs(place: Path) -> None:
+def require_no_stale_files(place: Path) -> None:
     """Refuse what an unfinished run left behind."""
     if left := [file.name for file in place.iterdir() if _LEFT_OVER.fullmatch(file.name)]:
         raise BrokenPromiseError(f"left behind: {', '.join(left)}")

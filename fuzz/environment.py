@@ -13,7 +13,7 @@ from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.commands import (
     Ended,
     require_good_manners,
-    require_no_left_overs,
+    require_no_stale_files,
     require_whole_or_none,
     run_command,
 )
@@ -65,7 +65,7 @@ class Environment(Campaign):
         whole = self._whole(command, place / "model")
         _FAULTS[number % len(_FAULTS)](whole, expected, chance)
         require_whole_or_none(place / "model")
-        require_no_left_overs(place)
+        require_no_stale_files(place)
 
 
 Command = tuple[str | Path, ...]

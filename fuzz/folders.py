@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import shutil
@@ -18,8 +17,9 @@ from numpy.typing import NDArray
 from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.files import require_log_probs
 from fuzz.mutation import damage_array, damage_bytes, damage_json
+from hostile import write_manifest
 from model_kinds import ALL_KINDS, corpora, model_of
-from stategram import Corpus, Model, compact_model, load_model, model_info
+from stategram import Corpus, Model, compact_model, load_model, model_info, surprisal
 from stategram.errors import StategramError
 from stategram.formats import write_model_classes
 from stategram.storage import Folder, open_folder, write_folder
@@ -54,11 +54,8 @@ class Contents:
     def write(self, path: Path) -> None:
         """Write the folder; its manifest may be one that `write_folder` refuses to write."""
         write_folder(path, kind=self.kind, arrays=self.arrays, texts=self.texts)
-        file = path / "manifest.json"
-        manifest = {**self.manifest, **json.loads(file.read_bytes())}
-        del manifest["checksum"]
-        manifest["checksum"] = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
-        file.write_text(json.dumps(manifest, indent=2, sort_keys=True) + "\n")
+        written = json.loads((path / "manifest.json").read_bytes())
+        write_manifest(path, {**self.manifest, **written})
 
     def damaged(self, chance: random.Random, what: str) -> Contents:
         """Return the contents with one thing of a kind, ``manifest``, ``arrays`` or ``texts``, changed."""
@@ -187,6 +184,7 @@ def _use_model(path: Path) -> None:
     if is_sound:
         require_log_probs(log_probs)
     model.predict("w1 w2")
+    surprisal(model, TEXT, columns=["all"])
     model.describe()
     if model.word_categories is not None:
         write_model_classes(path.parent / "classes", model)

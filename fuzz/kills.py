@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from fuzz.campaign import BrokenPromiseError, Campaign
-from fuzz.commands import require_good_manners, require_no_left_overs, require_whole_or_none, run_command
+from fuzz.commands import require_good_manners, require_no_stale_files, require_whole_or_none, run_command
 from story import RECIPE, sentences
 
 
@@ -76,7 +76,7 @@ class Kills(Campaign):
             raise BrokenPromiseError(f"it did not go on: {ended.err.decode()}")
         if _contents(out) != expected:
             raise BrokenPromiseError(f"{name}: other bytes than without a kill")
-        require_no_left_overs(place)
+        require_no_stale_files(place)
 
 
 def _contents(path: Path) -> str:

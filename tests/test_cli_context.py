@@ -64,7 +64,7 @@ def test_a_mixture_of_two(
         (["--context", "g-1", "--context-classes", "0"], "context_classes is 0; possible: a number"),
         (["--context", "w-1", "--states", "\u00b2"], "states is '\u00b2'; possible: a number"),
         (["--context", "x-1"], "expected for instance w-2,w-1"),
-        (["--context", "t-1"], "Error: --context t-1 has tags t: give --tags brill (English), or a file"),
+        (["--context", "t-1"], "error: --context t-1 has tags t: give --tags brill (English), or a file"),
         (["--context", "w-1", "--no-guess"], "no value of --context w-1 is a tag t; leave --no-guess out"),
         (["--context", "t-1", "--tags", "brill", "--no-guess"], "brill has its own rules"),
         (["--context", "t-1", "--tags", "BANK.conllu:foo"], "there is no column 'foo'"),
@@ -103,7 +103,7 @@ def test_what_makes_no_sense(
     ("options", "data", "message"),
     [
         (["--context", "t-1", "--tags"], "the\n", "stategram: error: FILE:1: found 1 column, 'the'"),
-        (["--context", "t-1", "--tags"], "the\tD\0T\n", "or a control character"),
+        (["--context", "t-1", "--tags"], "the\tD\0T\n", "a NUL byte"),
         (["--context", "g-1", "--context-classes"], "the\n", "FILE:1: found 1 column, 'the'"),
         (["--context", "g-1", "--context-classes"], None, "stategram: error: FILE: no such file"),
     ],

@@ -102,6 +102,20 @@ def test_a_folder_may_be_named_with_a_slash(
     assert "<title>model: " in (place / "model.html").read_text(encoding="utf-8")
 
 
+def test_a_category_model_on_words_that_it_does_not_know(
+    place: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    classes, strange = place / "classes.tsv", place / "strange"
+    assert run("classes", place / "text", "-k", 4, "-o", classes, "-q", capfd=capfd)[0] == 0
+    given = ("train", place / "text", "--classes", classes, "-o", place / "category", "-q")
+    assert run(*given, capfd=capfd)[0] == 0
+    known = (place / "test").read_text()
+    strange.write_text(known + "".join(f"stranger{i} " for i in range(500)) + "\n")
+    out = place / "category.html"
+    status, _, err = run("report", place / "category", "--test", strange, "-o", out, "-q", capfd=capfd)
+    assert (status, err) == (0, "")
+
+
 def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     given = ["report", place / "model", "-q", "-o", "-", "--sentence"]
     status, page, err = run(*given, "the cat <b>sat</b>", "--sentence", "a dog", capfd=capfd)

@@ -73,6 +73,15 @@ def test_items_keep_their_ids(made: Path, tmp_path: Path, capfd: pytest.CaptureF
     ]
 
 
+def test_regions_without_words(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "items.csv").write_text("id,region,text\n1,a,\n1,b,\n")
+    names = ("--text-column", "text", "--id-column", "id", "--region-column", "region")
+    status, out, err = run("score", made / "model", tmp_path / "items.csv", *names, "-q", capfd=capfd)
+    assert "Traceback" not in err
+    assert status in (0, 3)
+    assert status == 3 or len(out.splitlines()) == 3
+
+
 def test_regions(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     items = tmp_path / "regions.jsonl"
     rows = [("x", "np", "the cat"), ("x", "vp", "sat on 3 mats"), ("y", "np", "a dog")]

@@ -65,6 +65,15 @@ def test_tables_of_every_format_can_be_given_back(
     assert run("tags", text, "--tags", saved, "--format", "plain", "-q", capfd=capfd)[1] == plain
 
 
+def test_a_tag_may_look_like_a_missing_value(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "text").write_text("one two\n")
+    (tmp_path / "tags").write_text("one\tNA\ntwo\t7\n")
+    given = ("tags", tmp_path / "text", "--tags")
+    assert run(*given, tmp_path / "tags", "-o", tmp_path / "saved.tsv", "-q", capfd=capfd)[0] == 0
+    out = run(*given, tmp_path / "saved.tsv", "--format", "plain", "-q", capfd=capfd)[1]
+    assert [line.split("\t")[:2] for line in out.splitlines()] == [["one", "NA"], ["two", "7"]]
+
+
 def test_nothing_is_guessed_if_not_wanted(
     text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,6 +52,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         "lowercase": True,
         "digits": "N",
         "split": "unicode",
+        "tokenize": None,
         "encoding_errors": "strict",
         "document_mark": None,
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +92,7 @@ def test_regions_of_a_sentence_are_rows_with_one_id() -> None:
     data = b"id\tregion\twords\n1\tnp\tthe cat\n1\tvp\tsat\n2\tnp\t\n2\tvp\tit ran\n"
     items = read_items(io.BytesIO(data), text_column="words", id_column="id", region_column="region")
     assert items.sentences.tolist() == [0, 0, 1, 1]
-    assert items.sentence_texts() == ["the cat sat", " it ran"]
+    assert items.texts == ("the cat", "sat", "", "it ran")
     assert carried(items)["region"] == ["np", "vp", "np", "vp"]
 
 
@@ -151,3 +153,23 @@ def test_rows_of_a_sentence_must_be_together() -> None:
     source["id"] = ["a", "", "b"]
     with pytest.raises(BadDataError, match="items, row 2: no id"):
         read_items(source, text_column="text", id_column="id", region_column="region")
+
+
+def test_numbers_are_carried_with_all_their_digits() -> None:
+    values = [1e-8, 312.123456789, None, 2.0**70]
+    items = read_items(
+        {"text": ["a"] * 4, "rt": values, "id": [2**63, 1, 2, 3]}, text_column="text", id_column="id"
+    )
+    table = Table(items.columns, exact=items.columns)
+    for format, missing in (("tsv", ""), ("csv", ""), ("jsonl", None)):
+        file = io.BytesIO()
+        table.write(file, format=format)
+        lines = file.getvalue().decode().splitlines()
+        if format == "jsonl":
+            rows = [json.loads(line) for line in lines]
+            assert [row["rt"] for row in rows] == values
+        else:
+            rows = list(csv.DictReader(lines, delimiter="\t" if format == "tsv" else ","))
+            assert [float(row["rt"]) if row["rt"] else None for row in rows] == values
+        assert str(rows[0]["id"]) == str(2**63)
+        assert rows[2]["rt"] == missing

@@ -20,6 +20,7 @@ from stategram import (
     UnknownWordsWarning,
     UsageError,
     Vocabulary,
+    compare,
     corpus_from_sentences,
     evaluate,
     read_arpa,
@@ -184,3 +185,19 @@ def test_commands_note_that_most_words_are_unknown(
     code, _, err = run("eval", model_folder, text, capfd=capfd)
     assert code == 3
     assert "in lower case all are known" in err
+
+
+def test_models_without_unknown_words_are_compared_on_the_known_ones(tmp_path: Path) -> None:
+    (tmp_path / "a.arpa").write_bytes(WITHOUT_UNKNOWN)
+    models = [read_arpa(tmp_path / "a.arpa")] * 2
+    found = compare(models, ["cat", "cat stranger"])
+    assert (found.events, found.left_out) == (4, 1)
+    assert found.models[0].perplexity == pytest.approx(2.0, rel=1e-4)
+
+
+def test_a_part_without_unknown_words_leaves_them_out(tmp_path: Path) -> None:
+    (tmp_path / "a.arpa").write_bytes(WITHOUT_UNKNOWN)
+    part, other = read_arpa(tmp_path / "a.arpa"), NgramModel.train(["cat sat", "cat"], 1)
+    mixture = Mixture.fit([part, other], ["cat", "cat stranger", "cat"])
+    assert mixture.score(["cat stranger"]).parts[0].perplexity == pytest.approx(2.0, rel=1e-4)
+    assert np.isnan(mixture.part_log_probs(["stranger"])[0]).tolist() == [True, False]

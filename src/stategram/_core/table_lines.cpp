@@ -28,7 +28,7 @@ struct Texts {
     In<std::uint8_t> letters;
     In<std::int64_t> offsets;
     std::vector<std::uint8_t> marks;  // of each different text
-    bool verbatim = true;
+    bool verbatim = true, is_number = false;
     // Rows from the last one that every reader takes for text, to the first of each task.
     std::vector<std::int64_t> rows_since_text;
 
@@ -103,13 +103,15 @@ class TableLines {
     std::size_t tasks() const { return (rows_ + rows_a_task - 1) / rows_a_task; }
 
     // `rows_since_text` has a number for each column of text: -1 at the start of a file, -2 if it is written
-    // verbatim. It is brought up to date for the rows that come after these.
+    // verbatim, -3 if its texts are numbers besides. It is brought up to date for the rows that come after
+    // these.
     void look_at_texts(InOut<std::int64_t>& rows_since_text, ThreadPool& pool) {
         for (std::size_t i = 0; i < texts_.size(); ++i) {
             Texts& texts = texts_[i];
             std::int64_t& since = rows_since_text(i);
-            require(since >= -2, unfit);
-            texts.verbatim = since == -2;
+            require(since >= -3, unfit);
+            texts.verbatim = since <= -2;
+            texts.is_number = since == -3;
             texts.marks.resize(texts.offsets.size() - 1);
             for_slices(pool, 0, texts.marks.size(), [&](std::size_t first, std::size_t last) {
                 for (std::size_t id = first; id < last; ++id)
@@ -229,7 +231,8 @@ class TableLines {
                 p = put(p, "null");
             } else if (column.kind == 't') {
                 const Texts& texts = texts_[column.place];
-                p = put_json_text(p, texts.text(texts.ids(row)));
+                const std::string_view text = texts.text(texts.ids(row));
+                p = texts.is_number ? put(p, text) : put_json_text(p, text);
             } else {
                 p = put_json_number(p, column, row);
             }
@@ -303,7 +306,8 @@ void register_table_lines(nb::module_& m) {
           "the order of the columns;\n"
           "`missing` has one for each column, empty if nothing is missing. `rows_since_text`, one for each "
           "column of texts: -1 before\n"
-          "the first rows of a file, -2 for a column written verbatim; it is updated for the rows that "
+          "the first rows of a file, -2 for a column written verbatim, -3 for one of numbers; it is updated "
+          "for the rows that "
           "follow.");
 }
 

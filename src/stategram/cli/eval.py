@@ -111,8 +111,9 @@ def _compare(
     found = compare_scores(scores)
     if found.left_out:
         console.info(
-            f"      note: the vocabularies differ, so {plural(found.left_out, 'event')} of words that not "
-            f"all models know {'is' if found.left_out == 1 else 'are'} left out"
+            f"      note: not all models have a probability for the same words, so "
+            f"{plural(found.left_out, 'event')} of words that not all know "
+            f"{'is' if found.left_out == 1 else 'are'} left out"
         )
     show_few_units(found.resampling, console)
     click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))

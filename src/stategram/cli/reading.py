@@ -188,11 +188,10 @@ def normalization_of(model: Model, reading: ReadingOptions, console: Console) ->
         normalization = replace(normalization, lowercase=reading.lowercase)
     if reading.digits is not None:
         normalization = replace(normalization, digits=reading.digits or None)
-    if reading.split is not None:
-        normalization = replace(normalization, split=reading.split)
-    if reading.tokenize or reading.no_tokenize:
-        normalization = replace(normalization, tokenize=reading.tokenize)
-    return normalization
+    # Together: not every form of both goes with the other.
+    split = normalization.split if reading.split is None else reading.split
+    keep = not (reading.tokenize or reading.no_tokenize)
+    return replace(normalization, split=split, tokenize=normalization.tokenize if keep else reading.tokenize)
 
 
 def document_mark_of(model: Model, reading: ReadingOptions, console: Console) -> str | None:

@@ -9,9 +9,15 @@ from dataclasses import replace
 import click
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
+from stategram.cli.options import (
+    ReadingOptions,
+    format_option,
+    model_options,
+    unknown_option,
+    work_options,
+)
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
 from stategram.scoring import (
     BASES,
@@ -27,6 +33,16 @@ from stategram.scoring import (
 from stategram.storage import check_place
 from stategram.tables import TABLE_FORMATS, Table, TableWriter, read_items, table_format
 from stategram.text import LineBlock, read_line_blocks
+
+# Options that have no effect beside others, which are refused.
+_NOT_OF_SENTENCES = {
+    "columns": "--sentences",
+    "region_column": "--sentences",
+    "base": "--sentences, which have log10",
+}
+_NOT_OF_TABLES = dict.fromkeys(
+    ("line_buffered", "document_mark", "encoding_errors"), "a table (--text-column), only for a text of lines"
+)
 
 
 @click.command(
@@ -76,11 +92,7 @@ Examples:
     show_default=True,
     help="Base of the logarithm of surprisal and entropy: bits, nats or log10.",
 )
-@click.option(
-    "--format",
-    type=click.Choice(TABLE_FORMATS),
-    help="Output format.  [default: as FILE is named, else tsv]",
-)
+@format_option(TABLE_FORMATS)
 @unknown_option
 @click.option("--no-header", is_flag=True, help="Omit the line with the column names, in tsv and csv.")
 @click.option(
@@ -128,9 +140,12 @@ def score(
     check_inputs([text, *([model_name] if model_name == "-" else [])])
     if is_same_file(output, text):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
-    if sentences and (columns is not None or region_column is not None):
-        other = "--columns" if region_column is None else "--region-column"
-        raise click.UsageError(f"{other} is not for --sentences; leave one of them out")
+    is_table = bool(text_column or id_column or region_column)
+    refused = (_NOT_OF_SENTENCES if sentences else {}) | (_NOT_OF_TABLES if is_table else {})
+    for name in filter(was_given, refused):
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} is not for {refused[name]}; leave one of them out"
+        )
     check_output_apart(output, model_name)
     check_place(output)
     table_format(output, format)
@@ -145,8 +160,6 @@ def score(
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
-    for note in scorer.unknown.notes:
-        console.info(f"      note: {note}")
     normalization = normalization_of(model, reading, shown)
     document_mark = document_mark_of(model, reading, shown)
     with (
@@ -154,7 +167,7 @@ def score(
         TableWriter(output, format, header=not no_header) as writer,
     ):
         try:
-            if text_column or id_column or region_column:
+            if is_table:
                 items = read_items(
                     text, text_column=text_column, id_column=id_column, region_column=region_column
                 )
@@ -181,8 +194,9 @@ def score(
                 raise
             click.echo("stategram: interrupted; the output is not complete", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
-    if scorer.count.note is not None:
-        console.info(f"      note: {scorer.count.note}")
+    for note in (*(scorer.unknown.notes if scorer.count.unknown else ()), scorer.count.note):
+        if note is not None and note not in model.notes:
+            console.info(f"      note: {note}")
 
 
 def _lines(blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:

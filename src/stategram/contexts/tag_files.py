@@ -190,7 +190,7 @@ def _tag(
     if words and not any(word.lower() in in_lower_case for word in words):
         raise BadDataError(
             f"{name}: none of the {len(words):,} words that need a tag is in the file; "
-            "check that file and text are of the same language and tokenisation"
+            "check that file and text are of the same language and tokenization"
         )
     known = ((word, most_frequent(seen)) for word, seen in in_lower_case.items()) if guess else ()
     guesser = SuffixGuesser(known, [3], min_agreeing=_MIN_AGREEING)

@@ -8,9 +8,9 @@ from functools import reduce
 
 import numpy as np
 
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.evaluation.uncertainty import Difference, Interval, Resampling, Units
-from stategram.models import Model, Scores
+from stategram.models import Model, Scores, require_model
 from stategram.text import Corpus, Sentences, as_corpus
 
 
@@ -71,9 +71,13 @@ def compare(
     (True, True)
 
     """
+    if isinstance(models, str | Model):
+        raise WrongTypeError(f"found {models!r:.40}; expected several models: compare([a, b], text)")
     named = models if isinstance(models, Mapping) else {f"{i}": one for i, one in enumerate(models, 1)}
+    text = text if isinstance(text, Corpus) else list(text)
     scores = {}
     for name, model in named.items():
+        require_model(model)
         one = model.with_history(history)
         scores[name] = one.score(as_corpus(one.vocabulary, text))
     return compare_scores(scores)
@@ -111,9 +115,9 @@ def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
 
 
 def _compared_events(scores: Sequence[Scores]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return all events; if vocabularies differ, those of words that all models know."""
+    """Return all events; if not all models predict the same unknown words, those of words that all know."""
     first = scores[0].corpus.vocabulary
-    if all(one.corpus.vocabulary == first for one in scores):
+    if all(one.corpus.vocabulary == first and one.predicts_unknown for one in scores):
         return np.ones(scores[0].corpus.n_events, np.bool_)
     compared = ~reduce(np.logical_or, (one.unknown for one in scores))
     if not compared.any():

@@ -249,10 +249,14 @@ def _texts(scores: Scores) -> list[tuple[NDArray[np.float64], NDArray[np.float64
     """Return log-probabilities and events of each sentence: of all events, of known words, by each part."""
     corpus, known = scores.corpus, ~scores.unknown
     events = np.diff(corpus.sentence_starts).astype(np.float64)
+    known_events = corpus.sentence_sums(known)
     return [
         (scores.sentence_log_probs, events),
-        (corpus.sentence_sums(np.where(known, scores.log_probs, 0.0)), corpus.sentence_sums(known)),
-        *((part.sentence_log_probs, events) for part in scores.parts),
+        (corpus.sentence_sums(np.where(known, scores.log_probs, 0.0)), known_events),
+        *(
+            (part.sentence_log_probs, events if part.predicts_unknown else known_events)
+            for part in scores.parts
+        ),
     ]
 
 

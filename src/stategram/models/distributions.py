@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.errors import BadDataError
 from stategram.models.state_counts import StateProbs
 from stategram.progress import Progress
 from stategram.resources import Resources
@@ -52,7 +53,10 @@ class NgramDistributions:
     def add(self, events: NDArray[np.int64], weights: NDArray[np.float64], rows: Rows) -> None:
         """Add rows of all words."""
         states, threads = self.keys[events].reshape(-1), Resources.current().threads
-        self.reader.add_rows(states, weights, self.unigram, self.ids, rows.reshape(-1), threads)
+        try:
+            self.reader.add_rows(states, weights, self.unigram, self.ids, rows.reshape(-1), threads)
+        except ValueError as error:  # of damaged n-grams
+            raise BadDataError(f"damaged n-grams: {error}; write the model again") from error
 
 
 @dataclass(frozen=True, eq=False)

@@ -272,6 +272,7 @@ class Mixture(Model):
         found = {name: np.empty(corpus.n_events, np.float32) for name in features}
         part_log_probs, part_weights = np.zeros(len(self.parts)), np.zeros(len(self.parts))
         by_sentence = np.empty((len(self.parts), corpus.n_sentences))
+        predicts = [part.predicts_unknown for part in self.parts]
         sentence = 0
         for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
             scored = [
@@ -285,28 +286,48 @@ class Mixture(Model):
                 log_probs[begin : begin + piece.n_events],
                 scoring_threads(piece.n_events),
             )
-            part_log_probs += log_sums
             part_weights += weight_sums
-            for sums, of_part in zip(by_sentence, scored, strict=True):
-                sums[sentence : sentence + piece.n_sentences] = of_part.sentence_log_probs
+            for number, one in enumerate(scored):
+                sums, total = one.sentence_log_probs, log_sums[number]
+                if not predicts[number]:
+                    sums = piece.sentence_sums(np.where(piece.ids == UNKNOWN, 0.0, one.log_probs))
+                    total = sums.sum()
+                part_log_probs[number] += total
+                by_sentence[number, sentence : sentence + piece.n_sentences] = sums
             sentence += piece.n_sentences
             states = [one.state for one in scored]
             for name, number in sources.items():
                 found[name][begin : begin + piece.n_events] = scored[number].features[name]
         n = max(corpus.n_events, 1)
+        n_known = max(corpus.n_events - corpus.n_unknown, 1)
         with np.errstate(over="ignore"):
-            perplexities = np.exp(-part_log_probs / n)
+            perplexities = np.exp(-part_log_probs / np.where(predicts, n, n_known))
         weights = (part_weights / n).tolist()
-        parts = tuple(map(PartScores, map(repr, self.parts), perplexities.tolist(), weights, by_sentence))
-        after = State(tuple(states))
-        predicts = self.predicts_unknown
-        return Scores(corpus, log_probs, after, features=found, parts=parts, predicts_unknown=predicts)
+        figures = zip(
+            map(repr, self.parts), perplexities.tolist(), weights, by_sentence, predicts, strict=True
+        )
+        return Scores(
+            corpus,
+            log_probs,
+            State(tuple(states)),
+            features=found,
+            parts=tuple(PartScores(*of_part) for of_part in figures),
+            predicts_unknown=self.predicts_unknown,
+        )
 
     def part_log_probs(self, text: Text, *, state: State | None = None) -> list[NDArray[np.float64]]:
-        """Return the natural-log probabilities of a text by each part alone."""
+        """Return the natural-log probabilities of a text by each part alone.
+
+        They are not a number for unknown words where a part has no probability for them.
+        """
         corpus, first = self._to_score(text, (), state)
-        pairs = zip(self._aligned, first.value, strict=True)
-        return [part.score(corpus, (), of_part).log_probs for part, of_part in pairs]
+        found = []
+        for part, aligned, of_part in zip(self.parts, self._aligned, first.value, strict=True):
+            log_probs = aligned.score(corpus, (), of_part).log_probs
+            if not part.predicts_unknown:
+                log_probs = np.where(corpus.ids == UNKNOWN, np.nan, log_probs)
+            found.append(log_probs)
+        return found
 
     def _state_after(self, words: list[str], sentence_start: bool) -> State:
         return State(tuple(part._state_after(words, sentence_start) for part in self.parts))

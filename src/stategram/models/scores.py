@@ -59,6 +59,8 @@ class PartScores:
         Its weight, on average over all events.
     sentence_log_probs
         The natural-log probability of each sentence by the part alone.
+    predicts_unknown
+        Whether the part has a probability for unknown words; if not, they are left out of its figures.
 
     """
 
@@ -66,6 +68,7 @@ class PartScores:
     perplexity: float
     weight: float
     sentence_log_probs: NDArray[np.float64]
+    predicts_unknown: bool = True
 
 
 @dataclass(frozen=True, eq=False)

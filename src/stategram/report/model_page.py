@@ -120,6 +120,8 @@ def model_html(
         made = msgspec.convert(manifest or {}, _Manifest)
     except ValueError as error:  # of msgspec, or a lone surrogate where no text is expected
         raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write it again") from error
+    if text is not None:
+        text = text.in_vocabulary(model.vocabulary)
     mixture = model if isinstance(model, Mixture) and model.training_info else None
     several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
     shown = model.parts[0] if len(model.parts) == 1 else model

@@ -14,7 +14,7 @@ _Value = str | int | float | bool | None
 def tables_csv(found: Reproduction) -> str:
     """Return all rows as CSV (RFC 4180), with the names of columns first; what is missing is empty."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\r\n")
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for row in found.rows:
         writer.writerow([value(row) for value in _COLUMNS.values()])

@@ -25,12 +25,18 @@ def item_table(
     if rows == "sentences":
         check_names(items.carried, SENTENCE_COLUMNS)
         found = sentence_columns(scorer.score(items.block))
-        return Table(items.with_carried(found, items.rows[items.block.corpus.sentence_starts[:-1]]))
+        return Table(
+            items.with_carried(found, items.rows[items.block.corpus.sentence_starts[:-1]]),
+            exact=items.carried,
+        )
     if rows == "regions":
         check_summable(columns)
         check_names(items.carried, [*columns.column_names, "words"])
         scored = scorer.score(items.block, columns.features)
-        return Table(items.with_carried(region_columns(columns, items, scored, progress), slice(None)))
+        return Table(
+            items.with_carried(region_columns(columns, items, scored, progress), slice(None)),
+            exact=items.carried,
+        )
     check_names(items.carried, columns.column_names)
     scored = scorer.score(items.block, columns.features)
-    return Table(items.with_carried(columns.of(scored, progress), items.rows))
+    return Table(items.with_carried(columns.of(scored, progress), items.rows), exact=items.carried)

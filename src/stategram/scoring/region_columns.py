@@ -53,7 +53,7 @@ def region_columns(
 
     def summed(values: NDArray[Any]) -> NDArray[Any]:
         plain = np.ma.filled(values.astype(np.float64), np.nan)[is_word]
-        sums: NDArray[Any] = np.bincount(rows, plain, n_rows)
+        sums: NDArray[Any] = np.bincount(rows, plain, n_rows).astype(np.float64)  # integers of no rows
         sums[counts == 0] = np.nan
         if values.dtype.kind == "f":
             return masked(sums)

@@ -16,7 +16,7 @@ from stategram.models import Model
 from stategram.progress import Progress
 from stategram.scoring.text_scorer import ScoredBlock, masked
 from stategram.tables import TextColumn
-from stategram.text import END, UNKNOWN, Vocabulary
+from stategram.text import END, UNKNOWN
 
 _LN_10 = math.log(10.0)
 
@@ -198,7 +198,7 @@ class _Rows:
         return self.columns.log10_frequencies[self.ids]
 
     def length(self) -> NDArray[np.int64]:
-        lengths = np.ma.array(code_points(self.block.spelling))
+        lengths = np.ma.array(self.block.spelling.lengths)
         lengths[END] = np.ma.masked
         return lengths[self.block.corpus.ids]
 
@@ -224,15 +224,3 @@ class _Rows:
 
     def in_base(self, log_probs: NDArray[np.float64]) -> NDArray[np.float64]:
         return masked(log_probs / -self.columns.base.nats)
-
-
-def code_points(vocabulary: Vocabulary) -> NDArray[np.int64]:
-    """Return the number of characters of each word.
-
-    >>> code_points(Vocabulary.from_words(["naïve", "日本", "e\u0301"]))[3:]
-    array([5, 2, 2])
-    """
-    # In UTF-8 all bytes but the first of a character are 10xxxxxx.
-    first = np.concatenate(([0], np.cumsum(vocabulary.letters & 0xC0 != 0x80)))
-    counts: NDArray[np.int64] = np.diff(first[vocabulary.offsets])
-    return counts

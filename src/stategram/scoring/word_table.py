@@ -144,7 +144,7 @@ def surprisal(
         block = ItemBlock.of_items(read, normalization)
     scorer = TextScorer(model, unknown)
     table = item_table(scorer, block, chosen, "regions" if is_regions else "words", progress)
-    for note in (*scorer.unknown.notes, scorer.count.note):
+    for note in (*(scorer.unknown.notes if scorer.count.unknown else ()), scorer.count.note):
         if note is not None:
             warn_caller(note, UnknownWordsWarning)
     return table

@@ -48,12 +48,6 @@ class Items:
         """The number of sentences, those without words included."""
         return int(self.sentences[-1]) + 1 if len(self.sentences) else 0
 
-    def sentence_texts(self) -> list[str]:
-        """Return the text of each sentence: that of its row, or those of its regions with spaces between."""
-        ends = np.flatnonzero(np.diff(self.sentences, append=self.n_sentences)) + 1
-        begins = [0, *ends[:-1].tolist()]
-        return [" ".join(self.texts[a:b]) for a, b in zip(begins, ends.tolist(), strict=True)]
-
 
 def read_items(
     source: Any,
@@ -89,8 +83,8 @@ def read_items(
     --------
     >>> items = read_items({"id": [1, 1, 2], "region": ["a", "b", "a"], "text": ["the cat", "sat", "it ran"]},
     ...                    text_column="text", id_column="id", region_column="region")
-    >>> items.sentence_texts(), items.sentences.tolist(), list(items.columns)
-    (['the cat sat', 'it ran'], [0, 0, 1], ['id', 'region'])
+    >>> items.texts, items.sentences.tolist(), list(items.columns)
+    (('the cat', 'sat', 'it ran'), [0, 0, 1], ['id', 'region'])
     >>> read_items(["the cat sat", ""]).texts
     ('the cat sat', '')
 
@@ -218,7 +212,7 @@ def _column(cells: list[Any]) -> TextColumn | NDArray[Any]:
         return np.ma.array([bool(cell) for cell in cells], np.bool_, mask=mask)
     if kinds == {int} and all(cell is None or cell in _INTEGERS for cell in cells):
         return np.ma.array([cell or 0 for cell in cells], np.int64, mask=mask)
-    if kinds and kinds <= {int, float}:
+    if kinds and kinds <= {int, float} and not any(type(one) is int and abs(one) > 2**53 for one in cells):
         return np.ma.array([cell or 0.0 for cell in cells], np.float64, mask=mask)
     return TextColumn.from_strings(map(_as_text, cells), verbatim=True)
 

@@ -97,11 +97,11 @@ def word_table(name: str, data: bytes, column: str) -> Rows | None:
         if bad is not None or not cells:
             place = f"{name}:1" if bad is None else rows.where(bad)
             raise BadDataError(f"{place}: no {needed} there; expected a word and its {column} in each row")
-    words = [str(word) for word in rows.columns["word"]]
-    if format in ("tsv", "csv"):
-        words = [word.removeprefix("\\") for word in words]
-    labels = [str(label) for label in rows.columns[column]]
-    return replace(rows, columns={**rows.columns, "word": words, column: labels})
+    escape = "\\" if format in ("tsv", "csv") else ""
+    texts = {
+        name: [str(cell).removeprefix(escape) for cell in rows.columns[name]] for name in ("word", column)
+    }
+    return replace(rows, columns={**rows.columns, **texts})
 
 
 def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,8 @@ class Table:
     columns
         Each an array of integers, floats or truth values, a masked array if some of them are missing, a
         `TextColumn`, or a list of strings.
+    exact
+        Columns of floats that are written with all their digits; others have six after the point.
 
     Notes
     -----
@@ -52,7 +54,13 @@ class Table:
 
     """
 
-    def __init__(self, columns: Mapping[str, ArrayLike | Iterable[str | None] | TextColumn]) -> None:
+    def __init__(
+        self,
+        columns: Mapping[str, ArrayLike | Iterable[str | None] | TextColumn],
+        *,
+        exact: Collection[str] = (),
+    ) -> None:
+        self.exact = frozenset(exact)
         self._columns = {name: _column(name, values) for name, values in columns.items()}
         lengths = {name: len(column) for name, column in self._columns.items()}
         if not lengths:
@@ -91,7 +99,7 @@ class Table:
 
     def head(self, n: int = 5) -> Table:
         """Return the first rows."""
-        return Table({name: column[:n] for name, column in self._columns.items()})
+        return Table({name: column[:n] for name, column in self._columns.items()}, exact=self.exact)
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return a data frame of pandas; missing integers are those of its nullable types."""

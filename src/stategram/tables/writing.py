@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from contextlib import ExitStack
@@ -36,7 +37,7 @@ _SUFFIXES: dict[str, TableFormat] = {
 }
 _ROWS_A_GROUP = 1 << 18
 # How the kernel is told that a column of texts is at the start of a file, or is written as it is.
-_AT_START, _VERBATIM = -1, -2
+_AT_START, _VERBATIM, _NUMBERS = -1, -2, -3
 
 
 def choose_format(place: Place, format: str | None, default: str) -> str:
@@ -117,9 +118,11 @@ class TableWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._rows is not None:
-            self._rows.close(complete=kind is None)
-        self._stack.__exit__(kind, error, trace)
+        with self._stack:
+            if self._rows is not None:
+                self._rows.close(complete=kind is None)
+            if error is not None:
+                raise error
 
     def write(self, table: Table) -> None:
         """Write the rows of a table; it must have the columns of those before it."""
@@ -164,15 +167,34 @@ class _Lines:
 
     def write(self, table: Table) -> None:
         columns = {name: table[name] for name in table}
+        exact = {name for name in table.exact if np.ma.asarray(columns[name]).dtype.kind == "f"}
+        columns |= {name: _exact_text(columns[name], self._format) for name in exact}
         if self._rows_since_text is None:
-            texts = [column for column in columns.values() if isinstance(column, TextColumn)]
+            texts = [(name, column) for name, column in columns.items() if isinstance(column, TextColumn)]
             self._rows_since_text = np.array(
-                [_VERBATIM if column.verbatim else _AT_START for column in texts], np.int64
+                [
+                    _NUMBERS if name in exact else _VERBATIM if column.verbatim else _AT_START
+                    for name, column in texts
+                ],
+                np.int64,
             )
         self._file.write(_lines(self._format, columns, self._rows_since_text))
 
     def close(self, *, complete: bool) -> None:
         pass
+
+
+def _exact_text(values: NDArray[Any], format: TableFormat) -> TextColumn:
+    """Return floats as text, in the fewest digits from which the same floats are read."""
+    plain = np.ma.getdata(values).astype(np.float64)
+    distinct, ids = np.unique(plain, return_inverse=True)
+    texts = TextColumn.from_strings(
+        "NaN" if math.isnan(value) else repr(value) for value in distinct.tolist()
+    )
+    missing = np.ma.getmaskarray(values)
+    if format == "jsonl":  # which has neither infinite numbers nor NaN
+        missing = missing | ~np.isfinite(plain)
+    return TextColumn(texts.letters, texts.offsets, ids.astype(np.uint32), missing=missing, verbatim=True)
 
 
 def _lines(

@@ -1,4 +1,4 @@
-"""Files to ids: reading, tokenising, Vocabulary, Corpus."""
+"""Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
 from stategram.text.bad_bytes import check_utf8, conversion_advice
 from stategram.text.corpus import Corpus, ReadStats, contains_text

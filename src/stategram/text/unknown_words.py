@@ -69,8 +69,8 @@ class UnknownCount:
             return f"{known}: lowercase the text (--lowercase)"
         if self.known_without_punctuation * 2 >= self.unknown:
             known = f"without punctuation {self._some(self.known_without_punctuation)} known"
-            return f"{known}: tokenise the text as that of the model was"
-        return "check that both have the same language, case and tokenisation"
+            return f"{known}: tokenize the text as that of the model was (--tokenize words)"
+        return "check that both have the same language, case and tokenization"
 
     def _some(self, known: int) -> str:
         if known == self.unknown:
