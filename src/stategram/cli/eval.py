@@ -6,6 +6,8 @@ from dataclasses import asdict
 
 import click
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
@@ -19,7 +21,7 @@ from stategram.cli.intervals import (
 from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.evaluation import Comparison, Interval, PerplexityFigures, compare_scores, evaluate
-from stategram.models import Scores
+from stategram.models import Scores, UnknownWords
 from stategram.wording import plural
 
 
@@ -71,13 +73,12 @@ def eval(
     A difference whose interval covers zero is not decided.
 
     With --compare only the perplexities of the models are shown, those of <unk> included if all models have
-    the same vocabulary, else those of the words that all of them know.
+    the same vocabulary, else those of the words that all of them know; with --unknown spell those of all
+    words, by their spelling.
     """
     check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])
     if others:
-        if was_given("unknown"):
-            raise click.UsageError("--unknown goes with one model; leave out --compare, or --unknown")
-        _compare([model_name, *others], tests, as_json, reading, console)
+        _compare([model_name, *others], tests, unknown, as_json, reading, console)
         return
     console.steps = 3
     model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
@@ -94,7 +95,12 @@ def eval(
 
 
 def _compare(
-    names: list[str], tests: tuple[str, ...], as_json: bool, reading: ReadingOptions, console: Console
+    names: list[str],
+    tests: tuple[str, ...],
+    unknown: str,
+    as_json: bool,
+    reading: ReadingOptions,
+    console: Console,
 ) -> None:
     if len(set(names)) < len(names):
         raise click.UsageError("a model is given twice; leave one out")
@@ -103,12 +109,15 @@ def _compare(
     check_inputs(names)
     console.steps = 3 * len(names)
     scores: dict[str, Scores] = {}
+    log_probs: dict[str, NDArray[np.float64]] = {}
     for name in names:
         model = read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
         corpus = read_test(model, tests, reading, console)
         with console.step("evaluating"):
             scores[name] = model.score(corpus)
-    found = compare_scores(scores)
+            if unknown != "unk":
+                log_probs[name] = UnknownWords(model, unknown).log_probs(scores[name], corpus)
+    found = compare_scores(scores, log_probs)
     if found.left_out:
         console.info(
             f"      note: not all models have a probability for the same words, so "
@@ -156,6 +165,7 @@ def _as_table(figures: PerplexityFigures) -> str:
     if figures.perplexity_spelled is not None:
         left_out = f"   {figures.unspelled:,} <unk> in the text left out" if figures.unspelled else ""
         lines.append(f"  with their spelling     {_number(figures.perplexity_spelled)}{left_out}")
+        lines += _interval_line(figures.interval_spelled)
     lines.append(f"bits per event            {_number(figures.bits)}")
     if figures.bits_per_character is not None:
         lines.append(f"bits per character        {_number(figures.bits_per_character)}   with their spelling")

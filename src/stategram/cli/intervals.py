@@ -8,6 +8,8 @@ from stategram.cli.console import Console
 from stategram.evaluation import Difference, Interval, Resampling
 from stategram.wording import plural
 
+# What is less than this is shown as nothing, decided or not.
+_SMALL = 5e-5
 _UNITS = {"run of sentences": "runs of sentences"}
 
 
@@ -28,6 +30,8 @@ def relative_text(difference: Difference | None) -> str:
     """
     if difference is None:
         return f"{'-':>10}"
+    if max(abs(difference.low), abs(difference.high)) < _SMALL:
+        return f"{'0.00%':>10}   within 0.005%"
     ends = f"{difference.low:+.2%} to {difference.high:+.2%}"
     return f"{difference.relative:>+10.2%}   {ends}{'' if difference.decided else ', not decided'}"
 

@@ -212,7 +212,12 @@ def common_options(command: F) -> F:
         _in_console(command),
         _THREADS,
         click.option(
-            "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Random seed."
+            "--seed",
+            type=click.IntRange(0, 2**63 - 1),
+            default=0,
+            show_default=True,
+            metavar="N",
+            help="Random seed.",
         ),
         _QUIET,
         _VERBOSE,

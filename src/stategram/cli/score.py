@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from stategram.cli.reading import document_mark_of, normalization_of, read_model
 from stategram.scoring import (
     BASES,
     COLUMNS,
+    OF_REGIONS,
     REGION_COLUMNS,
     SCORE_COLUMNS,
     ItemBlock,
@@ -32,8 +34,10 @@ from stategram.scoring import (
 )
 from stategram.storage import check_place
 from stategram.tables import TABLE_FORMATS, Table, TableWriter, read_items, table_format
-from stategram.text import LineBlock, read_line_blocks
+from stategram.text import LineBlock, Normalization, read_line_blocks
+from stategram.wording import plural
 
+_TABLE_NAME = re.compile(r"\.(csv|tsv|jsonl|parquet)(\.(gz|xz|bz2|zst))?$")
 # Options that have no effect beside others, which are refused.
 _NOT_OF_SENTENCES = {
     "columns": "--sentences",
@@ -156,11 +160,15 @@ def score(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
     default = SCORE_COLUMNS if region_column is None else REGION_COLUMNS
-    chosen = WordColumns.create(model, columns.split(",") if columns else default, base)
+    names = default if columns is None else [name.strip() for name in columns.split(",")]
+    chosen = WordColumns.create(model, names, base, of=OF_REGIONS if region_column else COLUMNS)
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
     normalization = normalization_of(model, reading, shown)
+    for note in _notes_on_lines(text, is_table, normalization):
+        console.info(f"      note: {note}")
+    dropped = 0
     document_mark = document_mark_of(model, reading, shown)
     with (
         shown.step("scoring") as progress,
@@ -173,6 +181,7 @@ def score(
                 )
                 rows = "regions" if region_column else "sentences" if sentences else "words"
                 of_items = ItemBlock.of_items(items, normalization)
+                dropped += of_items.block.corpus.stats.n_dropped
                 writer.write(item_table(scorer, of_items, chosen, rows, progress))
             else:
                 blocks = read_line_blocks(
@@ -185,6 +194,7 @@ def score(
                 )
                 for block in _lines(blocks) if line_buffered else blocks:
                     scored = scorer.score(block, chosen.features)
+                    dropped += block.corpus.stats.n_dropped
                     found = sentence_columns(scored) if sentences else chosen.of(scored, progress)
                     writer.write(Table(found))
                     if line_buffered:
@@ -194,8 +204,23 @@ def score(
                 raise
             click.echo("stategram: interrupted; the output is not complete", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
-    for note in (*(scorer.unknown.notes if scorer.count.unknown else ()), scorer.count.note):
-        if note is not None and note not in model.notes:
+    if dropped:
+        console.info(f"      {plural(dropped, 'sentence marker')} <s> or </s> dropped")
+    _show_unknown(scorer, console)
+
+
+def _notes_on_lines(text: str, is_table: bool, normalization: Normalization) -> Iterator[str]:
+    if normalization.tokenize == "prose":
+        yield "each line is scored as one sentence; to score sentences, split the prose into lines"
+    if not is_table and _TABLE_NAME.search(text):
+        yield f"{text} is scored line by line; for a table use --text-column"
+
+
+def _show_unknown(scorer: TextScorer, console: Console) -> None:
+    """Show what a user should know of unknown words, unless the model has said it already."""
+    of_choice = scorer.unknown.notes if scorer.count.unknown else []
+    for note in (*of_choice, scorer.count.note):
+        if note is not None and note not in scorer.model.notes:
             console.info(f"      note: {note}")
 
 

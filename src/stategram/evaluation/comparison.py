@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.evaluation.uncertainty import Difference, Interval, Resampling, Units
-from stategram.models import Model, Scores, require_model
-from stategram.text import Corpus, Sentences, as_corpus
+from stategram.models import Model, Scores, UnknownWords, require_model
+from stategram.text import Corpus, Sentences, as_corpus, spelled_corpus
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,11 @@ class Comparison:
 
 
 def compare(
-    models: Mapping[str, Model] | Iterable[Model], text: Corpus | Sentences, *, history: str = "sentence"
+    models: Mapping[str, Model] | Iterable[Model],
+    text: Corpus | Sentences,
+    *,
+    unknown: str = "unk",
+    history: str = "sentence",
 ) -> Comparison:
     """Compare the perplexities of models on one text, with 95% confidence intervals.
 
@@ -51,6 +56,9 @@ def compare(
         The models by name, or without names; the others are compared with the first.
     text
         Sentences; or a corpus, whose vocabulary should have the words of all models.
+    unknown
+        What is done with unknown words, as in `evaluate`: ``spell`` compares models on all words, whatever
+        their vocabularies are, if they were trained on the same form of text.
     history
         How far back models may look, as in `Model.with_history`.
 
@@ -75,16 +83,24 @@ def compare(
         raise WrongTypeError(f"found {models!r:.40}; expected several models: compare([a, b], text)")
     named = models if isinstance(models, Mapping) else {f"{i}": one for i, one in enumerate(models, 1)}
     text = text if isinstance(text, Corpus) else list(text)
-    scores = {}
+    scores, log_probs = {}, {}
     for name, model in named.items():
         require_model(model)
         one = model.with_history(history)
-        scores[name] = one.score(as_corpus(one.vocabulary, text))
-    return compare_scores(scores)
+        spelled = spelled_corpus(one.vocabulary, text)
+        scores[name] = one.score(as_corpus(one.vocabulary, spelled))
+        if unknown != "unk":
+            log_probs[name] = UnknownWords(one, unknown).log_probs(scores[name], spelled)
+    return compare_scores(scores, log_probs)
 
 
-def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
-    """Compare the scores of one text by several models, by their names."""
+def compare_scores(
+    scores: Mapping[str, Scores], log_probs: Mapping[str, NDArray[np.float64]] | None = None
+) -> Comparison:
+    """Compare the scores of one text by several models, by their names.
+
+    `log_probs` are those in which unknown words are spelled or, being nan, left out.
+    """
     if not scores:
         raise UsageError("there is no model to compare; give at least one")
     first = next(iter(scores.values()))
@@ -94,12 +110,14 @@ def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
                 f"{name} does not divide the text into the same words and sentences as the first model, so "
                 "there is nothing to compare; normalize the words of both in the same way"
             )
-    compared = _compared_events(list(scores.values()))
+    values = [(log_probs or {}).get(name, one.log_probs) for name, one in scores.items()]
+    if log_probs:
+        compared = _require_some(~reduce(np.logical_or, map(np.isnan, values)))
+    else:
+        compared = _compared_events(list(scores.values()))
     corpus, events = first.corpus, first.corpus.sentence_sums(compared)
     units = Units.of(corpus)
-    found = units.resample(
-        [(corpus.sentence_sums(np.where(compared, one.log_probs, 0.0)), events) for one in scores.values()]
-    )
+    found = units.resample([(corpus.sentence_sums(np.where(compared, one, 0.0)), events) for one in values])
     return Comparison(
         events=int(np.count_nonzero(compared)),
         sentences=corpus.n_sentences,
@@ -114,12 +132,15 @@ def compare_scores(scores: Mapping[str, Scores]) -> Comparison:
     )
 
 
-def _compared_events(scores: Sequence[Scores]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _compared_events(scores: Sequence[Scores]) -> NDArray[np.bool_]:
     """Return all events; if not all models predict the same unknown words, those of words that all know."""
     first = scores[0].corpus.vocabulary
     if all(one.corpus.vocabulary == first and one.predicts_unknown for one in scores):
         return np.ones(scores[0].corpus.n_events, np.bool_)
-    compared = ~reduce(np.logical_or, (one.unknown for one in scores))
+    return _require_some(~reduce(np.logical_or, (one.unknown for one in scores)))
+
+
+def _require_some(compared: NDArray[np.bool_]) -> NDArray[np.bool_]:
     if not compared.any():
         raise BadDataError("no word of the text is known to all models, so there is nothing to compare")
     return compared

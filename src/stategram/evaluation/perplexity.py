@@ -78,9 +78,9 @@ class PerplexityFigures:
     of their spelling, and ``bits_per_character`` is the same in bits for each character of the text, a space
     or line end after each word included; both leave out words that are ``<unk>`` in the text itself, of which
     there are ``unspelled``.
-    ``interval`` and ``interval_known`` are confidence intervals of the two perplexities, None where they are
-    infinite; ``difference`` is how a mixture differs from the best of its parts. ``resampling`` says how they
-    were found.
+    ``interval``, ``interval_known`` and ``interval_spelled`` are confidence intervals of perplexities, None
+    where these are infinite or not there; ``difference`` is how a mixture differs from the best of its parts.
+    ``resampling`` says how they were found.
     """
 
     events: int
@@ -100,6 +100,7 @@ class PerplexityFigures:
     unspelled: int = 0
     interval: Interval | None = None
     interval_known: Interval | None = None
+    interval_spelled: Interval | None = None
     difference: Difference | None = None
     resampling: Resampling | None = None
 
@@ -226,15 +227,16 @@ def _resampled(
         unknown_words=words.choice,
     )
     if words.choice == "spell":
-        figures = _with_spelling(figures, words.log_probs(scores, text), text)
+        figures = _with_spelling(figures, words.log_probs(scores, text), text, units)
     return figures, whole
 
 
 def _with_spelling(
-    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus
+    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus, units: Units
 ) -> PerplexityFigures:
     spelled = log_probs / -np.log(2.0)
     has_spelling = ~np.isnan(spelled)
+    sums = text.sentence_sums(np.where(has_spelling, log_probs, 0.0)), text.sentence_sums(has_spelling)
     ids = text.ids[has_spelling]
     ids = ids[ids != END]
     return replace(
@@ -242,6 +244,7 @@ def _with_spelling(
         perplexity_spelled=_perplexity(float(spelled[has_spelling].mean())),
         bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
         unspelled=int(np.count_nonzero(~has_spelling)),
+        interval_spelled=units.resample([sums])[0].interval,
     )
 
 

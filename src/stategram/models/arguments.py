@@ -24,5 +24,10 @@ def place_and_model(place: object, model: object, kind: type[M]) -> tuple[Any, M
     """Return both, in whatever order they were given; refuse anything but a model of a kind."""
     if isinstance(place, Model):
         place, model = model, place
+    elif isinstance(place, str) and isinstance(model, str):
+        raise WrongTypeError(
+            f"found {place!r:.40} and {model!r:.40}; expected a model and where to write it: open_model "
+            "opens a model"
+        )
     require_model(model, kind)
     return place, cast("M", model)

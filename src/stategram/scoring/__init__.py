@@ -2,7 +2,7 @@
 
 from stategram.scoring.item_block import ItemBlock
 from stategram.scoring.item_table import item_table
-from stategram.scoring.region_columns import REGION_COLUMNS
+from stategram.scoring.region_columns import OF_REGIONS, REGION_COLUMNS
 from stategram.scoring.sentence_columns import sentence_columns
 from stategram.scoring.text_scorer import TextScorer
 from stategram.scoring.word_columns import BASES, COLUMNS, SCORE_COLUMNS, WordColumns
@@ -11,6 +11,7 @@ from stategram.scoring.word_table import surprisal
 __all__ = [
     "BASES",
     "COLUMNS",
+    "OF_REGIONS",
     "REGION_COLUMNS",
     "SCORE_COLUMNS",
     "ItemBlock",

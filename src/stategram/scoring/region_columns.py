@@ -20,15 +20,16 @@ REGION_COLUMNS = ("sentence", "position", "log10_prob", "surprisal", "unknown")
 # Of which a sum is a figure of the region.
 _SUMMED = ("log10_prob", "surprisal", "unknown", "length", "entropy", "entropy_reduction", "parts")
 _FIRST = ("sentence", "position")
+OF_REGIONS = (*_FIRST, *_SUMMED)
 
 
 def check_summable(columns: WordColumns) -> None:
     """Raise an error if a column has no sum."""
     for name in columns.names:
-        if name not in (*_FIRST, *_SUMMED):
+        if name not in OF_REGIONS:
             raise UsageError(
                 f"the column {name!r} has no sum over the words of a region; choose from "
-                f"{', '.join((*_FIRST, *_SUMMED))}"
+                f"{', '.join(OF_REGIONS)}"
             )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -89,17 +90,24 @@ class WordColumns:
     base: Base
 
     @classmethod
-    def create(cls, model: Model, names: Iterable[str] | None, base: object) -> WordColumns:
-        """Check the names of columns; None stands for all that take no longer than scoring the text."""
+    def create(
+        cls, model: Model, names: Iterable[str] | None, base: object, *, of: Collection[str] = COLUMNS
+    ) -> WordColumns:
+        """Check the names of columns; None stands for all that take no longer than scoring the text.
+
+        ``all`` are those in `of` that the model has.
+        """
         unit = base_of(base)
-        known = [name for name in COLUMNS if name not in _lacking(model)]
+        known = [name for name in COLUMNS if name in of and name not in _lacking(model)]
         if names is None:
             names = [name for name in known if name not in _EXPENSIVE]
         chosen: dict[str, None] = {}
         for name in names:
             short = name if name in COLUMNS else name.removesuffix(f"_{unit.unit}")
             if name != "all" and short not in COLUMNS:
-                raise UsageError(f"no column {name!r}: there are {', '.join(COLUMNS)}")
+                near = get_close_matches(name, COLUMNS, 1)
+                guess = f"; did you mean {near[0]}?" if near else ""
+                raise UsageError(f"no column {name!r}: there are {', '.join(COLUMNS)}{guess}")
             if short in _lacking(model):
                 raise UsageError(f"no column {name!r}: {model!r} {_lacking(model)[short]}")
             chosen |= dict.fromkeys(known if name == "all" else [short])

@@ -13,9 +13,9 @@ from stategram.models import Model
 from stategram.progress import Progress
 from stategram.scoring.item_block import ItemBlock
 from stategram.scoring.item_table import item_table
-from stategram.scoring.region_columns import REGION_COLUMNS
+from stategram.scoring.region_columns import OF_REGIONS, REGION_COLUMNS
 from stategram.scoring.text_scorer import TextScorer
-from stategram.scoring.word_columns import WordColumns
+from stategram.scoring.word_columns import COLUMNS, WordColumns
 from stategram.tables import Table, read_items
 from stategram.text import Normalization
 
@@ -131,7 +131,8 @@ def surprisal(
     if history is not None:
         model = model.with_history(history)
     is_regions = region_column is not None
-    chosen = WordColumns.create(model, REGION_COLUMNS if is_regions and columns is None else columns, base)
+    names = REGION_COLUMNS if is_regions and columns is None else columns
+    chosen = WordColumns.create(model, names, base, of=OF_REGIONS if is_regions else COLUMNS)
     normalization = Normalization.from_recipe(model.metadata, model.vocabulary)
     if lowercase is not None:
         normalization = replace(normalization, lowercase=lowercase)

@@ -30,6 +30,7 @@ from stategram.text.feeding import (
     read_lines,
 )
 from stategram.text.reading import display_name, total_size
+from stategram.text.unsegmented import warn_if_unsegmented
 from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
 
 _MARKERS = frozenset(SPECIAL_WORDS[1:])
@@ -83,6 +84,8 @@ def read_line_blocks(
         n_wide_spaces += corpus.stats.n_wide_spaces
         wide_space = wide_space or corpus.stats.first_wide_space
         if corpus.n_events:
+            if not has_words:
+                warn_if_unsegmented(block.spelling)
             has_words = True
             yield replace(block, corpus=corpus)
         report_bytes(progress, lines.taken, total)
