@@ -120,9 +120,8 @@ def _compare(
     found = compare_scores(scores, log_probs)
     if found.left_out:
         console.info(
-            f"      note: not all models have a probability for the same words, so "
-            f"{plural(found.left_out, 'event')} of words that not all know "
-            f"{'is' if found.left_out == 1 else 'are'} left out"
+            f"      note: {plural(found.left_out, 'event is', 'events are')} left out: words for which not all "
+            "models have a probability of their own"
         )
     show_few_units(found.resampling, console)
     click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))
