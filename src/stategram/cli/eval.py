@@ -120,8 +120,8 @@ def _compare(
     found = compare_scores(scores, log_probs)
     if found.left_out:
         console.info(
-            f"      note: {plural(found.left_out, 'event is', 'events are')} left out: words for which not all "
-            "models have a probability of their own"
+            f"      note: {plural(found.left_out, 'event is', 'events are')} left out: words for which not "
+            "all models have a probability of their own"
         )
     show_few_units(found.resampling, console)
     click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))
