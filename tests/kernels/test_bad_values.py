@@ -451,7 +451,7 @@ BAD: list[tuple[str, str, Any, str]] = [
     ("table_lines", "kinds", "tifx", "kind of column"),
     ("table_lines", "format", "xml", "format that is not known"),
     ("table_lines", "rows_since_text", longs(), UNFIT),
-    ("table_lines", "rows_since_text", longs(-3), UNFIT),
+    ("table_lines", "rows_since_text", longs(-4), UNFIT),
     ("ArpaWriter", "offsets", longs(0, 1, 3, 7), UNFIT),
     ("ArpaWriter", "offsets", longs(0, 1, 6), UNFIT),
     ("em_weights", "weights", np.ones(1), "weight for each part"),
