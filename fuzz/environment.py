@@ -11,6 +11,7 @@ from pathlib import Path
 
 from fuzz.campaign import BrokenPromiseError, Campaign
 from fuzz.commands import (
+    EXIT_CODES,
     Ended,
     require_good_manners,
     require_no_stale_files,
@@ -112,9 +113,11 @@ def _closed_streams(command: Command, expected: Ended, chance: random.Random) ->
 def _interrupts(command: Command, expected: Ended, chance: random.Random) -> None:
     with_signal = chance.choice((signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     ended = run_command(command, kill_after=chance.random(), with_signal=with_signal)
-    if with_signal == signal.SIGINT:
-        # Before Python has begun with what is ours, it ends as any program of it does.
+    if with_signal == signal.SIGINT and b"/stategram/" in ended.err:
         require_good_manners(ended)
+    elif with_signal == signal.SIGINT:  # perhaps before Python has begun with what is ours
+        if ended.code not in (*EXIT_CODES, -signal.SIGINT):
+            require_good_manners(ended)
     elif ended.code not in (0, -with_signal):
         require_good_manners(ended)
 

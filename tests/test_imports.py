@@ -25,17 +25,22 @@ _LAYERS = (
 _SCRIPT = """
 import importlib, os, sys
 import click, msgspec, numpy  # once, not in every child
-for name in sys.argv[1:]:
-    if (child := os.fork()) == 0:
-        try:
-            importlib.import_module(name)
-        except BaseException as error:
-            print(f"{name}: {error!r}", flush=True)
-            os._exit(1)
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
-    if status:
-        sys.exit(1)
+names, running = sys.argv[1:], 0
+while names or running:
+    if names and running < (os.cpu_count() or 1):
+        name = names.pop()
+        running += 1
+        if os.fork() == 0:
+            try:
+                importlib.import_module(name)
+            except BaseException as error:
+                print(f"{name}: {error!r}", flush=True)
+                os._exit(1)
+            os._exit(0)
+    else:
+        running -= 1
+        if os.wait()[1]:
+            sys.exit(1)
 """
 
 

@@ -124,7 +124,8 @@ class Corpus:
         sums = np.zeros(self.n_sentences)
         filled = np.diff(self.sentence_starts) > 0
         if filled.any():
-            sums[filled] = np.add.reduceat(values, self.sentence_starts[:-1][filled], dtype=np.float64)
+            with np.errstate(invalid="ignore"):  # of infinite values with both signs
+                sums[filled] = np.add.reduceat(values, self.sentence_starts[:-1][filled], dtype=np.float64)
         return sums
 
     def sentences(self, begin: int, end: int) -> Corpus:
