@@ -17,6 +17,8 @@ from stategram.errors import BadDataError
 _HAS_HANDLES = os.open in os.supports_dir_fd
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 
+_LINK = "a link"
+
 
 class OpenFile:
     """A regular file that stays open as long as this object is there."""
@@ -74,12 +76,12 @@ class OpenFolder:
             if self._descriptor is not None:
                 descriptor = os.open(name, _READ, dir_fd=self._descriptor)
             elif (path := self.path / name).is_symlink():
-                raise _no_file(path, "a link")
+                raise _no_file(path, _LINK)
             else:
                 descriptor = os.open(path, _READ)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.EMLINK):  # the second is that of FreeBSD
-                raise _no_file(self.path / name, "a link") from error
+                raise _no_file(self.path / name, _LINK) from error
             if error.errno == errno.ENXIO:
                 raise _no_file(self.path / name, "a socket") from error
             raise
@@ -96,4 +98,5 @@ class OpenFolder:
 
 
 def _no_file(path: Path, found: str) -> BadDataError:
-    return BadDataError(f"{path}: {found}, not a file of this folder; copy what links lead to (cp -rL)")
+    advice = "copy what links lead to (cp -rL)" if found == _LINK else "write the folder again"
+    return BadDataError(f"{path}: {found}, not a file of this folder; {advice}")
