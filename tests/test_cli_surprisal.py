@@ -158,3 +158,38 @@ def test_line_buffered_output_to_a_named_pipe(made: Path, tmp_path: Path) -> Non
             process.stdin.close()
         stop.cancel()
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--sentences", "--base", "e"), "--base is not for --sentences"),
+        (("--text-column", "text", "--line-buffered"), "--line-buffered is not for a table"),
+        (("--columns", "word,suprisal"), "did you mean surprisal?"),
+        (("--columns", ""), "no column ''"),
+    ],
+)
+def test_options_without_effect_are_refused(
+    made: Path, tmp_path: Path, options: tuple[str, ...], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "items.csv").write_text("text\nthe cat\n")
+    status, out, err = run("score", made / "model", tmp_path / "items.csv", *options, capfd=capfd)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_what_may_not_be_meant_is_noted(
+    made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "items.csv").write_text("the <s> cat sat\n")
+    err = run("score", made / "model", tmp_path / "items.csv", "--columns", "word, position", capfd=capfd)[2]
+    assert "is scored line by line; for a table use --text-column" in err
+    assert "1 sentence marker <s> or </s> dropped" in err
+
+
+def test_all_columns_of_regions(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "items.csv").write_text("id,region,text\n1,a,the cat\n1,b,sat\n")
+    names = ("--text-column", "text", "--id-column", "id", "--region-column", "region", "--columns", "all")
+    status, out, _ = run("score", made / "model", tmp_path / "items.csv", *names, "-q", capfd=capfd)
+    assert status == 0
+    assert {"entropy_bits", "length", "words"} < set(out.splitlines()[0].split("\t"))

@@ -201,3 +201,24 @@ def test_a_part_without_unknown_words_leaves_them_out(tmp_path: Path) -> None:
     mixture = Mixture.fit([part, other], ["cat", "cat stranger", "cat"])
     assert mixture.score(["cat stranger"]).parts[0].perplexity == pytest.approx(2.0, rel=1e-4)
     assert np.isnan(mixture.part_log_probs(["stranger"])[0]).tolist() == [True, False]
+
+
+def test_spelled_words_are_compared_whatever_the_vocabularies_are() -> None:
+    lines = ["the cat sat", "the dog sat", "a cat ran"] * 20
+    small = NgramModel.train(corpus_from_sentences(lines, vocabulary_size=3), 2)
+    models, text = {"all": NgramModel.train(lines, 2), "small": small}, ["the cat ran", "a dog jumped"]
+    found = compare(models, text, unknown="spell")
+    assert found.left_out == 0
+    for name, one in zip(models, found.models, strict=True):
+        assert one.perplexity == pytest.approx(
+            evaluate(models[name], text, unknown="spell").perplexity_spelled
+        )
+    assert compare(models, text).left_out == 4  # ran, a, dog, jumped
+
+
+def test_a_spelled_perplexity_has_an_interval() -> None:
+    lines = ["the cat sat", "the dog sat", "a cat ran"] * 20
+    figures = evaluate(NgramModel.train(lines, 2), ["the cat ran", "a dog jumped"] * 30, unknown="spell")
+    assert figures.interval_spelled is not None
+    assert figures.perplexity_spelled is not None
+    assert figures.interval_spelled.low < figures.perplexity_spelled < figures.interval_spelled.high
