@@ -43,7 +43,8 @@ help:
 	@echo "PYTHON=python3.12 chooses the Python of a new $(VENV)."
 
 demo: $(STAMPS)/package $(STAMPS)/demo
-	$(BIN)/stategram demo
+	@mkdir -p build
+	$(BIN)/stategram demo -o build/demo-model
 
 test: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m pytest $(TESTS) $(PYTEST)

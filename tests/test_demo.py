@@ -3,26 +3,110 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, load_model
 from stategram.cli import main
 from stategram.clustering import WordClasses
+from stategram.experiments.sotu import SotuCorpus, load_sotu
 from stategram.inspection import representative_classes
 
+demo = import_module("stategram.cli.demo")
 
-def test_the_demo_shows_classes_and_perplexity(capfd: pytest.CaptureFixture[str]) -> None:
+
+def _run(*arguments: str, capfd: pytest.CaptureFixture[str]) -> tuple[object, str, str]:
     with pytest.raises(SystemExit) as end:
-        main(["demo"])
-    out, err = capfd.readouterr()
-    assert end.value.code == 0
+        main(["demo", *arguments])
+    return end.value.code, *capfd.readouterr()
+
+
+def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = _run(capfd=capfd)
+    assert status == 0
     assert len(re.findall(r"^ +\d+  \S+ \S+ \S+", out, re.MULTILINE)) == 12
-    found = re.search(r"Perplexity of the class bigram on it: ([\d.]+)", out)
-    assert found is not None
+    rows = re.findall(r"^ +([\d.]+) .*   (class bigram|5-gram model|mixture)", out, re.MULTILINE)
+    figures = {name: float(perplexity) for perplexity, name in rows}
     # Half the perplexity of a unigram model, and not that of a text it has seen.
-    assert 130 < float(found[1]) < 200
+    assert 130 < figures["class bigram"] < 200
+    assert 60 < figures["mixture"] < 0.95 * figures["5-gram model"] < 0.95 * 110
+    gain = re.search(r"([+-][\d.]+)%   mixture", out)
+    assert gain is not None
+    relative = figures["mixture"] / figures["5-gram model"] - 1
+    assert float(gain[1]) == pytest.approx(100 * relative, abs=0.1)  # of figures with two digits
+    assert "1,272 unknown words left out" in out
+    assert "  stategram explore demo-model\n" in out
     assert "stategram classes text.txt -k 500" in out
-    assert "[3/3]" in err
+    assert "[5/5] writing demo-model" in err
+
+    # The same figure again, from the folder: the unknown words are those left out.
+    mixture = load_model("demo-model", Mixture)
+    test = corpus_from_sentences(load_sotu().test, vocabulary=mixture.vocabulary)
+    assert evaluate(mixture, test).perplexity_known == pytest.approx(figures["mixture"], abs=0.005)
+    # Raw text is read as the addresses were.
+    assert mixture.metadata["lowercase"]
+    assert mixture.metadata["tokenize"]["form"] == "prose"
+    assert [one.name for one in tmp_path.iterdir()] == ["demo-model"]
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the addresses few."""
+    text = SotuCorpus(*(["the state of the union is strong", f"the {year} was good"] * 9 for year in "abc"))
+    monkeypatch.setattr(demo, "load_sotu", lambda: text)
+
+
+@pytest.mark.usefixtures("short")
+def test_only_a_model_of_the_demo_is_replaced_without_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    NgramModel.train(["a b"], 2).save("other")
+    Path("folder").mkdir()
+    Path("folder", "thesis.tex").write_text("mine")
+    Path("file").write_text("mine")
+    status, _, err = _run("-o", "other", capfd=capfd)
+    assert (status, "there is a model in other already; --force replaces it" in err) == (2, True)
+    for name in ("folder", "file"):
+        for force in ([], ["--force"]):
+            status, _, err = _run("-o", name, *force, capfd=capfd)
+            assert (status, f"{name} exists and is not a model folder" in err) == (1, True)
+    assert Path("folder", "thesis.tex").read_text() == Path("file").read_text() == "mine"
+    load_model("other", NgramModel)
+
+    assert _run("-o", "other", "--force", capfd=capfd)[0] == 0
+    before = Path("other", "manifest.json").read_bytes()
+    assert _run("-o", "other", "--seed", "1", capfd=capfd)[0] == 0
+    assert before != Path("other", "manifest.json").read_bytes()
+    assert load_model("other", Mixture).metadata["seed"] == 1
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize("step", ["train_recipe", "compare", "_save"])
+def test_an_interrupted_demo_leaves_the_folder_as_it_was(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(demo, step, interrupt)
+        status, out, err = _run(capfd=capfd)
+        assert (status, out, "interrupted" in err) == (130, "", True)
+        assert not list(tmp_path.iterdir())
+    assert _run(capfd=capfd)[0] == 0
+    before = Path("demo-model", "manifest.json").read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(demo, step, interrupt)
+        assert _run("--seed", "1", capfd=capfd)[0] == 130
+    assert Path("demo-model", "manifest.json").read_bytes() == before
 
 
 def test_representative_classes_are_those_that_determine_their_neighbours() -> None:

