@@ -1,0 +1,384 @@
+(() => {
+  "use strict";
+  /* Reading: a text whose words are tinted by how surprising they are to the model. */
+  const { element, word, bits, percent, count } = explorer;
+
+  const TEXT_KEPT = "stategram explorer: text";
+  const SHORT_TEXT = 4000; // Characters; longer text is scored when asked to, not at every pause.
+  const PAUSE = 250;
+  const END = "</s>";
+  const BANDS = [
+    ["1", (rank) => rank === 1],
+    ["2–10", (rank) => rank >= 2 && rank <= 10],
+    ["11–100", (rank) => rank >= 11 && rank <= 100],
+    ["101–1,000", (rank) => rank >= 101 && rank <= 1000],
+    [">1,000", () => true],
+  ];
+
+  /* ---- Shared with the other views that take text ---- */
+
+  function keptText() {
+    const sample = explorer.info.text ? explorer.info.text.sample : "";
+    if (explorer.info.saved) return sample;
+    try {
+      return sessionStorage.getItem(TEXT_KEPT) ?? sample;
+    } catch {
+      return sample; // Storage may be refused to pages opened from a file.
+    }
+  }
+
+  function keepText(text) {
+    try {
+      sessionStorage.setItem(TEXT_KEPT, text);
+    } catch {
+      // Too long, or no storage: the text is then forgotten with the page.
+    }
+  }
+
+  /** A text area whose text is handed to score(text): after a pause, with Ctrl+Enter and by the button. */
+  explorer.textBox = (label, action, score) => {
+    const { saved, text: given } = explorer.info;
+    const run = () => {
+      later.cancel();
+      keepText(area.value);
+      score(area.value);
+    };
+    const later = explorer.debounce(run, PAUSE);
+    const area = element("textarea", {
+      id: "text", rows: 5, spellcheck: "false", autocomplete: "off", dir: "auto", "aria-describedby": "text-hint",
+      placeholder: "Paste some text here, one sentence per line.", readonly: saved,
+      oninput: () => { if (area.value.length <= SHORT_TEXT) later(); },
+      onkeydown: (event) => {
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        run();
+      },
+    });
+    area.value = keptText();
+    const hint = saved
+      ? "This is a saved page: it holds this text only. Run stategram explore to score your own."
+      : "One sentence per line, words parted by spaces, as the model was trained.";
+    const node = element("form", { class: "text-box", onsubmit: (event) => { event.preventDefault(); run(); } },
+      element("label", { for: "text" }, label),
+      area,
+      element("div", { class: "actions" },
+        !saved && element("button", { type: "submit", class: "primary" }, action),
+        !saved && element("kbd", null, "Ctrl+Enter"),
+        !saved && given && element("button", { type: "button", onclick: () => {
+          area.value = given.sample;
+          run();
+        } }, "Sample text"),
+        element("p", { class: "note", id: "text-hint" }, hint)));
+    return { node, area, run, cancel: later.cancel };
+  };
+
+  /** Words with their probabilities as bars, the longest of which is `full`. */
+  explorer.bars = (items, full) => {
+    const longest = full || Math.max(...items.map((item) => item.probability), 1e-12);
+    return element("ul", { class: "chances" }, items.map((item) => element("li", { class: item.marked && "marked" },
+      explorer.wordLink(item.word),
+      element("span", { class: "track", "aria-hidden": "true" },
+        element("i", { style: `width: ${(100 * Math.min(1, item.probability / longest)).toFixed(1)}%` })),
+      element("span", { class: "number" }, percent(item.probability)))));
+  };
+
+  const seriesColour = (index) => `var(--series-${1 + (index % 8)})`;
+
+  /** Fractions of a whole as one bar with a legend. */
+  explorer.stack = (titles, fractions) => {
+    const shown = titles.map((title, index) => ({ title, fraction: fractions[index], colour: seriesColour(index) }));
+    const text = shown.map(({ title, fraction }) => `${title} ${percent(fraction)}`).join(", ");
+    return element("div", { class: "stack" },
+      element("div", { class: "stacked", role: "img", "aria-label": text }, shown.map(({ fraction, colour }) =>
+        element("i", { style: `width: ${(100 * fraction).toFixed(2)}%; background: ${colour}` }))),
+      element("ul", { class: "key" }, shown.map(({ title, fraction, colour }) => element("li", null,
+        element("i", { style: `background: ${colour}` }),
+        element("span", null, title), element("span", { class: "number" }, percent(fraction))))));
+  };
+
+  /** Hand the browser a file with this text. */
+  explorer.download = (name, text) => {
+    const address = URL.createObjectURL(new Blob([text], { type: "text/tab-separated-values;charset=utf-8" }));
+    element("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10000);
+  };
+
+  /* ---- The tinted text ---- */
+
+  /** Return for a surprisal its place between -1 (as expected) and 1 (most surprising): clamped at 2.5 deviations. */
+  function tint(scored) {
+    const all = scored.sentences.flatMap((sentence) => sentence.surprisal).filter(Number.isFinite);
+    const mean = all.reduce((sum, value) => sum + value, 0) / Math.max(1, all.length);
+    const deviation = Math.sqrt(all.reduce((sum, value) => sum + (value - mean) ** 2, 0) / Math.max(1, all.length));
+    const place = (value) => {
+      if (!Number.isFinite(value)) return 1;
+      return deviation ? Math.max(-1, Math.min(1, (value - mean) / (2.5 * deviation))) : 0;
+    };
+    return { place, mean, deviation };
+  }
+
+  function drawText(scored, scale) {
+    const words = [];
+    const sentences = scored.sentences.map((sentence, s) => element("div", {
+      role: "group", class: "sentence", dir: "auto", "aria-label": `Sentence ${s + 1}`,
+    }, sentence.words.map((text, p) => {
+      const unknown = sentence.unknown[p];
+      const place = scale.place(sentence.surprisal[p]);
+      const name = text === END ? "end of sentence" : text;
+      const node = element("span", {
+        role: "option", tabindex: "-1", "aria-selected": "false", "data-index": words.length,
+        class: `token ${place > 0 ? "more" : "less"}${unknown ? " unknown" : ""}${text === END ? " end" : ""}`,
+        style: `--tint: ${(100 * Math.abs(place)).toFixed(0)}%`,
+        "aria-label": `${name}, ${bits(sentence.surprisal[p])} bits${unknown ? ", not in the vocabulary" : ""}`,
+      }, word(text === END ? "¶" : text));
+      words.push({ node, sentence: s, position: p });
+      return [node, " "];
+    })));
+    const list = element("div", {
+      role: "listbox", class: "tokens", "aria-label": "The text, word by word", "aria-orientation": "horizontal",
+    }, sentences);
+    return { list, words };
+  }
+
+  /* ---- What is known of one word ---- */
+
+  function drawDetails(panel, scored, at, answer) {
+    const sentence = scored.sentences[at.sentence];
+    const text = sentence.words[at.position];
+    const before = sentence.words.slice(0, at.position);
+    const shown = text === END ? "end of sentence" : text;
+    const tail = before.slice(-6).join(" ");
+    const parts = (answer.parts || []).filter((part) => part.said !== null && part.said !== undefined);
+    const facts = [
+      ["Surprisal", `${bits(answer.surprisal)} bits`],
+      ["Probability", percent(2 ** -answer.surprisal)],
+      ["Rank", answer.rank === null ? "not among the first" : count(answer.rank)],
+      ["N-gram length", `${answer.order}`],
+    ];
+    panel.replaceChildren(
+      element("h3", null, word(shown)),
+      element("p", { class: "note" }, before.length
+        ? ["after ", element("q", null, word((before.length > 6 ? "… " : "") + tail))] : "at the start of its sentence"),
+      answer.unknown && element("p", { class: "note" }, "Not in the vocabulary: scored as an unknown word."),
+      element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
+      element("h4", null, "Expected here"),
+      explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === text }))),
+      ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
+        explorer.stack(parts.map((part) => part.title), parts.map((part) => part.said))] : []),
+      ...(answer.states && answer.states.length ? [element("h4", null, "State of the context"),
+        element("ul", { class: "plain" }, answer.states.map((state) =>
+          element("li", null, explorer.stateLink(state.source, state.number, state.text || undefined))))] : []),
+      element("p", { class: "onward" },
+        element("a", { href: explorer.href("ladder", {
+          history: before.join(" "), watched: text === END ? undefined : text,
+        }) }, "From unigram to whole model"),
+        !answer.unknown && text !== END && element("a", { href: explorer.wordLink(text).getAttribute("href") },
+          "This word among the classes")));
+  }
+
+  /* ---- The whole text ---- */
+
+  function bands(ranks) {
+    const counts = BANDS.map(() => 0);
+    for (const rank of ranks.sentences.flat()) {
+      counts[rank === null ? BANDS.length - 1 : BANDS.findIndex(([, holds]) => holds(rank))] += 1;
+    }
+    const total = Math.max(1, counts.reduce((sum, value) => sum + value, 0));
+    return BANDS.map(([rank], index) => ({ rank, share: counts[index] / total, words: counts[index] }));
+  }
+
+  function drawRanks(figure, ranks) {
+    const rows = bands(ranks);
+    const text = rows.map((row) => `${row.rank}: ${percent(row.share)}`).join(" · ");
+    const chart = element("div", { class: "vega", role: "img", "aria-label": `Share of words by rank. ${text}` });
+    figure.replaceChildren(
+      element("figcaption", null, element("h3", null, "How high each word was ranked"),
+        element("p", null, "1 is the word the model held most likely.")),
+      chart, element("p", { class: "note" }, text));
+    return explorer.chart(chart, (colour) => ({
+      $schema: "https://vega.github.io/schema/vega-lite/v5.json",
+      data: { values: rows },
+      width: "container", height: 150, autosize: { type: "fit", contains: "padding" },
+      encoding: {
+        x: { field: "rank", type: "ordinal", sort: null, title: "Rank", axis: { labelAngle: 0, ticks: false } },
+        y: { field: "share", type: "quantitative", title: null, axis: { format: "%", tickCount: 4, domain: false } },
+      },
+      mark: { type: "bar", color: colour("--accent"), cornerRadiusEnd: 2 },
+      config: { aria: false },
+    }));
+  }
+
+  function drawSummary(node, scored, scale, save) {
+    const titles = scored.parts || [];
+    const said = scored.sentences.flatMap((sentence) => sentence.said || []);
+    const shares = titles.map((_, part) => said.reduce((sum, each) => sum + each[part], 0) / Math.max(1, said.length));
+    const facts = [
+      ["Perplexity", bits(scored.perplexity)],
+      ["Mean surprisal", `${bits(scale.mean)} bits`],
+      ["Words", `${count(scored.events)}, ends of sentences included`],
+      ["Unknown", count(scored.unknown)],
+    ];
+    node.replaceChildren(
+      element("h3", null, "The whole text"),
+      element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
+      ...(said.length && titles.length > 1
+        ? [element("h4", null, "Which part said so, on average"), explorer.stack(titles, shares)] : []),
+      element("p", null, element("button", { type: "button", onclick: save }, "Download the table")));
+  }
+
+  function asTable(scored, ranks) {
+    const lines = ["sentence\tposition\tword\tsurprisal_bits\torder\tunknown\trank"];
+    scored.sentences.forEach((sentence, s) => sentence.words.forEach((text, p) => {
+      const rank = ranks && ranks.sentences[s] ? ranks.sentences[s][p] : null;
+      lines.push([s + 1, p + 1, text, sentence.surprisal[p], sentence.order[p], Number(sentence.unknown[p]),
+        rank ?? ""].join("\t"));
+    }));
+    return lines.join("\n") + "\n";
+  }
+
+  function legend(scale) {
+    const edge = (sign) => bits(Math.max(0, scale.mean + sign * 2.5 * scale.deviation));
+    return element("p", { class: "scale" },
+      element("span", null, `expected, ${edge(-1)} bits`),
+      element("i", { "aria-hidden": "true" }),
+      element("span", null, `surprising, ${edge(1)} bits`),
+      element("span", { class: "token unknown" }, "unknown word"));
+  }
+
+  /* ---- The view ---- */
+
+  function render(root, params) {
+    const model = explorer.model;
+    const newestScore = explorer.latest();
+    const newestRanks = explorer.latest();
+    const newestDetails = explorer.latest();
+    const page = element("div", { class: "reading", hidden: true });
+    const problems = element("div");
+    const box = explorer.textBox("Your text", "Score", score);
+    root.append(
+      element("p", { class: "lede" }, "How surprising is each word, given the words before it? "
+        + "Point at a word, or move with the arrow keys, to see what the model expected instead."),
+      box.node, problems, page);
+
+    let at = params.at; // Kept while the text changes, as long as there is such a word.
+
+    async function score(text) {
+      if (!text.trim()) {
+        newestScore(Promise.resolve());
+        newestRanks(Promise.resolve());
+        page.hidden = true;
+        return;
+      }
+      page.classList.add("waiting");
+      try {
+        show(text, await newestScore(explorer.api("score", { model, text })));
+      } catch (problem) {
+        explorer.error(problems, problem);
+        page.hidden = true;
+      }
+      page.classList.remove("waiting");
+    }
+
+    function show(text, scored) {
+      problems.replaceChildren();
+      const scale = tint(scored);
+      const { list, words } = drawText(scored, scale);
+      const panel = element("aside", { class: "details", "aria-label": "The chosen word" });
+      const figure = element("figure", { class: "ranks", hidden: true });
+      const summary = element("div", { class: "summary" });
+      let ranks = null;
+      drawSummary(summary, scored, scale, () => explorer.download("surprisal.tsv", asTable(scored, ranks)));
+      page.replaceChildren(
+        element("div", { class: "beside" },
+          element("div", { class: "page" }, legend(scale), list), panel),
+        element("div", { class: "whole" }, summary, figure));
+      page.hidden = false;
+      explorer.status(`Perplexity ${bits(scored.perplexity)} over ${count(scored.events)} words.`);
+      choosing(scored, list, words, panel);
+      newestRanks(explorer.api("ranks", { model, text })).then((answer) => {
+        ranks = answer;
+        figure.hidden = false;
+        return drawRanks(figure, answer);
+      }).catch((problem) => {
+        figure.hidden = false;
+        explorer.error(figure, problem);
+      });
+    }
+
+    function choosing(scored, list, words, panel) {
+      let chosen = -1;
+      let explained = -1;
+
+      async function explain(index) {
+        if (index === explained || !words[index]) return;
+        explained = index;
+        const { sentence, position } = words[index];
+        const { words: texts } = scored.sentences[sentence];
+        try {
+          const answer = await newestDetails(explorer.api("explain", {
+            model, history: texts.slice(0, position).join(" "), word: texts[position],
+          }));
+          drawDetails(panel, scored, { sentence, position }, answer);
+        } catch (problem) {
+          panel.replaceChildren();
+          explorer.error(panel, problem);
+        }
+      }
+
+      function choose(index, focus) {
+        if (!words[index]) return;
+        if (words[chosen]) {
+          words[chosen].node.setAttribute("tabindex", "-1");
+          words[chosen].node.setAttribute("aria-selected", "false");
+        }
+        chosen = index;
+        const { node, sentence, position } = words[index];
+        node.setAttribute("tabindex", "0");
+        node.setAttribute("aria-selected", "true");
+        if (focus) node.focus();
+        at = `${sentence + 1}.${position + 1}`;
+        explorer.replace("reading", { model, at });
+        explain(index);
+      }
+
+      const indexOf = (event) => {
+        const token = event.target.closest(".token");
+        return token ? Number(token.dataset.index) : -1;
+      };
+      const hover = explorer.debounce(explain, 60);
+      list.addEventListener("mouseover", (event) => { if (indexOf(event) >= 0) hover(indexOf(event)); });
+      list.addEventListener("mouseleave", () => hover(chosen));
+      list.addEventListener("click", (event) => choose(indexOf(event), true));
+      list.addEventListener("focusin", (event) => { if (indexOf(event) !== chosen) choose(indexOf(event)); });
+      list.addEventListener("keydown", (event) => {
+        if (event.altKey || event.ctrlKey || event.metaKey) return;
+        const line = words[chosen].sentence;
+        const start = (sentence) => words.findIndex((each) => each.sentence === sentence);
+        const forward = getComputedStyle(words[chosen].node.parentNode).direction === "rtl" ? -1 : 1;
+        const target = {
+          ArrowRight: () => chosen + forward,
+          ArrowLeft: () => chosen - forward,
+          ArrowDown: () => start(line + 1),
+          ArrowUp: () => start(line - 1),
+          Home: () => 0,
+          End: () => words.length - 1,
+        }[event.key];
+        if (!target) return;
+        event.preventDefault();
+        choose(target(), true);
+      });
+
+      const wanted = words.findIndex((each) => `${each.sentence + 1}.${each.position + 1}` === at);
+      const hardest = words.reduce((best, each, index) => (surprisal(each) > surprisal(words[best]) ? index : best), 0);
+      function surprisal({ sentence, position }) {
+        return scored.sentences[sentence].surprisal[position];
+      }
+      choose(wanted >= 0 ? wanted : hardest);
+    }
+
+    score(box.area.value);
+    return box.cancel;
+  }
+
+  explorer.register({ name: "reading", title: "Reading", available: () => true, render });
+})();
