@@ -19,7 +19,7 @@ def interval_text(interval: Interval | None) -> str:
     >>> interval_text(Interval(1234.5, 1300.25))
     '1,234.5 to 1,300.2'
     """
-    return "" if interval is None else f"{_end(interval.low)} to {_end(interval.high)}"
+    return "" if interval is None else str(interval)
 
 
 def relative_text(difference: Difference | None) -> str:
@@ -62,7 +62,3 @@ def show_few_units(resampling: Resampling | None, console: Console) -> None:
             f"      note: the text has only {plural(resampling.units, resampling.unit)}: the confidence "
             "intervals are unreliable, most likely too short"
         )
-
-
-def _end(value: float) -> str:
-    return f"{value:,.2f}" if value < 1000 else f"{value:,.1f}" if value < 1e7 else f"{value:.3g}"

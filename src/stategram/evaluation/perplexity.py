@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.evaluation.shown import perplexity_html
 from stategram.evaluation.uncertainty import (
     Difference,
     Interval,
@@ -103,6 +104,9 @@ class PerplexityFigures:
     interval_spelled: Interval | None = None
     difference: Difference | None = None
     resampling: Resampling | None = None
+
+    def _repr_html_(self) -> str:
+        return perplexity_html(self)
 
 
 def evaluate(

@@ -32,10 +32,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A confidence interval of a perplexity."""
+    """A confidence interval of a perplexity.
+
+    >>> print(Interval(1234.5, 1300.25))
+    1,234.5 to 1,300.2
+    """
 
     low: float
     high: float
+
+    def __str__(self) -> str:
+        return f"{_end(self.low)} to {_end(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,19 @@ class Difference:
     """The relative difference of two perplexities, -0.03 being 3% lower, and its confidence interval.
 
     It is `decided` if zero is not in the interval, and resamples differ at all.
+
+    >>> print(Difference(-0.031, -0.04, -0.02, decided=True))
+    -3.10% (-4.00% to -2.00%)
     """
 
     relative: float
     low: float
     high: float
     decided: bool
+
+    def __str__(self) -> str:
+        ends = f"{self.low:+.2%} to {self.high:+.2%}"
+        return f"{self.relative:+.2%} ({ends}{'' if self.decided else ', not decided'})"
 
     @property
     def interval(self) -> Interval:
@@ -159,3 +173,7 @@ def quantiles(values: Floats) -> tuple[float, float]:
     """Return the ends of the confidence interval of resampled values."""
     low, high = np.nanquantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     return low, high
+
+
+def _end(value: float) -> str:
+    return f"{value:,.2f}" if value < 1000 else f"{value:,.1f}" if value < 1e7 else f"{value:.3g}"

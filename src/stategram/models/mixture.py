@@ -23,6 +23,7 @@ from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSetti
 from stategram.models.model import (
     HISTORIES,
     Description,
+    DescriptionTable,
     History,
     Model,
     Text,
@@ -253,6 +254,19 @@ class Mixture(Model):
         )
         return Description(facts)
 
+    def _further_tables(self) -> tuple[DescriptionTable, ...]:
+        titles = self.part_titles
+        if found := self.training_info.get("parts"):
+            columns = ("Part", "Weight", "Perplexity alone", "Perplexity without it")
+            rows = tuple(
+                (title, one["weight"], one["perplexity"], one["without"])
+                for title, one in zip(titles, found, strict=True)
+            )
+            return (DescriptionTable("Parts, on the held-out text", columns, rows),)
+        constant = self.gate.kind == "none"
+        weights = self.gate.tables[0][0].tolist() if constant else [None] * len(titles)
+        return (DescriptionTable("Parts", ("Part", "Weight"), tuple(zip(titles, weights, strict=True))),)
+
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the states of all parts at the start of a sentence, or else without any words."""
         return State(tuple(part.start(sentence_start=sentence_start) for part in self.parts))
@@ -345,11 +359,17 @@ class Mixture(Model):
             part.distributions(corpus, of_part)
             for part, of_part in zip(self._aligned, state.value, strict=True)
         ]
+        return MixedDistributions(parts, self.event_weights(corpus, state))
+
+    def event_weights(self, corpus: Corpus, state: State | None = None) -> NDArray[np.float64]:
+        """Return the weights of the parts before each event of a text: a row for each event."""
+        state = self.start() if state is None else state
         features = {
             number: self._aligned[number].score(corpus, names, state.value[number]).features
             for number, names in self.gate.needs.items()
         }
-        return MixedDistributions(parts, self.gate.weights(features, corpus.n_events))
+        weights: NDArray[np.float64] = self.gate.weights(features, corpus.n_events)
+        return weights
 
     def _piece_entropies(
         self, corpus: Corpus, state: State, progress: Progress | None
