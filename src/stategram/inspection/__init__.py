@@ -1,5 +1,6 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
+from stategram.inspection.class_sets import ClassSet, class_set, class_sources, leaf_models, word_fractions
 from stategram.inspection.examples import ExampleGroup, ExampleList, examples
 from stategram.inspection.gallery import (
     CategoryExample,
@@ -11,17 +12,27 @@ from stategram.inspection.gallery import (
     gallery,
 )
 from stategram.inspection.representative import representative_classes
+from stategram.inspection.state_sets import ContextNode, StateSet, state_set, state_sources
 
 __all__ = [
     "CategoryExample",
+    "ClassSet",
     "ClusterGallery",
     "ContextExample",
+    "ContextNode",
     "Data",
     "ExampleGroup",
     "ExampleList",
     "StateExample",
+    "StateSet",
     "WordExample",
+    "class_set",
+    "class_sources",
     "examples",
     "gallery",
+    "leaf_models",
     "representative_classes",
+    "state_set",
+    "state_sources",
+    "word_fractions",
 ]

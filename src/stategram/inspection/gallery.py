@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.inspection.representative import effective_number, information
+from stategram.inspection.state_sets import state_set
 from stategram.models import ClusteredModel
 from stategram.text import Vocabulary
 
 _CLUSTERS, _EXAMPLES = 12, 8
-# A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
-_OFTEN_ENOUGH = 0.1
 # Words that are rarer than this fraction of the most likely one are no examples.
 _TOO_RARE = 0.01
 # A cluster with more members that are alike is no better an example.
@@ -117,19 +116,18 @@ def _states(model: ClusteredModel, bits: NDArray[np.float64], n: int) -> tuple[S
     following = effective_number(table.rows, table.counts, len(events))
     several = np.minimum(contexts / _ENOUGH_CONTEXTS, 1.0) * np.minimum(following / _ENOUGH_NEXT, 1.0)
     score = bits / np.maximum(events, 1) * several
+    states = state_set(model, "0", model.counts[-1].of_categories[model.categories] * model.word_probs)
     found = []
     for number in best_clusters(score, events, contexts, n):
-        nodes = np.flatnonzero(leaves.states == number)
-        often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:_EXAMPLES]]
         after = table.row(number) / max(int(events[number]), 1)
         found.append(
             StateExample(
                 number=number,
-                contexts=len(nodes),
+                contexts=int(states.n_contexts[number]),
                 events=int(events[number]),
                 examples=tuple(
-                    ContextExample(context=_context(model, int(node)), count=int(leaves.counts[node]))
-                    for node in often
+                    ContextExample(context=context, count=count)
+                    for context, count in states.contexts(number, _EXAMPLES)
                 ),
                 next_words=likely_words(model.vocabulary, after[model.categories] * model.word_probs),
             )
@@ -155,33 +153,3 @@ def likely_words(vocabulary: Vocabulary, probabilities: NDArray[np.float64]) -> 
         for id in best
         if probabilities[id] > _TOO_RARE * probabilities[best[0]]
     )
-
-
-def _context(model: ClusteredModel, leaf: int) -> str:
-    """Write a context in reading order; an ellipsis stands for positions that are no part of it."""
-    at: dict[int, list[str]] = {}
-    node = leaf
-    for number in range(model.tree.depth - 1, -1, -1):
-        value = model.tree.definition.values[number]
-        shown = _value(model, number, int(model.tree.levels[number].values[node]), value.kind)
-        at.setdefault(value.distance, []).append(shown)
-        if number:
-            node = int(model.tree.levels[number - 1].parents[node])
-    words = ["/".join(at.get(distance, ["…"])) for distance in range(max(at), 0, -1)]
-    return " ".join(words)
-
-
-def _value(model: ClusteredModel, number: int, value: int, kind: str) -> str:
-    if kind == "w":
-        return model.vocabulary.word(value)
-    if kind == "t" and model.tag_names:
-        return model.tag_names[value]
-    words = np.flatnonzero(model.tree.maps[number] == value)
-    of_categories = model.counts[-1].of_categories
-    frequency = of_categories[model.categories[words]] * model.word_probs[words]
-    first, *others = np.argsort(-frequency, kind="stable")[:2].tolist()
-    often = [first, *(one for one in others if frequency[one] >= _OFTEN_ENOUGH * frequency[first])]
-    shown = "|".join(model.vocabulary.word(int(words[one])) for one in often)
-    if len(words) == 1:
-        return shown
-    return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"

@@ -48,6 +48,23 @@ def draw_svg(chart: dict[str, Any], version: str) -> str:
 
 
 @cache
+def chart_script(version: str) -> str:
+    """Return the JavaScript that draws charts of a version of Vega-Lite in a browser: ``vegaEmbed``."""
+    program = (
+        "import sys, vl_convert; sys.stdout.reconfigure(encoding='utf-8'); "
+        "snippet = 'window.vegaEmbed = vegaEmbed;'; "
+        "sys.stdout.write(vl_convert.javascript_bundle(snippet, vl_version=sys.argv[1]))"
+    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", program, version], capture_output=True, check=True, encoding="utf-8"
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise _error(str(error)) from error
+    return done.stdout
+
+
+@cache
 def _process() -> subprocess.Popen[str]:
     """Start it; it ends with this process, when its input is closed."""
     pipe = subprocess.PIPE

@@ -49,10 +49,14 @@ class Panel:
 
 def panel_svg(panel: Panel, legend: Sequence[tuple[str, str]], alternative: str) -> str:
     """Draw a panel; the first series of the legend is drawn on top of the others."""
+    return _accessible_svg(draw_svg(_altair_chart(panel, legend).to_dict(), vega_lite_version()), alternative)
+
+
+def vega_lite_version() -> str:
+    """Return the version of Vega-Lite that charts are written for, such as ``5.20``."""
     import altair
 
-    version = ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    return _accessible_svg(draw_svg(_altair_chart(panel, legend).to_dict(), version), alternative)
+    return ".".join(altair.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
 def _altair_chart(panel: Panel, legend: Sequence[tuple[str, str]]) -> altair.LayerChart:

@@ -18,6 +18,7 @@ from stategram.wording import duration, plural, printable, size
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_PACKAGE = "stategram.report"
 _LIBRARIES = ("altair", "jinja2", "vl_convert")
 _GENERATOR = b'name="generator" content="stategram '
 # It comes before the style sheet.
@@ -33,10 +34,23 @@ def check_report_extra() -> None:
         )
 
 
-def render(template: str, **values: Any) -> str:
-    """Return the page of a template; file names that are not valid Unicode are made printable."""
+def render(template: str, *, package: str = _PACKAGE, **values: Any) -> str:
+    """Return the page of a template; file names that are not valid Unicode are made printable.
+
+    Templates of another package may use those of reports.
+    """
     check_report_extra()
-    return printable(_environment().get_template(template).render(values))
+    return printable(_environment(package).get_template(template).render(values))
+
+
+def style_sheet() -> str:
+    """Return the style sheet of all pages."""
+    return str(_environment().globals["style"])
+
+
+def theme_script() -> str:
+    """Return the script of the button that changes between light and dark."""
+    return str(_environment().globals["script"])
 
 
 def is_report(path: Path) -> bool:
@@ -46,12 +60,12 @@ def is_report(path: Path) -> bool:
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def _environment(package: str = _PACKAGE) -> Environment:
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     environment = Environment(
-        loader=PackageLoader("stategram.report"),
+        loader=ChoiceLoader([PackageLoader(one) for one in dict.fromkeys((package, _PACKAGE))]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -62,7 +76,7 @@ def _environment() -> Environment:
     environment.globals.update(
         style=Markup(style),
         script=Markup(script),
-        policy=_policy(script),
+        policy=policy_of(script),
         version=stategram.__version__,
         panel_svg=lambda *arguments: Markup(panel_svg(*arguments)),
         plural=plural,
@@ -79,7 +93,8 @@ def _environment() -> Environment:
     return environment
 
 
-def _policy(script: str) -> str:
-    """Allow a page its own style sheet and script, and nothing from elsewhere."""
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
+def policy_of(*scripts: str) -> str:
+    """Return the policy that allows a page its own style sheet and scripts, and nothing from elsewhere."""
+    digests = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src {allowed}"

@@ -1,0 +1,126 @@
+"""`stategram explore`: a page to look inside a model."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.console import Console
+from stategram.cli.options import ReadingOptions, model_options, work_options
+from stategram.cli.reading import read_model, read_test
+from stategram.explorer import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
+from stategram.storage import atomic_write, check_place
+from stategram.text import Corpus
+
+# The beginning of a text that the page shows first.
+_SAMPLE_WORDS = 300
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram explore model
+  stategram explore model --text test.txt
+  stategram explore model other-model --text test.txt
+  stategram explore model --text test.txt --save page.html
+  stategram explore model --no-browser --port 8080
+  curl -s http://127.0.0.1:8080/api/predict -H "Content-Type: application/json" -d '{"history": "the"}'""",
+)
+@click.argument("model_names", metavar="MODEL [MODEL2]", nargs=-1, required=True)
+@click.option(
+    "--text",
+    "texts",
+    multiple=True,
+    metavar="TEXT",
+    help="A text to look at: to read, for concordance lines, to compare two models on. May be repeated.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="N",
+    help="The port on 127.0.0.1; 0 for any that is free.  [default: 8421, or else one that is free]",
+)
+@click.option("--no-browser", is_flag=True, help="Do not open the browser.")
+@click.option(
+    "--save",
+    "output",
+    metavar="PAGE",
+    help="Write the views as one HTML file that can be mailed, and do not start a server: with the beginning "
+    "of TEXT and the largest classes and states.",
+)
+@model_options
+@work_options
+def explore(
+    model_names: tuple[str, ...],
+    texts: tuple[str, ...],
+    port: int | None,
+    no_browser: bool,
+    output: str | None,
+    reading: ReadingOptions,
+    console: Console,
+) -> None:
+    """Look inside MODEL, a model folder or an ARPA file, in the browser; or at two models side by side.
+
+    Six views, linked to each other: a text with its surprisal, the map and the tree of word classes, states
+    of contexts, predictions from the unigram to the whole model, and two models on one text. The page is
+    served to this machine only, and needs no network; /docs describes its JSON API. Ctrl-C stops it.
+    The explorer needs an extra: pip install "stategram[explore]".
+    """
+    if len(model_names) > 2:
+        raise click.UsageError("at most two models can be explored; texts are given with --text")
+    check_inputs([*texts, *(name for name in model_names if name == "-")])
+    if output is not None:
+        for option, given in (("--port", port is not None), ("--no-browser", no_browser)):
+            if given:
+                raise click.UsageError(f"{option} is of no use with --save; leave it out")
+        for name in texts:
+            if is_same_file(output, name):
+                raise click.UsageError(f"the output {output} is also an input; choose another name")
+        for name in model_names:
+            check_output_apart(output, name)
+        check_place(output)
+    check_explore_extra()
+    # Before any long work: a port that is taken is an error at once.
+    listening = None if output is not None else listen(port)
+    console.steps = len(model_names) + bool(texts) + 1
+    models = [
+        read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
+        for name in model_names
+    ]
+    corpus = read_test(models[0], texts, reading, console) if texts else None
+    text = None if corpus is None else ExploredText(", ".join(map(_name, texts)), corpus, _sample(corpus))
+    explorer = Explorer(list(zip(map(_name, model_names), models, strict=True)), text)
+    if output is not None:
+        with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
+            atomic_write(output, saved_page(explorer, progress).encode())
+        return
+    with console.step("classes and states") as progress:
+        explorer.prepare(progress)
+    assert listening is not None
+
+    def started(address: str) -> None:
+        click.echo(address)
+        console.info("Ctrl-C stops it")
+
+    serve(explorer, listening, open_browser=not no_browser and sys.stdout.isatty(), started=started)
+
+
+def _name(name: str) -> str:
+    """Return a name as people know it: that of the file or folder without those above it."""
+    return Path(name).resolve().name if name != "-" else "stdin"
+
+
+def _sample(corpus: Corpus) -> str:
+    """Return the first sentences of a text, one per line."""
+    lines: list[str] = []
+    words = 0
+    for number in range(corpus.n_sentences):
+        sentence = [corpus.vocabulary.word(id) for id in corpus.sentence(number)[:-1].tolist()]
+        if words and words + len(sentence) > _SAMPLE_WORDS:
+            break
+        lines.append(" ".join(sentence[:_SAMPLE_WORDS]))
+        words += len(sentence)
+    return "\n".join(lines)
