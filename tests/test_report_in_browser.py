@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,29 +24,11 @@ from story import sentences
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 _POINTS = ".mark-symbol path"
 _HOSTILE = (
     "the <script>alert(1)</script> saw </span><img/src=x/onerror=alert(1)> \u202egnorw and "
     "Donaudampfschifffahrtsgesellschaftskapitänsmütze"
 )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
-    path = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if path is None:
-        pytest.skip(f"no browser: none of {', '.join(_BROWSERS)} is installed")
-    # Chromium refuses its sandbox to root.
-    arguments = ["--disable-background-networking", "--disable-component-update"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        arguments.append("--no-sandbox")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=path, args=arguments)
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,8 @@ def normalization_of(model: Model) -> Normalization:
 
 def state_after(model: Model, words: list[str], *, sentence_start: bool = True) -> State:
     """Return the state after some words, without a warning of unknown ones: the page shows them."""
-    return model.score_words(words, model.start(sentence_start=sentence_start)).state
+    start = model.start(sentence_start=sentence_start)
+    return model.score_words(words, start).state if words else start
 
 
 @dataclass(frozen=True, eq=False)

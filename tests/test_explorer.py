@@ -1,0 +1,208 @@
+"""The answers of the explorer are those of the models."""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from explorers import HOSTILE, bigram, explorer, mixture
+from model_kinds import ALL_KINDS, DOCUMENT, model_of
+from stategram import UsageError, corpus_from_sentences, surprisal
+from stategram.explorer import ExploredText, Explorer
+from stategram.explorer.explorer import ENDPOINTS
+from stategram.inspection import class_set, class_sources
+
+HISTORY = "the old"
+TEXT = "the old king sees a zebra\n\nthe dog finds anna\n" + HOSTILE
+
+
+def test_scores_are_those_of_surprisal() -> None:
+    answer = explorer().answer("score", {"text": TEXT})
+    expected = surprisal(mixture(), TEXT.split("\n"), columns=["word", "surprisal", "unknown"])
+    for name, column in (("words", "word"), ("unknown", "unknown"), ("surprisal", "surprisal_bits")):
+        found = [value for sentence in answer["sentences"] for value in sentence[name]]
+        wanted = list(expected[column])
+        if name == "surprisal":
+            np.testing.assert_allclose(found, wanted, atol=5e-5)
+        else:
+            assert found == wanted
+    assert answer["perplexity"] == pytest.approx(mixture().perplexity(TEXT.split("\n")), abs=0.01)
+    assert answer["texts"] == [3]
+    for sentence in answer["sentences"]:
+        for said in sentence["said"]:
+            assert sum(said) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_texts_of_a_batch_do_not_know_of_each_other() -> None:
+    lines = TEXT.split("\n")
+    batch = explorer().answer("score", {"texts": lines})
+    single = [explorer().answer("score", {"text": line}) for line in lines]
+    assert batch["sentences"] == [sentence for one in single for sentence in one["sentences"]]
+    assert batch["texts"] == [1, 0, 1, 1]
+    assert batch["events"] == sum(one["events"] for one in single)
+
+
+def test_ranks_and_predictions_are_those_of_the_distribution() -> None:
+    model = mixture()
+    probabilities = model.distribution(HISTORY)
+    predicted = explorer().answer("predict", {"history": HISTORY, "top": 7})["words"]
+    assert [(one["word"], one["probability"]) for one in predicted] == [
+        (word, pytest.approx(p)) for word, p in model.predict(HISTORY, 7)
+    ]
+    explained = explorer().answer("explain", {"history": HISTORY, "word": "king"})
+    own = probabilities[model.vocabulary.id("king")]
+    assert explained["rank"] == 1 + int((probabilities > own).sum())
+    assert explained["surprisal"] == pytest.approx(-math.log2(own), abs=1e-4)
+    # What the parts said adds up to the probability.
+    parts = sum(part["weight"] * 2 ** -part["surprisal"] for part in explained["parts"])
+    assert parts == pytest.approx(own, rel=1e-3)
+    ranks = explorer().answer("ranks", {"text": "the old king"})
+    assert ranks["sentences"][0][2] == explained["rank"]
+
+
+def test_completions_begin_with_the_letters() -> None:
+    found = explorer().answer("predict", {"history": HISTORY, "prefix": "k", "top": 5})["words"]
+    assert found
+    assert all(one["word"].startswith("k") for one in found)
+    probabilities = [one["probability"] for one in found]
+    assert probabilities == sorted(probabilities, reverse=True)
+    words = explorer().answer("words", {"prefix": "<script", "top": 3})["words"]
+    assert [one["word"] for one in words] == ["<script>alert(1)</script>"]
+
+
+def test_the_ladder_ends_with_the_whole_model() -> None:
+    rows = explorer().answer("ladder", {"history": HISTORY, "watched": ["king", "zebra"]})["rows"]
+    kinds = [row["kind"] for row in rows]
+    assert kinds == ["order", "order", "part", "part", "part", "whole"]
+    assert rows[0]["watched"][0]["probability"] == pytest.approx(
+        float(mixture().parts[0].distribution("", sentence_start=False)[mixture().vocabulary.id("king")])
+    )
+    whole = mixture().distribution(HISTORY)[mixture().vocabulary.id("king")]
+    assert rows[-1]["watched"][0]["probability"] == pytest.approx(whole)
+    weighted = sum(row["weight"] * row["watched"][0]["probability"] for row in rows if row["kind"] == "part")
+    assert weighted == pytest.approx(whole)
+
+
+def test_classes_partition_the_words() -> None:
+    for source, _, n in class_sources(mixture()):
+        found = class_set(mixture(), source)
+        assert sum(map(len, found.members)) == len(mixture().vocabulary)
+        assert found.tokens.sum() == pytest.approx(1.0)
+        assert found.followers.sum() == pytest.approx(1.0)
+        assert found.n == n
+        answer = explorer().answer("classes", {"source": source})
+        assert all(0 <= one["x"] <= 1 and 0 <= one["y"] <= 1 for one in answer["classes"])
+        details = explorer().answer("class", {"source": source, "number": answer["classes"][0]["number"]})
+        assert sum(one["probability"] for one in details["members"]) == pytest.approx(1.0)
+        tree = explorer().answer("tree", {"source": source})
+        assert len(tree["merges"]) == len(tree["losses"]) == n - 1
+        # All that the classes know of each other is lost when one is left.
+        cells = found.followers
+        expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0, keepdims=True)
+        seen = cells > 0
+        information = float((cells[seen] * np.log2(cells[seen] / expected[seen])).sum())
+        assert sum(tree["losses"]) == pytest.approx(information, abs=1e-4)
+
+
+def test_classes_that_follow_are_those_of_the_training_text() -> None:
+    """In a bigram model of categories, followers are close to the counted ones."""
+    found = class_set(mixture(), "2")
+    text = corpus_from_sentences(
+        ["the cat sees the dog", "a dog likes the cat"], vocabulary=mixture().vocabulary
+    )
+    labels = found.labels[text.ids[:2]]
+    assert found.after[labels[0], labels[1]] > 0.05
+
+
+def test_states_have_their_contexts_and_concordance() -> None:
+    (source,) = (one["source"] for one in explorer().answer("info", {})["models"][0]["states"])
+    states = explorer().answer("states", {"source": source})["states"]
+    assert [one["events"] for one in states] == sorted((one["events"] for one in states), reverse=True)
+    lines = 0
+    for one in states:
+        details = explorer().answer("state", {"source": source, "number": one["number"]})
+        assert details["contexts"] == one["contexts"]
+        assert sum(of["probability"] for of in details["next"]) <= 1.0 + 1e-4
+        assert one["number"] not in [near["number"] for near in details["nearest"]]
+        for line in details["concordance"]:
+            lines += 1
+            history = f"{line['left']} {line['context']}".strip()
+            explained = explorer().answer("explain", {"history": history, "word": line["word"]})
+            # A line may begin within a long sentence: only the last words decide about the state.
+            if line["context"].count(" ") == 1:
+                assert explained["states"][0]["number"] == one["number"]
+    assert lines > 20
+
+
+def test_the_context_tree_of_a_word() -> None:
+    answer = explorer().answer("context_tree", {"source": "3", "word": "the"})
+    first, second = answer["levels"]
+    assert [node["context"] for node in first["nodes"]] == ["the"]
+    assert all(node["context"].endswith(" the") and node["parent"] == 0 for node in second["nodes"])
+    assert all(node["moved"] == (node["state"] != first["nodes"][0]["state"]) for node in second["nodes"])
+    assert explorer().answer("context_tree", {"source": "3", "word": "zebra"})["word"] == "zebra"
+
+
+def test_two_models_are_compared_word_by_word() -> None:
+    text = TEXT.split("\n")[0]
+    answer = explorer().answer("compare", {"text": text})
+    assert answer["models"] == ["mixture", "bigram"]
+    for letter, model in (("a", mixture()), ("b", bigram())):
+        expected = surprisal(model, [text], columns=["surprisal"])["surprisal_bits"]
+        np.testing.assert_allclose(answer["sentences"][0][letter], expected, atol=5e-5)
+    events = sum(one["events"] for one in answer["by_class"])
+    assert events == 6  # without the unknown word
+    assert sum(one["events"] for one in answer["by_frequency"]) == events
+    with pytest.raises(UsageError, match="but one model"):
+        Explorer([("one", bigram())]).answer("compare", {"text": text})
+
+
+@pytest.mark.parametrize("kind", [*ALL_KINDS, DOCUMENT])
+def test_every_kind_of_model_answers_everything(kind: str) -> None:
+    model = model_of(kind)
+    words = [model.vocabulary.word(id) for id in range(3, min(9, len(model.vocabulary)))]
+    lines = [" ".join(words), " ".join(words[::-1]) + " stranger"]
+    for text in (None, ExploredText("text", corpus_from_sentences(lines), "\n".join(lines))):
+        explorer = Explorer([("a", model), ("b", model)], text)
+        explorer.prepare()
+        info = explorer.answer("info", {})["models"][0]
+        requests: dict[str, dict[str, object]] = {
+            "score": {"text": lines[0]},
+            "ranks": {"text": lines[0]},
+            "predict": {"history": words[0]},
+            "explain": {"history": words[0], "word": "stranger"},
+            "ladder": {"history": lines[0], "watched": words[:2]},
+            "words": {"prefix": "w"},
+            "word": {"word": words[1]},
+            "compare": {"text": "\n".join(lines)},
+        }
+        for name, request in requests.items():
+            msgspec.json.encode(explorer.answer(name, request))
+        for source in info["classes"]:
+            for name in ("classes", "tree"):
+                explorer.answer(name, {"source": source["source"]})
+            explorer.answer("class", {"source": source["source"], "number": source["n"] - 1})
+        for source in info["states"]:
+            explorer.answer("states", {"source": source["source"]})
+            for number in range(source["n"]):
+                explorer.answer("state", {"source": source["source"], "number": number})
+            explorer.answer("context_tree", {"source": source["source"], "word": words[0]})
+
+
+def test_bad_requests_are_refused_with_a_reason() -> None:
+    cases: list[tuple[str, dict[str, object], str]] = [
+        ("class", {"source": "2", "number": 99}, "no class 99"),
+        ("state", {"source": "3", "number": 99}, "no state 99"),
+        ("classes", {"source": "7"}, "no classes '7'"),
+        ("explain", {"history": "", "word": "<s>"}, "never predicted"),
+        ("score", {"text": "a " * 20_001}, "more than 20,000 words"),
+    ]
+    for name, request, reason in cases:
+        with pytest.raises(UsageError, match=reason):
+            explorer().answer(name, request)
+    for name in ENDPOINTS:
+        with pytest.raises(msgspec.ValidationError):
+            explorer().answer(name, {"nonsense": 1})
