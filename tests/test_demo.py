@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import signal
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
@@ -86,7 +88,15 @@ def test_only_a_model_of_the_demo_is_replaced_without_force(
     assert load_model("other", Mixture).metadata["seed"] == 1
 
 
-@pytest.mark.usefixtures("short")
+@pytest.fixture
+def handler() -> Iterator[None]:
+    """Restore what an interrupted command leaves: it ignores further Ctrl-C, and so would all processes."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("short", "handler")
 @pytest.mark.parametrize("step", ["train_recipe", "compare", "_save"])
 def test_an_interrupted_demo_leaves_the_folder_as_it_was(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
