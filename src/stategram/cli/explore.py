@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import click
@@ -84,7 +85,26 @@ def explore(
         check_place(output)
     check_explore_extra()
     # Before any long work: a port that is taken is an error at once.
-    listening = None if output is not None else listen(port)
+    with nullcontext() if output is not None else listen(port) as listening:
+        explorer = _explorer(model_names, texts, reading, console)
+        if output is not None:
+            with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
+                atomic_write(output, saved_page(explorer, progress).encode())
+            return
+        with console.step("classes and states") as progress:
+            explorer.prepare(progress)
+        assert listening is not None
+
+        def started(address: str) -> None:
+            click.echo(address)
+            console.info("Ctrl-C stops it")
+
+        serve(explorer, listening, open_browser=not no_browser and sys.stdout.isatty(), started=started)
+
+
+def _explorer(
+    model_names: tuple[str, ...], texts: tuple[str, ...], reading: ReadingOptions, console: Console
+) -> Explorer:
     console.steps = len(model_names) + bool(texts) + 1
     models = [
         read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
@@ -92,20 +112,7 @@ def explore(
     ]
     corpus = read_test(models[0], texts, reading, console) if texts else None
     text = None if corpus is None else ExploredText(", ".join(map(_name, texts)), corpus, _sample(corpus))
-    explorer = Explorer(list(zip(map(_name, model_names), models, strict=True)), text)
-    if output is not None:
-        with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
-            atomic_write(output, saved_page(explorer, progress).encode())
-        return
-    with console.step("classes and states") as progress:
-        explorer.prepare(progress)
-    assert listening is not None
-
-    def started(address: str) -> None:
-        click.echo(address)
-        console.info("Ctrl-C stops it")
-
-    serve(explorer, listening, open_browser=not no_browser and sys.stdout.isatty(), started=started)
+    return Explorer(list(zip(map(_name, model_names), models, strict=True)), text)
 
 
 def _name(name: str) -> str:

@@ -94,7 +94,7 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
     async def failed(_request: Request, error: Exception) -> Response:
         if isinstance(error, _RefusedError):
             return json(Problem(str(error)), error.status)
-        if isinstance(error, StategramError | msgspec.DecodeError):
+        if isinstance(error, StategramError | msgspec.DecodeError | UnicodeError):
             return json(Problem(str(error)), 400)
         if isinstance(error, TimeoutError):
             return json(Problem(f"no answer within {seconds:g} seconds; ask for less"), 503)
@@ -112,7 +112,7 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
         Route("/openapi.json", description),
         Route("/api/{name}", api, methods=["POST"]),
     ]
-    kinds = (_RefusedError, StategramError, msgspec.DecodeError, TimeoutError, Exception)
+    kinds = (_RefusedError, StategramError, msgspec.DecodeError, UnicodeError, TimeoutError, Exception)
     handlers = dict.fromkeys(kinds, failed) | {404: not_found, 405: not_found}
     return Starlette(routes=routes, exception_handlers=handlers)
 

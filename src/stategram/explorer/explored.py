@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,7 @@ class ExploredModel:
     def __init__(self, model: Model, name: str, text: ExploredText | None) -> None:
         self.model, self.name, self.text = model, name, text
         self._sets: dict[tuple[str, str], Any] = {}
-        self._lock = Lock()
+        self._lock = RLock()
 
     @cached_property
     def fractions(self) -> NDArray[np.float64]:
@@ -76,26 +76,27 @@ class ExploredModel:
         """Return the state of the context of each event of the text."""
         states, text = self.state_set(source), self._leaf_text(source)
         assert text is not None
-        found: NDArray[np.uint32] = self._set("states of the text", source, lambda: states.of_events(text))
+        found: NDArray[np.uint32] = self.once("states of the text", source, lambda: states.of_events(text))
         return found
 
     def class_set(self, source: str) -> ClassSet:
         """Return a set of classes; UsageError if there is none of this name."""
-        found: ClassSet = self._set(
+        found: ClassSet = self.once(
             "classes", source, lambda: class_set(self.model, source, self._leaf_text(source))
         )
         return found
 
     def state_set(self, source: str) -> StateSet:
         """Return a set of states; UsageError if there is none of this name."""
-        found: StateSet = self._set(
+        found: StateSet = self.once(
             "states",
             source,
             lambda: state_set(self.model, source, self._leaf_fractions(source), self._leaf_text(source)),
         )
         return found
 
-    def _set(self, kind: str, source: str, make: Any) -> Any:
+    def once(self, kind: str, source: str, make: Callable[[], Any]) -> Any:
+        """Return what is made of a source when it is first asked for; UsageError if there is no such one."""
         with self._lock:  # what takes seconds is not computed twice at a time
             if (kind, source) not in self._sets:
                 try:
@@ -151,8 +152,3 @@ class ExploredModel:
         self.words_with("a", self.fractions, 1)
         if self.corpus is not None:
             self.text_bits  # noqa: B018
-        for source in self.class_titles:
-            self.class_set(source).places  # noqa: B018
-            self.class_set(source).losses  # noqa: B018
-        for source in self.state_titles:
-            self.state_set(source).after  # noqa: B018

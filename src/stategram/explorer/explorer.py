@@ -72,6 +72,13 @@ class Explorer:
             if progress:
                 progress(number / len(self.models), f"classes and states of {explored.name}")
             explored.prepare()
+            for name, sources in (
+                ("classes", explored.class_titles),
+                ("tree", explored.class_titles),
+                ("states", explored.state_titles),
+            ):
+                for source in sources:
+                    self.answer(name, {"model": number, "source": source})
 
     def answer(self, name: str, request: Mapping[str, Any]) -> Any:
         """Return the answer to a request as JSON has it."""
@@ -89,7 +96,13 @@ class Explorer:
         number: int = getattr(request, "model", 0)
         if number >= len(self.models):
             raise UsageError("there is but one model, 0; give two: stategram explore MODEL MODEL2")
-        return endpoint.function(self.models[number], request)
+        explored = self.models[number]
+        if isinstance(request, messages.SourceRequest):  # of all classes, or all states
+            found: messages.Answer = explored.once(
+                f"{name} of", request.source, lambda: endpoint.function(explored, request)
+            )
+            return found
+        return endpoint.function(explored, request)
 
     def info(self, *, saved: bool = False) -> messages.Info:
         """Return what there is to explore."""

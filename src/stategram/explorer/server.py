@@ -6,6 +6,7 @@ import socket
 import threading
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 
 from stategram.errors import StategramError
@@ -83,9 +84,5 @@ def serve(
             vega_script()  # which takes a second
 
     threading.Thread(target=announce, daemon=True).start()
-    try:
+    with suppress(KeyboardInterrupt):  # the way to stop it
         server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass  # the way to stop it
-    finally:
-        listening.close()
