@@ -48,7 +48,6 @@
     const top = Math.ceil(points.reduce((most, each) => Math.max(most, each.a, each.b), 1));
     const scale = { domain: [0, top], nice: false };
     return explorer.chart(container, (colour) => ({
-      $schema: "https://vega.github.io/schema/vega-lite/v5.json",
       width: "container", height: 380, autosize: { type: "fit", contains: "padding" },
       layer: [
         {
@@ -76,7 +75,6 @@
           },
         },
       ],
-      config: { aria: false },
     }), {
       renderer: points.length > MANY_POINTS ? "canvas" : "svg",
       ready: (view) => {
@@ -163,7 +161,7 @@
       element("dl", { class: "perplexities" },
         element("dt", null, "Perplexity of ", word(names[0])), element("dd", null, bits(before)),
         element("dt", null, "Perplexity of ", word(names[1])), element("dd", null, bits(after)),
-        element("dt", null, "Change"), element("dd", null, `${signed(change)}%, ${signed(Math.log2(before / after))} bits per word`)),
+        element("dt", null, "Change"), element("dd", null, `${signed(change)}%, ${signed(Math.log2(after / before))} bits per word`)),
       element("div", { class: "beside even" },
         element("figure", null,
           element("figcaption", null, element("h3", null, "Every word under both models"),

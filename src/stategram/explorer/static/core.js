@@ -269,8 +269,12 @@ const explorer = (() => {
     if (chart.view) chart.view.finalize();
     const { ready, ...embed } = chart.options;
     const spec = typeof chart.spec === "function" ? chart.spec(colour) : chart.spec;
-    const result = await window.vegaEmbed(chart.container, { ...spec, config: { ...chartConfig(), ...spec.config } }, {
-      ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, ...embed,
+    // Vega names the element it draws in; a container that is named as one picture keeps its own name.
+    const named = chart.container.getAttribute("role") === "img";
+    const inner = element("div", { "aria-hidden": named && "true" });
+    chart.container.replaceChildren(inner);
+    const result = await window.vegaEmbed(inner, { ...spec, config: { ...chartConfig(), ...spec.config } }, {
+      mode: "vega-lite", ast: true, actions: false, renderer: "svg", tooltip: false, defaultStyle: false, ...embed,
     });
     chart.view = result.view;
     if (ready) ready(result.view);
@@ -346,6 +350,7 @@ const explorer = (() => {
     if (missing(value)) return "–";
     const hundredths = 100 * value;
     if (hundredths > 0 && hundredths < 0.0001) return "<0.0001%";
+    if (hundredths > 99.995) return "100%";
     return (hundredths >= 99 ? two.format(hundredths) : figures.format(hundredths)) + "%";
   }
 

@@ -65,7 +65,8 @@
       if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         if (!open) suggest();
-        else mark((active + (event.key === "ArrowDown" ? 1 : -1) + options.length + (active < 0 && event.key === "ArrowUp" ? 1 : 0)) % options.length);
+        else if (event.key === "ArrowDown") mark((active + 1) % options.length);
+        else mark(active > 0 ? active - 1 : options.length - 1);
       } else if (event.key === "Escape" && open) {
         event.preventDefault();
         close();
@@ -95,11 +96,11 @@
 
   function cell(watched, best) {
     const isBest = watched.probability === best && best > 0;
+    const share = best > 0 ? 100 * watched.probability / best : 0;
     return element("span", { class: isBest ? "rung best" : "rung" },
-      element("span", { class: "track", "aria-hidden": "true" },
-        element("i", { style: `width: ${(best > 0 ? 100 * watched.probability / best : 0).toFixed(1)}%` })),
       element("span", { class: "figure" }, percent(watched.probability),
         isBest && element("span", { class: "sr" }, " (best)")),
+      element("span", { class: "track", "aria-hidden": "true" }, element("i", { style: `width: ${share.toFixed(1)}%` })),
       element("small", null, watched.rank === null ? "rank –" : `rank ${count(watched.rank)}`));
   }
 

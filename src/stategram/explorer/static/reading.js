@@ -127,12 +127,13 @@
       const name = text === END ? "end of sentence" : text;
       const node = element("span", {
         role: "option", tabindex: "-1", "aria-selected": "false", "data-index": words.length,
-        class: `token ${place > 0 ? "more" : "less"}${unknown ? " unknown" : ""}${text === END ? " end" : ""}`,
+        class: `token ${place > 0 ? "surprising" : "expected"}${unknown ? " unknown" : ""}${text === END ? " end" : ""}`,
         style: `--tint: ${(100 * Math.abs(place)).toFixed(0)}%`,
         "aria-label": `${name}, ${bits(sentence.surprisal[p])} bits${unknown ? ", not in the vocabulary" : ""}`,
       }, word(text === END ? "¶" : text));
       words.push({ node, sentence: s, position: p });
-      return [node, " "];
+      // The mark of the end never stands alone on a line.
+      return [p > 0 && (text === END ? "\u00a0" : " "), node];
     })));
     const list = element("div", {
       role: "listbox", class: "tokens", "aria-label": "The text, word by word", "aria-orientation": "horizontal",
@@ -153,9 +154,10 @@
       ["Surprisal", `${bits(answer.surprisal)} bits`],
       ["Probability", percent(2 ** -answer.surprisal)],
       ["Rank", answer.rank === null ? "not among the first" : count(answer.rank)],
-      ["N-gram length", `${answer.order}`],
+      ...(answer.order ? [["N-gram length", `${answer.order}`]] : []),
     ];
-    panel.replaceChildren(
+    const evidence = [...(answer.evidence || [])].sort((a, b) => Math.abs(b.bits) - Math.abs(a.bits)).slice(0, 8);
+    panel.replaceChildren(element("div", null,
       element("h3", null, word(shown)),
       element("p", { class: "note" }, before.length
         ? ["after ", element("q", null, word((before.length > 6 ? "… " : "") + tail))] : "at the start of its sentence"),
@@ -165,6 +167,10 @@
       explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === text }))),
       ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
         explorer.stack(parts.map((part) => part.title), parts.map((part) => part.said))] : []),
+      ...(evidence.length ? [element("h4", null, "Which contexts said so"),
+        element("p", { class: "note" }, "Bits that the evidence of each adds on the way to the word."),
+        element("dl", null, evidence.map((one) => [element("dt", null, one.title),
+          element("dd", null, (one.bits > 0 ? "+" : "−") + bits(Math.abs(one.bits)))]))] : []),
       ...(answer.states && answer.states.length ? [element("h4", null, "State of the context"),
         element("ul", { class: "plain" }, answer.states.map((state) =>
           element("li", null, explorer.stateLink(state.source, state.number, state.text || undefined))))] : []),
@@ -173,15 +179,15 @@
           history: before.join(" "), watched: text === END ? undefined : text,
         }) }, "From unigram to whole model"),
         !answer.unknown && text !== END && element("a", { href: explorer.wordLink(text).getAttribute("href") },
-          "This word among the classes")));
+          "This word among the classes"))));
   }
 
   /* ---- The whole text ---- */
 
   function bands(ranks) {
     const counts = BANDS.map(() => 0);
-    for (const rank of ranks.sentences.flat()) {
-      counts[rank === null ? BANDS.length - 1 : BANDS.findIndex(([, holds]) => holds(rank))] += 1;
+    for (const rank of ranks.sentences.flat().filter((one) => one !== null)) {
+      counts[BANDS.findIndex(([, holds]) => holds(rank))] += 1;
     }
     const total = Math.max(1, counts.reduce((sum, value) => sum + value, 0));
     return BANDS.map(([rank], index) => ({ rank, share: counts[index] / total, words: counts[index] }));
@@ -189,14 +195,15 @@
 
   function drawRanks(figure, ranks) {
     const rows = bands(ranks);
-    const text = rows.map((row) => `${row.rank}: ${percent(row.share)}`).join(" · ");
+    const late = ranks.sentences.flat().filter((one) => one === null).length;
+    const text = rows.map((row) => `${row.rank}: ${percent(row.share)}`).join(" · ")
+      + (late ? ` (${count(late)} words were not ranked in time)` : "");
     const chart = element("div", { class: "vega", role: "img", "aria-label": `Share of words by rank. ${text}` });
     figure.replaceChildren(
       element("figcaption", null, element("h3", null, "How high each word was ranked"),
         element("p", null, "1 is the word the model held most likely.")),
       chart, element("p", { class: "note" }, text));
     return explorer.chart(chart, (colour) => ({
-      $schema: "https://vega.github.io/schema/vega-lite/v5.json",
       data: { values: rows },
       width: "container", height: 150, autosize: { type: "fit", contains: "padding" },
       encoding: {
@@ -204,7 +211,6 @@
         y: { field: "share", type: "quantitative", title: null, axis: { format: "%", tickCount: 4, domain: false } },
       },
       mark: { type: "bar", color: colour("--accent"), cornerRadiusEnd: 2 },
-      config: { aria: false },
     }));
   }
 
@@ -291,7 +297,7 @@
       page.replaceChildren(
         element("div", { class: "beside" },
           element("div", { class: "page" }, legend(scale), list), panel),
-        element("div", { class: "whole" }, summary, figure));
+        element("div", { class: "overall" }, summary, figure));
       page.hidden = false;
       explorer.status(`Perplexity ${bits(scored.perplexity)} over ${count(scored.events)} words.`);
       choosing(scored, list, words, panel);
