@@ -26,14 +26,15 @@ KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
 .DELETE_ON_ERROR:
 # Two pips must not write into one environment at a time.
 .NOTPARALLEL:
-.PHONY: help demo test check docs format bench fuzz sanitize sanitize-threads sdist clean
+.PHONY: help demo test check docs site format bench fuzz sanitize sanitize-threads sdist clean
 
 help:
 	@echo "make demo      set up and run the demo"
 	@echo "make test      set up and run all tests           (TESTS=tests/kernels PYTEST='-k counts')"
 	@echo "make check     lint, formatting, types, import order"
 	@echo "make format    put Python and C++ files into shape"
-	@echo "make docs      docs/commands.md and docs/recipes.md, from the program"
+	@echo "make docs      docs/commands.md, docs/recipes.md and docs/api, from the program"
+	@echo "make site      run every command of the documents; their site, in build/site"
 	@echo "make bench     run the benchmarks                 (BENCH='...' are its arguments)"
 	@echo "make fuzz      hostile input, faults and races    (FUZZ_SECONDS=600 for each build; Linux, GCC)"
 	@echo "make sanitize  kernel tests under ASan and UBSan  (Linux, GCC)"
@@ -65,6 +66,14 @@ format: $(STAMPS)/check
 docs: $(STAMPS)/package
 	$(BIN)/python tools/help_pages.py
 	$(BIN)/python tools/recipe_page.py
+	$(BIN)/python tools/api_pages.py
+
+# The test requirements have what the blocks of pages use. Nothing is loaded from a network.
+site: $(STAMPS)/package $(STAMPS)/test $(STAMPS)/site
+	$(BIN)/python tools/run_docs.py --all
+	rm -rf build/site
+	$(BIN)/python -m sphinx -W --keep-going -q -d build/site-doctrees docs build/site
+	@echo "build/site/index.html"
 
 bench: $(STAMPS)/package $(STAMPS)/test
 	$(BIN)/python -m benchmarks $(BENCH)
@@ -129,8 +138,8 @@ $(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/b
 	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) --no-build-isolation --editable . $(BUILD)
 	@touch $@
 
-# demo, test, check: lists of requirements in pyproject.toml.
-$(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
+# demo, test, check, site: lists of requirements in pyproject.toml.
+$(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check $(STAMPS)/site: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
 	$(REQUIREMENTS) $* > $(STAMPS)/$*.txt
 	$(INSTALL) -r $(STAMPS)/$*.txt
 	@touch $@

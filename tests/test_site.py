@@ -1,0 +1,35 @@
+"""The site has a place for every page and for every public name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import stategram
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+
+pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="the documents are not here")
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    subprocess.run([sys.executable, ROOT / "tools" / "api_pages.py", "--check"], check=True)
+    text = "".join(page.read_text() for page in (DOCS / "api").glob("*.md"))
+    listed = re.findall(r"^\.\. (?:auto\w+|py:data):: stategram\.(\w+)$", text, re.MULTILINE)
+    assert sorted(listed) == sorted([*stategram.__all__, "kenlm"])
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    for folder in (DOCS, DOCS / "api"):
+        trees = re.findall(
+            r"^```{toctree}\n(.*?)^```", (folder / "index.md").read_text(), re.MULTILINE | re.DOTALL
+        )
+        listed = [line for tree in trees for line in tree.splitlines() if line and not line.startswith(":")]
+        assert len(listed) == len(set(listed))
+        pages = {page.stem for page in folder.glob("*.md")} - {"index"}
+        assert {name for name in listed if "/" not in name} == pages
