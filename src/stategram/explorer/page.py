@@ -23,8 +23,9 @@ POLICY = (
 )
 """The content security policy of the page that is served."""
 
-# What a saved page holds: so many classes, states and words.
-_CLASSES, _STATES, _WORDS = 300, 200, 400
+# What a saved page holds: so many classes, states and words; so many words of a class, contexts of a state.
+_CLASSES, _STATES, _WORDS = 200, 120, 300
+_MEMBERS, _CONTEXTS = 40, 20
 
 
 @cache
@@ -68,7 +69,10 @@ def saved_page(explorer: Explorer, progress: Progress | None = None) -> str:
             answer: Any = msgspec.to_builtins(explorer.info(saved=True))
         else:
             answer = explorer.answer(name, request)
-        answers[f"{name}?{_canonical(request)}"] = answer
+        for key, most in (("members", _MEMBERS), ("examples", _CONTEXTS)):
+            if name in ("class", "state") and key in answer:
+                answer[key] = answer[key][:most]
+        answers[f"{name}?{_canonical(request)}"] = _rounded(answer)
     return _page(explorer, saved=answers)
 
 
@@ -91,6 +95,17 @@ def _page(explorer: Explorer, saved: dict[str, Any] | None) -> str:
         vega_script=Markup(vega),
         version=stategram.__version__,
     )
+
+
+def _rounded(value: Any) -> Any:
+    """Return what JSON holds with its fractions to four digits: more are never shown."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}") if abs(value) < 1.0 else round(value, 4)
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    return value
 
 
 def _canonical(request: dict[str, Any]) -> str:
@@ -117,7 +132,6 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
                 for place, word in enumerate([*sentence, "</s>"] if sentence else []):
                     history = " ".join(sentence[:place])
                     yield "explain", {**model, "history": history, "word": word}
-                    yield "ladder", {**model, "history": history, "watched": []}
                     yield "ladder", {**model, "history": history, "watched": [word]}
                 words.update(dict.fromkeys(sentence))
         for source in explored.class_titles:
