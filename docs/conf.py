@@ -27,7 +27,7 @@ napoleon_use_ivar = True
 python_use_unqualified_type_names = True
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 90
-# Names of the standard library and of NumPy lead nowhere, and a field may be called like one of another class.
+# Names of the standard library and of NumPy lead nowhere; fields of two classes may have one name.
 suppress_warnings = ["ref.python", "misc.highlighting_failure"]
 
 html_theme = "furo"
