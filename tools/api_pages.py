@@ -51,7 +51,7 @@ def api_pages() -> dict[str, str]:
     pages["kenlm.md"] = "# In place of KenLM\n\n" + _rst("automodule:: stategram.kenlm", "members:")
     entries = "".join(f"{name.removesuffix('.md')}\n" for name in pages)
     pages["index.md"] = (
-        "# Python\n\nEvery public name; `import stategram` loads each when it is first used. `make docs` writes "
+        "# Python\n\nEvery public name; `import stategram` loads each when it is used. `make docs` writes "
         f"these pages, from the docstrings; their examples are tests.\n\n```{{toctree}}\n{entries}```\n"
     )
     return pages
