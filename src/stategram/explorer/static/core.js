@@ -211,6 +211,11 @@ const explorer = (() => {
       error(document.getElementById("main"), problem);
       return;
     }
+    const skip = document.querySelector(".skip");
+    if (skip) skip.addEventListener("click", (event) => {
+      event.preventDefault(); // The hash is the place.
+      document.getElementById("main").focus();
+    });
     addEventListener("hashchange", render);
     await render();
   }
