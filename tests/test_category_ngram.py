@@ -139,3 +139,11 @@ def test_word_probabilities_that_make_no_sense_are_found() -> None:
     probs[BEGIN] = 0.1
     with pytest.raises(BadDataError, match="are inconsistent"):
         replace(model, word_probs=probs).check()
+
+
+def test_no_words_have_features_too() -> None:
+    model = CategoryNgramModel.train(["the cat sat", "a dog ran"], {"the": 0, "a": 0, "cat": 1, "dog": 1}, 2)
+    nothing = replace(make_corpus([[3]], 4), ids=np.empty(0, np.uint32), sentence_starts=np.array([0, 0]))
+    scores = model.score(replace(nothing, vocabulary=model.vocabulary), features=["category"])
+    assert len(scores.features["category"]) == 0
+    assert scores.state == model.start()

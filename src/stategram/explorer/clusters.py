@@ -205,13 +205,14 @@ def state(explored: ExploredModel, request: MemberRequest) -> StateDetails:
         ],
         _concordance(explored, request.source, found, number),
         source,
+        number == found.tree.rest,
     )
 
 
 def _categories_of(explored: ExploredModel, source: str, found: StateSet) -> tuple[str, ClassSet]:
     """Return the classes that follow states: those of a clustered model, or the first of a word tree."""
     place = source.partition(":")[0]
-    own = next(one for one in explored.class_titles if one.partition(":")[0] == place)
+    own = f"{place}:g1" if ":" in source else place
     return own, explored.class_set(own)
 
 

@@ -31,6 +31,8 @@ def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
     if not np.array_equal(read[0].corpus.sentence_starts, read[1].corpus.sentence_starts):
         raise UsageError("the two models were trained on words that are split differently")
     scores = [one.model.score(text.corpus) for one, text in zip(models, read, strict=True)]
+    # Where one model has no probability for unknown words, both are measured without them.
+    without_unknown = not all(one.predicts_unknown for one in scores)
     bits = [-one.log_probs / math.log(2.0) for one in scores]
     first = models[0]
     ids = read[0].corpus.ids
@@ -50,7 +52,7 @@ def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
     columns = [read[0].words, bits_of(scores[0]), bits_of(scores[1]), labels, unknown.tolist()]
     return Compared(
         [one.name for one in models],
-        [perplexity_of(one) for one in scores],
+        [perplexity_of(one, ~unknown if without_unknown else None) for one in scores],
         [ComparedSentence(*one) for one in zip(*map(read[0].by_sentence, columns), strict=True)],
         by_class,
         _by_frequency(first, ids, bits, ~unknown),

@@ -122,6 +122,7 @@ def _model_info(explored: ExploredModel) -> messages.ModelInfo:
         model.order,
         len(model.vocabulary),
         str(getattr(model, "history", "sentence")),
+        model.looks_back,
         list(map(messages.PartInfo, model.part_titles)),
         [messages.SourceInfo(source, title, n) for source, (title, n) in explored.class_titles.items()],
         [

@@ -152,6 +152,7 @@ class ModelInfo(Answer, frozen=True):
     order: int
     words: int
     history: str
+    looks_back: bool
     parts: list[PartInfo]
     classes: list[SourceInfo]
     states: list[SourceInfo]
@@ -468,6 +469,8 @@ class StateDetails(Answer, frozen=True):
     nearest: list[NearState]
     concordance: list[ConcordanceLine]
     categories: str | None
+    rest: bool
+    """Whether it is also the state of all contexts of which nothing is known."""
 
 
 class TreeNode(Answer, frozen=True):

@@ -201,7 +201,8 @@ def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere
     for source, (title, *_) in explored.state_titles.items():
         states = explored.state_set(source)
         corpus = _followed(explored.leaf(source), history, END)
-        found.append(StateHere(source, states.levels_after(corpus)[-1], title))
+        number = states.levels_after(corpus)[-1]
+        found.append(StateHere(source, number, title.replace("states", f"state {number}", 1)))
     return found
 
 

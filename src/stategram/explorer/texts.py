@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.explorer.messages import MAX_WORDS
 from stategram.models import Mixture, Model, Scores, State
-from stategram.text import BEGIN, Corpus, LineBlock, Normalization, block_of_sentences
+from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, Normalization, block_of_sentences
 from stategram.wording import plural
 
 # The probabilities that are in memory at a time.
@@ -77,9 +77,14 @@ def finite(value: float, digits: int = 4) -> float | None:
     return round(value, digits) if math.isfinite(value) else None
 
 
-def perplexity_of(scores: Scores) -> float | None:
-    """Return the perplexity of a text; None if it has no words that have a probability."""
-    known = scores.log_probs if scores.predicts_unknown else scores.log_probs[~scores.unknown]
+def perplexity_of(scores: Scores, used: NDArray[np.bool_] | None = None) -> float | None:
+    """Return the perplexity of a text; None if it has no words that have a probability.
+
+    `used` are the events that count; by default all that have a probability.
+    """
+    if used is None:
+        used = ~scores.unknown | scores.predicts_unknown
+    known = scores.log_probs[used]
     return finite(float(np.exp(np.minimum(-known.mean(), 700.0))), 2) if len(known) else None
 
 
@@ -110,7 +115,9 @@ def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
         distributions.add(events, np.ones(len(events)), rows)
         rows[:, BEGIN] = 0.0
         own = rows[np.arange(len(events)), corpus.ids[events]]
-        found += (1 + np.count_nonzero(rows > own[:, None], axis=1)).tolist()
+        ranks = (1 + np.count_nonzero(rows > own[:, None], axis=1)).tolist()
+        possible = model.predicts_unknown | (corpus.ids[events] != UNKNOWN)
+        found += [rank if is_possible else None for rank, is_possible in zip(ranks, possible, strict=True)]
     return found + [None] * (corpus.n_events - len(found))
 
 
@@ -127,6 +134,8 @@ def likeliest(model: Model, probabilities: NDArray[np.float64], top: int) -> lis
     """Return the likeliest words of a distribution, ``<s>`` left out."""
     probabilities = probabilities.copy()
     probabilities[BEGIN] = -1.0
+    if not model.predicts_unknown:
+        probabilities[UNKNOWN] = -1.0
     top = min(top, len(probabilities) - 1)
     best = np.argpartition(-probabilities, top - 1)[:top]
     best = best[np.lexsort((best, -probabilities[best]))]

@@ -67,11 +67,13 @@ class StateSet:
     word_probs: NDArray[np.float64] | None = None
     followers: NDArray[np.float64] | None = None
     tag_names: tuple[str, ...] = ()
+    is_of_text: bool = False
+    """Whether followers were counted in a text that is not the training text."""
 
     @cached_property
     def events(self) -> NDArray[np.int64]:
         """How many events of the training text each state has: those of its contexts."""
-        if self.followers is not None:
+        if self.followers is not None and not self.is_of_text:
             events: NDArray[np.int64] = self.followers.sum(axis=1).astype(np.int64)
             return events
         leaves = self.tree.levels[-1]
@@ -241,7 +243,7 @@ def state_set(
             leaf.tag_names,
         )
     assert isinstance(leaf, WordTreeModel)
-    labels = next(iter(leaf.evidence.sources.labels.values()))
+    labels = leaf.evidence.sources.labels["g1"]  # which is always there
     found = StateSet(source, title, leaf.vocabulary, tree, n, fractions, labels)
     if text is None:
         return found
@@ -250,4 +252,6 @@ def state_set(
     followers = np.bincount(cells, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
     sums = np.bincount(labels, fractions, n_classes)[labels]
     probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
-    return StateSet(source, title, leaf.vocabulary, tree, n, fractions, labels, probs, followers)
+    return StateSet(
+        source, title, leaf.vocabulary, tree, n, fractions, labels, probs, followers, is_of_text=True
+    )

@@ -216,7 +216,8 @@ class CategoryNgramModel(Model):
         if "category" in features:
             last = np.empty(corpus.n_events, np.float32)
             last[1:] = self.categories.astype(np.float32)[corpus.ids[:-1]]
-            last[corpus.sentence_starts[:-1]] = BEGIN
+            starts = corpus.sentence_starts[:-1]
+            last[starts[starts < len(last)]] = BEGIN
             last[:1] = first.value[1]
             found["category"] = last
         before, words = self._open_sentence(corpus, first)

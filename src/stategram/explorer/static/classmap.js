@@ -277,13 +277,13 @@
 
     const button = (text, label, factor) =>
       element("button", { type: "button", "aria-label": label, onclick: () => zoomBy(factor) }, text);
-    const key_ = (kind, text) => element("span", null, element("i", { class: kind }), text);
+    const sample = (kind, text) => element("span", null, element("i", { class: kind }), text);
     const node = element("div", { class: "map-box" },
       element("div", { class: "map-frame" }, root,
         element("div", { class: "map-zoom", role: "group", "aria-label": "Zoom" },
-          button("+", "Zoom in", 1.6), button("−", "Zoom out", 1 / 1.6), button("Reset", "Show the whole map", 1 / CLOSEST))),
+          button("+", "Zoom in", 1.6), button("−", "Zoom out", 1 / 1.6), button("Reset", "Reset the zoom", 1 / CLOSEST))),
       hint,
-      element("p", { class: "legend map-legend" }, key_("follows", "what follows"), key_("before", "what comes before"),
+      element("p", { class: "legend map-legend" }, sample("follows", "what follows"), sample("before", "what comes before"),
         element("span", null, "area: how much of the text the class covers")));
     return { node, select, done: () => { observer.disconnect(); cancelAnimationFrame(scheduled); } };
   }
@@ -352,7 +352,8 @@
   function describe(answer, source, params) {
     const heading = element("h3", { id: "class-title", tabindex: "-1" }, `Class ${answer.number}`);
     const part = (title, ...content) => [element("h4", null, title), ...content];
-    const facts = [`${explorer.count(answer.words)} words`, `${explorer.percent(answer.tokens)} of the text`];
+    const facts = [`${explorer.count(answer.words)} words`, `${explorer.percent(answer.tokens)} of the text`,
+      `${explorer.bits(answer.bits)} bits about the next class`];
     return [
       heading,
       element("p", { class: "note" }, facts.join(" · ")),

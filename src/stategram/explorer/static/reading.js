@@ -160,7 +160,8 @@
     panel.replaceChildren(element("div", null,
       element("h3", null, word(shown)),
       element("p", { class: "note" }, before.length
-        ? ["after ", element("q", null, word((before.length > 6 ? "… " : "") + tail))] : "at the start of its sentence"),
+        ? ["after ", element("q", null, word((before.length > 6 ? "… " : "") + tail))] : "at the start of its sentence",
+        explorer.info.models[explorer.model].looks_back && " (earlier sentences, which the colours know of, are left out here)"),
       answer.unknown && element("p", { class: "note" }, "Not in the vocabulary: scored as an unknown word."),
       element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
       element("h4", null, "Expected here"),

@@ -54,6 +54,10 @@
     const [first, second] = state.next;
     if (!first) return null;
     const sum = first.probability + (second ? second.probability : 0);
+    if (state.rest) {
+      return element("p", { class: "why" }, "All contexts of which nothing is known have this state, beside the ones below: "
+        + "it says what follows where the model cannot tell contexts apart.");
+    }
     const them = state.contexts === 1
       ? ["This context is a state of its own: what follows it, follows no other context as often. "]
       : [`These ${explorer.count(state.contexts)} contexts are one state because the same categories follow each of them: `];
@@ -65,21 +69,20 @@
   function concordance(lines) {
     return element("div", { class: "kwic", role: "group", "aria-label": "Concordance", tabindex: "0" },
       element("ul", null, lines.map((line) => element("li", { title: `${explorer.bits(line.surprisal)} bits` },
-        element("span", { class: "left" }, element("bdi", { dir: "auto" }, line.left)),
-        element("span", { class: "middle" }, element("b", null, explorer.word(line.context)), " ", element("mark", null, explorer.word(line.word))),
-        element("span", { class: "right" }, element("bdi", { dir: "auto" }, line.right)),
+        element("span", { class: "left" }, explorer.word(line.left), " ", element("b", null, explorer.word(line.context))),
+        element("span", { class: "right" }, element("mark", null, explorer.word(line.word)), " ", explorer.word(line.right)),
         element("span", { class: "cl-number" }, explorer.bits(line.surprisal))))));
   }
 
   function describe(state, source) {
-    const hasClasses = explorer.info.models[explorer.model].classes.some((each) => each.source === source);
+    const hasClasses = state.categories !== null;
     const scaled = (rows, name, label) => {
       const most = Math.max(...rows.map((row) => row.probability));
       return bars(rows.map((row) => ({ name: name(row), value: row.probability / most, text: explorer.percent(row.probability) })), label);
     };
     const category = (row) => {
       const text = joined(row.top);
-      return hasClasses ? explorer.classLink(source, row.number, text) : text;
+      return hasClasses ? explorer.classLink(state.categories, row.number, text) : text;
     };
     const all = Math.max(...state.examples.map((each) => each.count));
     const example = (each) => ({ name: context(each.context), value: each.count / all, text: explorer.count(each.count) });

@@ -101,12 +101,9 @@
     let clusters = 1;
     let made = [];
 
-    function describe(item) {
-      const words = (each) => topWords(each, 3).join(", ");
-      return item.open
-        ? `Split: ${words(item.node.sides[0])}, from ${words(item.node.sides[1])}. ${explorer.bits(1000 * item.node.loss)} millibits`
-        : `${topWords(item.node, 5).join(", ")}. ${item.node.classes === 1 ? `Class ${item.node.id}` : `${item.node.classes} classes`}, `
-          + `${explorer.percent(item.node.tokens)} of the text`;
+    function describe(split) {
+      const [one, other] = split.sides.map((each) => topWords(each, 3).join(", "));
+      return `Split of ${one} from ${other}: ${explorer.bits(1000 * split.loss)} millibits`;
     }
 
     function draw() {
@@ -128,7 +125,7 @@
         }
         const aria = { role: "treeitem", tabindex: "-1", "aria-level": item.level, "aria-setsize": item.parent ? 2 : 1,
           "aria-posinset": item.position, "aria-expanded": item.node.sides ? String(item.open) : null,
-          "aria-label": describe(item), "aria-selected": on ? "true" : null };
+          "aria-label": item.open ? describe(item.node) : null, "aria-selected": on ? "true" : null };
         if (item.open) {
           const size = 8 + 12 * Math.sqrt(item.node.loss / most);
           item.box = element("div", { ...aria, class: "split" + on, style:
@@ -137,7 +134,8 @@
           item.box = element("div", { ...aria, class: "cluster" + on, style: `left:${span}px;top:${row * item.row}px;height:${row}px` },
             element("span", { class: "cluster-words" }, joined(topWords(item.node, 6))),
             element("i", { style: `width:${(3 * Math.sqrt(item.node.tokens / largest)).toFixed(2)}rem` }),
-            element("span", { class: "cl-number" }, explorer.percent(item.node.tokens)));
+            element("span", { class: "cl-number" }, explorer.percent(item.node.tokens)),
+            element("span", { class: "cl-hidden" }, item.node.sides ? ` of the text, ${item.node.classes} classes` : ` of the text, class ${item.node.id}`));
         }
         item.box.item = item;
       }
