@@ -170,7 +170,7 @@
         explorer.stack(parts.map((part) => part.title), parts.map((part) => part.said))] : []),
       ...(evidence.length ? [element("h4", null, "Which contexts said so"),
         element("p", { class: "note" }, "Bits that the evidence of each adds on the way to the word."),
-        element("dl", null, evidence.map((one) => [element("dt", null, one.title),
+        element("dl", { class: "evidence" }, evidence.map((one) => [element("dt", null, one.title),
           element("dd", null, (one.bits > 0 ? "+" : "−") + bits(Math.abs(one.bits)))]))] : []),
       ...(answer.states && answer.states.length ? [element("h4", null, "State of the context"),
         element("ul", { class: "plain" }, answer.states.map((state) =>
