@@ -9,6 +9,8 @@ import click
 from click.core import ParameterSource
 
 from stategram.errors import StategramError
+from stategram.storage import is_url
+from stategram.text import file_sizes
 
 
 def check_inputs(names: Sequence[str]) -> None:
@@ -16,8 +18,9 @@ def check_inputs(names: Sequence[str]) -> None:
     if list(names).count("-") > 1:
         raise click.UsageError("stdin (-) can be read only once; use files for the other inputs")
     for name in names:
-        if name != "-" and not Path(name).exists():
+        if name != "-" and not is_url(name) and not Path(name).exists():
             raise StategramError(f"{name}: no such file; check the name")
+    file_sizes([name for name in names if is_url(name)])
 
 
 def check_output_apart(output: str, model_name: str) -> None:
@@ -32,7 +35,7 @@ def check_output_apart(output: str, model_name: str) -> None:
 
 def is_same_file(output: str, name: str) -> bool:
     """Return whether writing one file would overwrite the other."""
-    if "-" in (output, name):
+    if "-" in (output, name) or is_url(name):
         return False
     return Path(output).resolve() == Path(name).resolve() and (
         not Path(output).exists() or Path(output).is_file()

@@ -1,6 +1,7 @@
 """Files and folders that appear atomically, are refused when damaged, and the store of finished steps."""
 
 from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
+from stategram.storage.blobs import Blobs
 from stategram.storage.checksum import InputFile, add_arrays, content_key, file_sha256, input_files
 from stategram.storage.folder import (
     Folder,
@@ -19,8 +20,10 @@ from stategram.storage.locks import lock
 from stategram.storage.manifest import OtherVersionError
 from stategram.storage.store import Store, check_store, is_fresh, is_store
 from stategram.storage.temporary import temporary_files
+from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size
 
 __all__ = [
+    "Blobs",
     "Folder",
     "InputFile",
     "OtherVersionError",
@@ -32,6 +35,7 @@ __all__ = [
     "check_place",
     "check_store",
     "content_key",
+    "expand_urls",
     "file_sha256",
     "folder_kind",
     "folder_size",
@@ -42,10 +46,14 @@ __all__ = [
     "is_fresh",
     "is_our_name",
     "is_store",
+    "is_url",
     "lock",
     "open_folder",
+    "open_url",
     "recover",
     "restore_replaced",
+    "shown_url",
     "temporary_files",
+    "url_size",
     "write_folder",
 ]

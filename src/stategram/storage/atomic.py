@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
 
 from stategram.errors import StategramError, UsageError
 from stategram.storage.temporary import new_temporary, remove_stale
@@ -21,6 +21,9 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 
 Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 """A path, ``-`` for the standard stream, or an open binary stream."""
@@ -29,7 +32,7 @@ Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
 class Writer(Protocol):
     """What takes bytes, one piece after the other."""
 
-    def write(self, data: bytes, /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Take the next bytes."""
 
 
@@ -57,18 +60,18 @@ def check_place(place: Place) -> None:
         raise StategramError(f"cannot write {place}: permission denied; choose another place")
 
 
-def atomic_write(place: Place, data: bytes) -> None:
+def atomic_write(place: Place, data: ReadableBuffer, *, packs: bool = True) -> None:
     """Write bytes to a stream, or to a file that appears only when all is on the disk.
 
-    A name that ends in ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed. A link is followed. What is no file,
-    such as a pipe or a device, cannot appear at once and is written to directly.
+    If `packs`, a name that ends in ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed. A link is followed. What
+    is no file, such as a pipe or a device, cannot appear at once and is written to directly.
     """
-    with atomic_open(place) as file:
+    with atomic_open(place, packs=packs) as file:
         file.write(data)
 
 
 @contextmanager
-def atomic_open(place: Place) -> Iterator[Writer]:
+def atomic_open(place: Place, *, packs: bool = True) -> Iterator[Writer]:
     """Open a place as `atomic_write` does, for what is written piece by piece.
 
     The file appears at the end of the ``with`` block; if that is left by an exception, nothing is left of it.
@@ -86,7 +89,7 @@ def atomic_open(place: Place) -> Iterator[Writer]:
             path = Path(place)
             opened: AbstractContextManager[BinaryIO]
             opened = path.open("wb") if _is_no_file(place) else _open_beside(path)
-            with opened as file, _packing(path, file) as packed:
+            with opened as file, _packing(path, file) if packs else nullcontext(file) as packed:
                 yield packed
         except OSError as error:
             advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""

@@ -16,8 +16,11 @@ from stategram.text.feeding import read_lines
 from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
 from stategram.text.reading import (
     Source,
+    compression,
     display_name,
     file_names,
+    file_size,
+    file_sizes,
     read_all,
     read_blocks,
     total_size,
@@ -65,6 +68,7 @@ __all__ = [
     "block_of_sentences",
     "check_utf8",
     "check_words",
+    "compression",
     "contains_text",
     "conversion_advice",
     "corpus_from_sentences",
@@ -72,6 +76,8 @@ __all__ = [
     "dense_ids",
     "display_name",
     "file_names",
+    "file_size",
+    "file_sizes",
     "read_all",
     "read_blocks",
     "read_corpus",

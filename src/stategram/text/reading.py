@@ -1,4 +1,4 @@
-"""Files, plain or compressed, as blocks of bytes."""
+"""Files and URLs, plain or compressed, as blocks of bytes."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from stategram.errors import BadDataError, StategramError
+from stategram.storage import is_url, open_url, shown_url, url_size
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -36,6 +38,9 @@ PathLike = str | os.PathLike[str]
 Source = PathLike | Sequence[PathLike]
 
 BLOCK_SIZE = 1 << 21
+
+# A server takes some time to say how large a file is, and is asked about many of them.
+_REQUESTS_AT_ONCE = 16
 
 # Compressed files are recognized by their first bytes, whatever their names.
 _HEAD = 10
@@ -59,35 +64,95 @@ def display_name(name: str | IO[bytes]) -> str:
     """Return the name of a file or stream as messages show it."""
     if not isinstance(name, str):
         return str(getattr(name, "name", "<stream>"))
-    return "<stdin>" if name == "-" else name
+    return "<stdin>" if name == "-" else shown_url(name)
+
+
+def file_size(name: str) -> int | None:
+    """Return the size of a file or URL; None if it is not known, as of a pipe, or if there is no such file.
+
+    A URL without a file is an error.
+    """
+    if is_url(name):
+        return url_size(name)
+    return Path(name).stat().st_size if name != "-" and Path(name).is_file() else None
+
+
+def file_sizes(names: Sequence[str]) -> list[int | None]:
+    """Return `file_size` of each of many files."""
+    if not any(map(is_url, names)):
+        return [file_size(name) for name in names]
+    with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as threads:
+        return list(threads.map(file_size, names))
 
 
 def total_size(names: Sequence[str]) -> int | None:
-    """Return the size of all files on disk, or None if it is not known."""
-    sizes = [Path(name).stat().st_size for name in names if name != "-" and Path(name).is_file()]
+    """Return the size of all files, as they are stored, or None if it is not known."""
+    sizes = [size for size in file_sizes(names) if size is not None]
     return sum(sizes) if len(sizes) == len(names) else None
 
 
-def read_blocks(name: str | IO[bytes], *, live: bool = False) -> Iterator[tuple[bytes, int]]:
-    """Yield the text of a file or stream in blocks, each with the number of bytes taken so far.
+def compression(name: str) -> str | None:
+    """Return the kind of compression of a file or URL, which its first bytes show; None if it is plain."""
+    with _reading(name), _open(name) as file:
+        found = _kind(_Source(file, waits=True).head)
+        return found[0] if found else None
 
-    If `live`, a block of a pipe or a terminal is what is there: it does not wait until the block is full.
+
+def read_blocks(
+    name: str | IO[bytes], *, live: bool = False, begin: int = 0, end: int | None = None
+) -> Iterator[tuple[bytes, int]]:
+    """Yield the text of a file, URL or stream in blocks, each with the number of bytes taken so far.
+
+    Parameters
+    ----------
+    name
+        The name of a file, a URL, ``-`` for stdin, or an open stream.
+    live
+        A block of a pipe or a terminal is what is there: it does not wait until the block is full.
+    begin, end
+        Only the bytes from `begin` up to `end` (None: the end of the file) of what is not compressed. Those of
+        a compressed file are refused if `begin` is 0; after that nothing shows what they are.
+
     """
+    with _reading(name), _open(name, begin) as file:
+        size = None if end is None else max(end - begin, 0)
+        source = _Source(file, waits=not (live and _is_live(file)), size=size)
+        found = None if begin else _kind(source.head)
+        if found is not None:
+            kind, decompressed = found
+            if end is not None:
+                raise StategramError(
+                    f"cannot read a part of {display_name(name)}: it is compressed ({kind}); read it whole"
+                )
+            yield from _read_compressed(name, kind, decompressed(cast(IO[bytes], source)), source)
+            return
+        while block := source.take(BLOCK_SIZE):
+            yield block, source.taken
+        if size is not None and source.taken < size:
+            raise BadDataError(
+                f"{display_name(name)}: it ends at byte {begin + source.taken:,}, before {end:,}; it has "
+                "changed since its size was seen: run the command again"
+            )
+
+
+@contextmanager
+def _reading(name: str | IO[bytes]) -> Iterator[None]:
+    """Turn an error of the system into a `StategramError` that names the file."""
     try:
-        with _open(name) as file:
-            source = _Source(file, waits=not (live and _is_live(file)))
-            head = source.head
-            for kind, start, decompressed in _KINDS:
-                if start.match(head):
-                    yield from _read_compressed(name, kind, decompressed(cast(IO[bytes], source)), source)
-                    return
-            while block := source.take(BLOCK_SIZE):
-                yield block, source.taken
+        yield
     except OSError as error:
         advice = "; name the files in it" if error.errno == errno.EISDIR else "; check the name"
         raise StategramError(
             f"cannot read {display_name(name)}: {error.strerror or error}{advice}"
         ) from error
+
+
+def _kind(head: bytes) -> tuple[str, Callable[[IO[bytes]], IO[bytes]]] | None:
+    """Return the name of a kind of compression and what opens it; None if the first bytes are of no kind."""
+    for kind, start, decompressed in _KINDS:
+        if start.match(head):
+            return kind, decompressed
+    return None
 
 
 def read_all(name: str | IO[bytes]) -> bytes:
@@ -115,8 +180,10 @@ def _read_compressed(
 
 
 @contextmanager
-def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
+def _open(name: str | IO[bytes], begin: int = 0) -> Iterator[IO[bytes]]:
     if not isinstance(name, str):
+        if begin:
+            name.seek(begin)
         yield name
     elif name == "-":
         if sys.stdin is None:
@@ -125,17 +192,26 @@ def _open(name: str | IO[bytes]) -> Iterator[IO[bytes]]:
             end = "Ctrl-Z and Enter end" if sys.platform == "win32" else "Ctrl-D ends"
             _log.info("reading from the keyboard; %s the text", end, extra={"keyboard": True})
         yield sys.stdin.buffer
+    elif is_url(name):
+        with open_url(name, begin) as file:
+            yield file
     else:
         with Path(name).open("rb") as file:
+            if begin:
+                file.seek(begin)
             yield file
 
 
 class _Source(io.RawIOBase):
-    """A file whose first bytes were read already, even if it is a pipe; counts the bytes taken."""
+    """A file whose first bytes were read already, even if it is a pipe; counts the bytes taken.
 
-    def __init__(self, file: IO[bytes], *, waits: bool) -> None:
+    No more than `size` bytes are read from it, if that is given.
+    """
+
+    def __init__(self, file: IO[bytes], *, waits: bool, size: int | None = None) -> None:
         self._file = file
         self._waits = waits
+        self._left = size
         # Once is enough: a terminal would wait for another end.
         self._ended = False
         self.taken = 0
@@ -171,8 +247,12 @@ class _Source(io.RawIOBase):
 
     def _read_some(self, size: int) -> bytes:
         """Return the next bytes, at most `size`, as soon as there are some; none at the end."""
+        if self._left is not None:
+            size = min(size, self._left)
         data: bytes = getattr(self._file, "read1", self._file.read)(size)
         self._ended = not data
+        if self._left is not None:
+            self._left -= len(data)
         return data
 
     def _read_head(self) -> bytes:

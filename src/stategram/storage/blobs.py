@@ -1,0 +1,211 @@
+"""Named pieces of data that are written once, in a folder or at a URL."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.storage.atomic import atomic_write
+from stategram.storage.temporary import is_temporary
+from stategram.storage.urls import is_url, shown_url, url_errors, url_file_system
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class Blobs:
+    """Pieces of data by their names, in a folder or at a URL that fsspec opens.
+
+    A name appears when all of its data is there. Any process of any machine that sees the place can write and
+    read them, at the same time; of two that write one name, one wins.
+
+    Parameters
+    ----------
+    place
+        A folder, made when something is written, or a URL such as ``s3://bucket/folder``.
+
+    Examples
+    --------
+    >>> blobs = Blobs("memory://example")
+    >>> blobs.write("part-1", b"0123456789")
+    >>> blobs.names(), blobs.size("part-1"), blobs.read("part-1", 2, 5)
+    (['part-1'], 10, b'234')
+
+    """
+
+    def __init__(self, place: str | os.PathLike[str]) -> None:
+        name = os.fspath(place)
+        if not name:
+            raise UsageError("the name of the folder is empty; give a folder or a URL")
+        self.place = name.rstrip("/") if is_url(name) else name
+        self._at: _Folder | _Store = _Store(self.place) if is_url(name) else _Folder(Path(name))
+
+    def __repr__(self) -> str:
+        return f"Blobs({shown_url(self.place)!r})"
+
+    def shown(self, name: str) -> str:
+        """Return the path or URL of a blob, as messages show it."""
+        return shown_url(self._at.full_name(_checked(name)))
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of this name."""
+        return self._at.has(_checked(name))
+
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+        with self._reading(name):
+            return self._at.size(_checked(name))
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        """Return the bytes of a blob from `begin` up to `end`, or up to its end."""
+        with self._reading(name):
+            data = self._at.read(_checked(name), begin, end)
+        if end is not None and len(data) != max(end - begin, 0):
+            raise BadDataError(
+                f"{self.shown(name)}: {begin + len(data):,} bytes, expected at least {end:,}; it is damaged: "
+                "remove it, and run the command that made it again"
+            )
+        return data
+
+    def write(self, name: str, data: ReadableBuffer) -> None:
+        """Write a blob; it replaces one of the same name. A reader meets all of it or nothing."""
+        self._at.write(_checked(name), data)
+
+    def remove(self, name: str) -> None:
+        """Remove a blob, if it is there."""
+        self._at.remove(_checked(name))
+
+    def names(self) -> list[str]:
+        """Return the names of all blobs, sorted; none if there is no such folder."""
+        return sorted(self._at.names())
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise StategramError(
+                f"{self.shown(name)} is missing; run the command that made it again"
+            ) from error
+        except OSError as error:
+            raise StategramError(f"cannot read {self.shown(name)}: {error.strerror or error}") from error
+
+
+class _Folder:
+    """Blobs that are files of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def full_name(self, name: str) -> str:
+        return str(self._folder / name)
+
+    def has(self, name: str) -> bool:
+        return (self._folder / name).is_file()
+
+    def size(self, name: str) -> int:
+        return (self._folder / name).stat().st_size
+
+    def read(self, name: str, begin: int, end: int | None) -> bytes:
+        with (self._folder / name).open("rb") as file:
+            file.seek(begin)
+            return file.read(-1 if end is None else max(end - begin, 0))
+
+    def write(self, name: str, data: ReadableBuffer) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StategramError(f"cannot make {self._folder}: {error.strerror or error}") from error
+        atomic_write(self._folder / name, data, packs=False)
+
+    def remove(self, name: str) -> None:
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise StategramError(f"cannot remove {self.full_name(name)}: {error.strerror or error}") from error
+
+    def names(self) -> list[str]:
+        try:
+            return [file.name for file in self._folder.iterdir() if file.is_file() and not is_temporary(file)]
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise StategramError(f"cannot read {self._folder}: {error.strerror or error}") from error
+
+
+class _Store:
+    """Blobs at a URL. Lists that fsspec keeps are forgotten: other machines write there too."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._system: Any
+        self._system, self._root = url_file_system(url)
+
+    def full_name(self, name: str) -> str:
+        return f"{self._url}/{name}"
+
+    def _path(self, name: str) -> str:
+        self._system.invalidate_cache()
+        return f"{self._root.rstrip('/')}/{name}"
+
+    def has(self, name: str) -> bool:
+        with url_errors("read", self.full_name(name)):
+            try:
+                return bool(self._system.info(self._path(name))["type"] == "file")
+            except FileNotFoundError:
+                return False
+
+    def size(self, name: str) -> int:
+        with url_errors("read", self.full_name(name)):
+            size = self._size(name)
+            if size is None:
+                raise StategramError(f"{shown_url(self.full_name(name))}: its server does not say its size")
+            return size
+
+    def _size(self, name: str) -> int | None:
+        size: int | None = self._system.info(self._path(name))["size"]
+        return size
+
+    def read(self, name: str, begin: int, end: int | None) -> bytes:
+        with url_errors("read", self.full_name(name)):
+            if begin == 0 and end is None:
+                return bytes(self._system.cat_file(self._path(name)))
+            if end is not None and end <= begin:
+                return b""
+            # Not cat_file(): where a server ignores the range, that returns the whole file.
+            with self._system.open(self._path(name), "rb", cache_type="none") as file:
+                file.seek(begin)
+                return bytes(file.read(-1 if end is None else end - begin))
+
+    def write(self, name: str, data: ReadableBuffer) -> None:
+        with url_errors("write", self.full_name(name)):
+            self._system.pipe_file(self._path(name), bytes(data))
+
+    def remove(self, name: str) -> None:
+        with url_errors("remove", self.full_name(name)):
+            try:
+                self._system.rm_file(self._path(name))
+            except FileNotFoundError:
+                return
+
+    def names(self) -> list[str]:
+        with url_errors("list", self._url):
+            try:
+                self._system.invalidate_cache()
+                found = self._system.ls(self._root, detail=True)
+            except FileNotFoundError:
+                return []
+            return [one["name"].rstrip("/").rpartition("/")[2] for one in found if one["type"] == "file"]
+
+
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{name!r} cannot be the name of a blob; use letters, digits, '_', '-' and '.'")
+    return name

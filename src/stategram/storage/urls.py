@@ -1,0 +1,170 @@
+"""Files by their URLs, such as ``s3://bucket/text.zst``, through fsspec; loaded only when there is one."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Any, cast
+
+from stategram.errors import StategramError, UsageError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+# One letter is a drive of Windows.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_USER = re.compile(r"(?<=://)[^/@]*@")
+# What is fetched beyond what was asked for: the next blocks of a text.
+_READ_AHEAD = 4 << 20
+_SECONDS_WITHOUT_DATA = 60.0
+
+
+def is_url(name: str) -> bool:
+    r"""Return whether the name of a file is a URL.
+
+    >>> is_url("s3://bucket/text.zst"), is_url("file:///a"), is_url("a/b"), is_url("C:\\a"), is_url("-")
+    (True, True, False, False, False)
+    """
+    return _URL.match(name) is not None
+
+
+def shown_url(url: str) -> str:
+    """Return a URL as messages show it: without a user and their password.
+
+    >>> shown_url("https://me:secret@example.org/a.txt"), shown_url("s3://bucket/a@b")
+    ('https://example.org/a.txt', 's3://bucket/a@b')
+    """
+    return _USER.sub("", url)
+
+
+def url_file_system(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and the path there; an error says what is to be installed."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise StategramError(f'{shown_url(url)}: URLs need fsspec: pip install "stategram[scale]"') from error
+    options: dict[str, Any] = {}
+    protocol = url.partition("://")[0].lower()
+    try:
+        if protocol in ("http", "https"):
+            import aiohttp
+
+            # By default a request may take five minutes, however much arrives.
+            limits = aiohttp.ClientTimeout(
+                total=None, sock_connect=_SECONDS_WITHOUT_DATA, sock_read=_SECONDS_WITHOUT_DATA
+            )
+            options["client_kwargs"] = {"timeout": limits}
+        found: tuple[Any, str] = fsspec.url_to_fs(url, **options)
+    except ImportError as error:
+        package = _PACKAGES.get(protocol)
+        advice = f"pip install {package}" if package else str(error)
+        raise StategramError(f"{shown_url(url)}: {protocol}:// needs a package: {advice}") from error
+    except ValueError as error:
+        raise UsageError(
+            f"{shown_url(url)}: {protocol}:// is not known; use a file, s3://, gs://, az:// or https://"
+        ) from error
+    return found
+
+
+_PACKAGES = {
+    "s3": "s3fs",
+    "s3a": "s3fs",
+    "gs": "gcsfs",
+    "gcs": "gcsfs",
+    "az": "adlfs",
+    "abfs": "adlfs",
+    "http": "aiohttp",
+    "https": "aiohttp",
+}
+
+
+@contextmanager
+def url_errors(action: str, url: str) -> Iterator[None]:
+    """Turn what goes wrong with a URL into a `StategramError`: each store raises errors of its own."""
+    try:
+        yield
+    except (StategramError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise StategramError(f"{shown_url(url)}: no such file; check the URL") from error
+    except PermissionError as error:
+        raise StategramError(
+            f"cannot {action} {shown_url(url)}: permission denied; check the URL, and your credentials for it"
+        ) from error
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise StategramError(
+            f"cannot {action} {shown_url(url)}: {reason}; check the URL and the connection, and run the "
+            "command again"
+        ) from error
+
+
+def url_size(url: str) -> int | None:
+    """Return the size of a file; None if its server does not say it."""
+    with url_errors("read", url):
+        system, path = url_file_system(url)
+        info = system.info(path)
+        if info.get("type") == "directory":
+            raise StategramError(f"cannot read {shown_url(url)}: it is a folder; name the files in it")
+        size = info["size"]
+        return None if size is None else int(size)
+
+
+def expand_urls(names: list[str]) -> list[str]:
+    """Return names of files; a URL with ``*`` becomes those that match it, sorted."""
+    found = []
+    for name in names:
+        if not (is_url(name) and "*" in name):
+            found.append(name)
+            continue
+        with url_errors("list", name):
+            system, path = url_file_system(name)
+            matching = [system.unstrip_protocol(one) for one in sorted(system.glob(path))]
+        if not matching:
+            raise StategramError(f"{shown_url(name)}: no file matches; check the URL")
+        found += matching
+    return found
+
+
+@contextmanager
+def open_url(url: str, begin: int = 0) -> Iterator[IO[bytes]]:
+    """Open a file to be read from byte `begin` on, piece by piece."""
+    with url_errors("read", url):
+        system, path = url_file_system(url)
+        file = system.open(path, "rb", block_size=_READ_AHEAD, cache_type="readahead")
+    try:
+        if begin:
+            try:
+                file.seek(begin)
+            except ValueError as error:
+                raise StategramError(
+                    f"cannot read a part of {shown_url(url)}: its server has whole files only; download it"
+                ) from error
+        yield cast(IO[bytes], _UrlFile(url, file))
+    finally:
+        with contextlib.suppress(Exception):  # nothing was written that could be lost
+            file.close()
+
+
+class _UrlFile(io.RawIOBase):
+    """A file of fsspec whose errors are ours."""
+
+    def __init__(self, url: str, file: Any) -> None:
+        self._url = url
+        self._opened = file
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        with url_errors("read", self._url):
+            return bytes(self._opened.read(size))
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.read(len(view))
+        view[: len(data)] = data
+        return len(data)
