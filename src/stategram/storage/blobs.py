@@ -129,7 +129,9 @@ class _Folder:
         try:
             (self._folder / name).unlink(missing_ok=True)
         except OSError as error:
-            raise StategramError(f"cannot remove {self.full_name(name)}: {error.strerror or error}") from error
+            raise StategramError(
+                f"cannot remove {self.full_name(name)}: {error.strerror or error}"
+            ) from error
 
     def names(self) -> list[str]:
         try:

@@ -88,18 +88,29 @@ def url_errors(action: str, url: str) -> Iterator[None]:
         yield
     except (StategramError, MemoryError):
         raise
-    except FileNotFoundError as error:
-        raise StategramError(f"{shown_url(url)}: no such file; check the URL") from error
-    except PermissionError as error:
-        raise StategramError(
-            f"cannot {action} {shown_url(url)}: permission denied; check the URL, and your credentials for it"
-        ) from error
     except Exception as error:
-        reason = (str(error) or type(error).__name__).splitlines()[0]
-        raise StategramError(
-            f"cannot {action} {shown_url(url)}: {reason}; check the URL and the connection, and run the "
-            "command again"
-        ) from error
+        reason = _reason(error)
+        shown = shown_url(url)
+        if isinstance(reason, FileNotFoundError):
+            raise StategramError(f"{shown}: no such file; check the URL") from error
+        if isinstance(reason, PermissionError):
+            advice = "permission denied; check the URL, and your credentials for it"
+        else:
+            message = shown_url(str(reason) or type(reason).__name__).splitlines()[0]
+            advice = f"{message}; check the URL and the connection, and run the command again"
+        raise StategramError(f"cannot {action} {shown}: {advice}") from error
+
+
+def _reason(error: Exception) -> BaseException:
+    """Return what is behind an error: of web servers, fsspec calls nearly everything a missing file."""
+    cause = error.__cause__
+    if isinstance(error, FileNotFoundError) and type(cause).__module__.startswith("aiohttp"):
+        return error if getattr(cause, "status", None) in _MISSING else cause or error
+    return error
+
+
+# Not found, and gone.
+_MISSING = (404, 410)
 
 
 def url_size(url: str) -> int | None:
@@ -134,15 +145,13 @@ def open_url(url: str, begin: int = 0) -> Iterator[IO[bytes]]:
     """Open a file to be read from byte `begin` on, piece by piece."""
     with url_errors("read", url):
         system, path = url_file_system(url)
-        file = system.open(path, "rb", block_size=_READ_AHEAD, cache_type="readahead")
+        # From the beginning, every web server can send a file in one stream; not every one sends parts.
+        is_stream = begin == 0 and url.lower().startswith(("http://", "https://"))
+        file = system.open(path, "rb", block_size=0 if is_stream else _READ_AHEAD, cache_type="readahead")
     try:
-        if begin:
-            try:
+        with url_errors("read", url):
+            if begin:
                 file.seek(begin)
-            except ValueError as error:
-                raise StategramError(
-                    f"cannot read a part of {shown_url(url)}: its server has whole files only; download it"
-                ) from error
         yield cast(IO[bytes], _UrlFile(url, file))
     finally:
         with contextlib.suppress(Exception):  # nothing was written that could be lost

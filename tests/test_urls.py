@@ -1,0 +1,235 @@
+"""Texts by their URLs, ranges of bytes, and blobs in a folder or a store."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import run
+from file_server import serve
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.storage import Blobs, expand_urls
+from stategram.text import compression, file_size, file_sizes, read_blocks, read_corpus, total_size
+from stategram.text.reading import BLOCK_SIZE
+
+fsspec = pytest.importorskip("fsspec", reason="fsspec opens URLs")
+pytest.importorskip("aiohttp", reason="aiohttp opens web pages")
+
+TEXT = b"the cat sat\non the mat\n"
+
+
+@pytest.fixture
+def memory() -> Iterator[str]:
+    yield "memory://stategram-tests"
+    if fsspec.filesystem("memory").exists("/stategram-tests"):
+        fsspec.filesystem("memory").rm("/stategram-tests", recursive=True)
+
+
+def read(name: str, begin: int = 0, end: int | None = None) -> bytes:
+    return b"".join(block for block, _ in read_blocks(name, begin=begin, end=end))
+
+
+def test_a_range_has_exactly_its_bytes(tmp_path: Path) -> None:
+    data = os.urandom(BLOCK_SIZE + 1000)
+    file = tmp_path / "text"
+    file.write_bytes(b"text" + data)
+    data = b"text" + data
+    size = len(data)
+    assert file_size(str(file)) == size
+    with serve(tmp_path) as (url, _):
+        for name in (str(file), file.as_uri(), f"{url}/text"):
+            for begin, end in ((0, None), (0, size), (0, 3), (5, None), (7, 7), (9, 8), (size, size)):
+                assert read(name, begin, end) == data[begin:end]
+            assert read(name, 11, BLOCK_SIZE + 100) == data[11 : BLOCK_SIZE + 100]
+            taken = [taken for _, taken in read_blocks(name, begin=1, end=BLOCK_SIZE + 11)]
+            assert taken == [BLOCK_SIZE, BLOCK_SIZE + 10]
+            with pytest.raises(BadDataError, match=rf"text: it ends at byte {size:,}, before {size + 1:,}"):
+                read(name, 5, size + 1)
+
+
+def test_a_range_of_a_compressed_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "text.gz"
+    file.write_bytes(gzip.compress(TEXT))
+    assert compression(str(file)) == "gzip"
+    assert read(str(file)) == TEXT
+    with pytest.raises(StategramError, match=r"text\.gz: it is compressed \(gzip\); read it whole"):
+        read(str(file), 0, 20)
+    (tmp_path / "plain").write_bytes(TEXT)
+    assert compression(str(tmp_path / "plain")) is None
+
+
+def test_a_corpus_from_urls(tmp_path: Path, memory: str) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    (tmp_path / "b.txt.gz").write_bytes(gzip.compress(TEXT))
+    fsspec.filesystem("memory").pipe_file("/stategram-tests/c", TEXT)
+    with serve(tmp_path) as (url, _):
+        names = [f"{url}/a.txt", f"{url}/b.txt.gz", f"{memory}/c", (tmp_path / "a.txt").as_uri()]
+        assert total_size(names) == 3 * len(TEXT) + (tmp_path / "b.txt.gz").stat().st_size
+        corpus = read_corpus(names)
+    assert corpus.n_sentences == 8
+    assert corpus.ids.tolist() == read_corpus([tmp_path / "a.txt"] * 4).ids.tolist()
+
+
+def test_a_url_is_read_piece_by_piece(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(b"a line of text\n" * 2_000_000)
+    with serve(tmp_path) as (url, requests):
+        for begin in (0, 1000):
+            blocks = read_blocks(f"{url}/text", begin=begin)
+            next(blocks)
+            blocks.close()
+        deadline = time.monotonic() + 10
+        while ("left", "/text", None) not in requests:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        (part,) = (found for _, _, found in requests if found)
+        assert part.startswith("bytes=1000-")
+        assert int(part.rpartition("-")[2]) < 8_000_000
+
+
+def test_a_server_without_ranges(tmp_path: Path) -> None:
+    (tmp_path / "text").write_bytes(TEXT * 500_000)
+    with serve(tmp_path, sends_ranges=False) as (url, _):
+        assert read(f"{url}/text") == TEXT * 500_000
+        assert read(f"{url}/text", 0, 10) == TEXT[:10]
+        with pytest.raises(StategramError, match=f"cannot read {url}/text: .* range requests"):
+            read(f"{url}/text", 5, 10)
+
+
+def test_errors_name_the_url(tmp_path: Path, memory: str) -> None:
+    (tmp_path / "secret").write_bytes(TEXT)
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(TEXT)[:-9])
+    with serve(tmp_path) as (url, _):
+        with pytest.raises(StategramError, match=f"{url}/none: no such file; check the URL"):
+            read(f"{url}/none")
+        with pytest.raises(StategramError, match=f"cannot read {url}/secret: .*403"):
+            file_size(f"{url}/secret")
+        with pytest.raises(BadDataError, match=f"{url}/cut.gz: the gzip data is truncated"):
+            read(f"{url}/cut.gz")
+    with pytest.raises(StategramError, match="memory://none/a: no such file"):
+        file_sizes(["memory://none/a"])
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        closed = f"http://127.0.0.1:{free.getsockname()[1]}/a"
+    with pytest.raises(StategramError, match=f"cannot read {closed}: .*; check the URL and the connection"):
+        read(closed)
+    with pytest.raises(UsageError, match="foo://a: foo:// is not known; use a file, s3://"):
+        read("foo://a")
+    with pytest.raises(StategramError) as found:
+        read(closed.replace("//", "//me:secret@"))
+    assert "secret" not in str(found.value)
+    fsspec.filesystem("memory").pipe_file("/stategram-tests/folder/a", TEXT)
+    with pytest.raises(StategramError, match="folder: it is a folder; name the files in it"):
+        file_size(f"{memory}/folder")
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(StategramError, match="s3://bucket/a: s3:// needs a package: pip install s3fs"):
+        read("s3://bucket/a")
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(StategramError, match=r's3://b/a: URLs need fsspec: pip install "stategram\[scale\]"'):
+        read("s3://b/a")
+
+
+def test_patterns(memory: str) -> None:
+    system = fsspec.filesystem("memory")
+    for name in "bac":
+        system.pipe_file(f"/stategram-tests/{name}.txt", TEXT)
+    expected = [f"memory:///stategram-tests/{name}.txt" for name in "abc"]
+    assert expand_urls([f"{memory}/*.txt", "x*"]) == [*expected, "x*"]
+    with pytest.raises(StategramError, match=r"memory://stategram-tests/\*\.gz: no file matches"):
+        expand_urls([f"{memory}/*.gz"])
+
+
+def test_commands_read_urls(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT * 20)
+    with serve(tmp_path) as (url, _):
+        code, there, _ = run("classes", f"{url}/a.txt", "-k", "3", capfd=capfd)
+        assert code == 0
+        assert there == run("classes", tmp_path / "a.txt", "-k", "3", capfd=capfd)[1]
+        code, _, messages = run("classes", f"{url}/b.txt", "-k", "3", capfd=capfd)
+        assert code == 1
+        assert f"{url}/b.txt: no such file; check the URL" in messages
+
+
+def check_blobs(place: str | Path) -> None:
+    blobs = Blobs(place)
+    assert blobs.names() == []
+    assert not blobs.has("a.gz")
+    blobs.write("b", b"")
+    blobs.write("a.gz", memoryview(b"0123456789"))
+    blobs.write("b", bytearray(b"new"))
+    assert blobs.names() == ["a.gz", "b"]
+    assert blobs.has("a.gz")
+    assert blobs.size("a.gz") == 10
+    assert blobs.read("a.gz") == b"0123456789"
+    assert blobs.read("b") == b"new"
+    assert (blobs.read("a.gz", 3), blobs.read("a.gz", 2, 5), blobs.read("a.gz", 5, 5)) == (
+        b"3456789",
+        b"234",
+        b"",
+    )
+    with pytest.raises(BadDataError, match=r"a\.gz: 10 bytes, expected at least 11; it is damaged"):
+        blobs.read("a.gz", 3, 11)
+    blobs.remove("b")
+    blobs.remove("b")
+    assert blobs.names() == ["a.gz"]
+    for ask in (blobs.size, blobs.read):
+        with pytest.raises(StategramError, match=r"b( is missing; run the command|: no such file)"):
+            ask("b")
+    for name in ("", "a/b", "../a", ".hidden", "a b"):
+        with pytest.raises(UsageError, match="cannot be the name of a blob"):
+            blobs.has(name)
+
+
+def test_blobs_in_a_folder(tmp_path: Path) -> None:
+    check_blobs(tmp_path / "new" / "folder")
+
+
+def test_blobs_in_a_store(memory: str) -> None:
+    check_blobs(memory)
+
+
+@pytest.mark.parametrize("sends_ranges", [True, False])
+def test_blobs_of_a_web_server(tmp_path: Path, sends_ranges: bool) -> None:
+    Blobs(tmp_path).write("a", bytes(range(100)))
+    with serve(tmp_path, sends_ranges=sends_ranges) as (url, _):
+        blobs = Blobs(url)
+        assert blobs.has("a")
+        assert not blobs.has("b")
+        assert blobs.size("a") == 100
+        assert blobs.read("a") == bytes(range(100))
+        if sends_ranges:
+            assert blobs.read("a", 10, 20) == bytes(range(10, 20))
+        with pytest.raises(StategramError, match=f"cannot write {url}/b: "):
+            blobs.write("b", b"x")
+
+
+def test_a_full_disk_leaves_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    blobs = Blobs(tmp_path)
+    with pytest.raises(StategramError, match="No space left on device; free some space"):
+        blobs.write("a", b"x")
+    assert blobs.names() == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_is_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StategramError, match="cannot make .*file"):
+        Blobs(tmp_path / "file").write("a", b"x")
+    with pytest.raises(StategramError, match="cannot read .*file"):
+        Blobs(tmp_path / "file").names()
+    with pytest.raises(UsageError, match="the folder is empty"):
+        Blobs("")
