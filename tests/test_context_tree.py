@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -84,14 +83,6 @@ def test_it_may_be_counted_by_ranges_and_with_threads(context: str) -> None:
         parts = tree_of(corpus, context, threads, range_size)
         assert bytes_of(parts) == bytes_of(whole)
     assert_like_the_twin(parts, corpus)
-
-
-@pytest.mark.parametrize("context", DEFINITIONS)
-def test_an_executor_changes_nothing(context: str) -> None:
-    corpus = make_corpus(*long_text(2000))
-    with ThreadPoolExecutor(3) as executor, use_resources(executor=executor):
-        parts = tree_of(corpus, context, range_size=300)
-    assert bytes_of(parts) == bytes_of(tree_of(corpus, context))
 
 
 def test_values_of_words_are_given_by_kind() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gzip
 import os
@@ -10,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -82,9 +84,8 @@ def test_a_url_is_read_piece_by_piece(tmp_path: Path) -> None:
     (tmp_path / "text").write_bytes(b"a line of text\n" * 2_000_000)
     with serve(tmp_path) as (url, requests):
         for begin in (0, 1000):
-            blocks = read_blocks(f"{url}/text", begin=begin)
-            next(blocks)
-            blocks.close()
+            with contextlib.closing(cast("Any", read_blocks(f"{url}/text", begin=begin))) as blocks:
+                next(blocks)
         deadline = time.monotonic() + 10
         while ("left", "/text", None) not in requests:
             assert time.monotonic() < deadline
@@ -227,9 +228,9 @@ def test_a_full_disk_leaves_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_a_place_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(StategramError, match="cannot make .*file"):
+    with pytest.raises(StategramError, match=r"cannot make .*file"):
         Blobs(tmp_path / "file").write("a", b"x")
-    with pytest.raises(StategramError, match="cannot read .*file"):
+    with pytest.raises(StategramError, match=r"cannot read .*file"):
         Blobs(tmp_path / "file").names()
     with pytest.raises(UsageError, match="the folder is empty"):
         Blobs("")

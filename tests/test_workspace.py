@@ -126,6 +126,6 @@ def test_inner_resources_keep_what_outer_ones_gave() -> None:
 
 
 def test_tasks_come_back_in_their_order() -> None:
-    with ThreadPoolExecutor(2) as executor, use_resources(executor=executor):
+    with ThreadPoolExecutor(2) as executor, use_resources(executor=executor, memory="2G"):
         assert list(Resources.current().map(lambda x: 2 * x, range(9))) == list(range(0, 18, 2))
     assert list(Resources.current().map(lambda x: 2 * x, range(3))) == [0, 2, 4]

@@ -117,6 +117,9 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
+from .scale import (
+    open_cluster as open_cluster,
+)
 from .scoring import (
     surprisal as surprisal,
 )

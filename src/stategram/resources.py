@@ -13,12 +13,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from stategram.errors import UsageError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 # More than any machine can use, and fewer than systems refuse to start.
 _MAX_THREADS = 512
@@ -26,6 +23,18 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class Executor(Protocol):
+    """What runs independent tasks, perhaps in other processes, perhaps on other machines.
+
+    A task is a function that can be imported, of one small item: numbers and names, in a tuple or a frozen
+    dataclass whose `str` names it in messages. Large data goes through files. A task may run twice, so it
+    writes them atomically.
+    """
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item], /) -> Iterator[Result]:
+        """Return ``function(item)`` for each item, in the order of the items."""
 
 
 @dataclass(frozen=True)
@@ -53,16 +62,14 @@ class Resources:
     @classmethod
     def current(cls) -> Resources:
         """Return the resources of the innermost ``with use_resources(...)``; by default, all processors."""
-        return _current.get() or cls(threads=_processors())
+        return _current.get() or cls(threads=available_processors())
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Return ``function(item)`` for each item, in order, computed by the executor if there is one.
 
-        With a memory limit they are computed one after the other: an executor would hold several at once.
+        See `Executor` for what a task may be.
         """
-        if self.executor is None or self.memory is not None:
-            return map(function, items)
-        return self.executor.map(function, items)
+        return map(function, items) if self.executor is None else self.executor.map(function, items)
 
 
 _current: ContextVar[Resources | None] = ContextVar("stategram_resources", default=None)
@@ -88,7 +95,7 @@ def use_resources(
     tmp
         The folder of temporary files; the system's by default.
     executor
-        Where independent ranges of counts are computed: any `concurrent.futures.Executor`.
+        Where independent tasks run, such as those on several files: see `open_cluster`.
 
     Examples
     --------
@@ -126,7 +133,7 @@ def parse_size(size: str | int) -> int:
     return number
 
 
-def _processors() -> int:
+def available_processors() -> int:
     """Return the number of processors that this process may run on."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import multiprocessing
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from typing import Any
 
 import numpy as np
 import pytest
@@ -139,39 +136,6 @@ def test_ranges_and_files_change_nothing(range_size: int) -> None:
     with use_resources(threads=2):
         assert everything(count_ngrams(corpus, 4, range_size=range_size)) == expected
         assert everything(count_ngrams(corpus, 4, range_size=range_size, workspace=workspace)) == expected
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_executor_changes_nothing(threads: int) -> None:
-    corpus = zipf_corpus(500)
-    expected = everything(count_ngrams(corpus, 4))
-    with ThreadPoolExecutor(3) as executor, use_resources(threads=threads, executor=executor):
-        assert everything(count_ngrams(corpus, 4, range_size=1000)) == expected
-
-
-def test_processes_can_count_ranges() -> None:
-    corpus = zipf_corpus(50, 2000)
-    expected = everything(count_ngrams(corpus, 3))
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, spawn) as executor, use_resources(threads=1, executor=executor):
-        assert everything(count_ngrams(corpus, 3, range_size=500)) == expected
-
-
-def test_ranges_go_to_the_executor_unless_memory_is_limited() -> None:
-    mapped: list[object] = []
-
-    class Counting(ThreadPoolExecutor):
-        def map(self, fn: Any, *iterables: Any, **options: Any) -> Any:
-            mapped.append(fn)
-            return super().map(fn, *iterables, **options)
-
-    corpus = zipf_corpus(50, 2000)
-    with Counting(2) as executor, use_resources(executor=executor):
-        count_ngrams(corpus, 3, range_size=500)
-        assert len(mapped) == 1
-        with use_resources(memory="4G"):
-            count_ngrams(corpus, 3, range_size=500)
-        assert len(mapped) == 1
 
 
 def test_more_events_than_counters_hold_are_refused() -> None:

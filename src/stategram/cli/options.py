@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, cast
 
@@ -249,6 +250,30 @@ def memory_options(command: F) -> F:
     )
 
 
+def cluster_options(command: F) -> F:
+    """Add --cluster and its certificates, for a command with `work_options` or `common_options`.
+
+    The command runs with the cluster as the executor of its resources.
+    """
+    return _add(
+        command,
+        click.option(
+            "--cluster",
+            metavar="WHERE",
+            help="Workers for independent parts of the work: local:N, N processes on this machine; "
+            "tls://HOST:PORT, the scheduler of a Dask cluster; tcp://127.0.0.1:PORT, one on this machine "
+            "without encryption. --threads is then that of each worker.",
+        ),
+        click.option("--tls-ca", metavar="FILE", help="With tls://: certificates that are trusted."),
+        click.option("--tls-cert", metavar="FILE", help="With tls://: your certificate."),
+        click.option(
+            "--tls-key",
+            metavar="FILE",
+            help="With tls://: its private key.  [default of all three: those of Dask's configuration]",
+        ),
+    )
+
+
 max_ngrams_option = click.option(
     "--max-ngrams",
     type=click.IntRange(min=1),
@@ -363,7 +388,23 @@ def _in_console(command: F) -> F:
             raise click.UsageError("--quiet and --verbose contradict each other; give one of them")
         console = Console(quiet=quiet, verbose=verbose)
         resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
-        with use_resources(**resources), console.log_messages():
+        cluster = {name: options.pop(name, None) for name in ("cluster", "tls_ca", "tls_cert", "tls_key")}
+        with (
+            use_resources(**resources),
+            console.log_messages(),
+            _cluster(threads=resources["threads"], **cluster),
+        ):
             return command(console=console, **options)
 
     return cast("F", in_console)
+
+
+def _cluster(*, cluster: str | None, **options: Any) -> AbstractContextManager[object]:
+    """Return what opens a cluster, if one was asked for."""
+    if cluster is None:
+        if any(value for name, value in options.items() if name.startswith("tls")):
+            raise click.UsageError("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
+        return nullcontext()
+    from stategram.scale import open_cluster
+
+    return open_cluster(cluster, **options)

@@ -231,7 +231,6 @@ def _count(
     # Approximately the events of each first value: none follows the words at the end of sentences.
     positions = np.bincount(maps[0], corpus.word_counts).astype(np.int64)
     positions[maps[0][BEGIN]] += corpus.n_sentences * distances[0]
-    resources = Resources.current()
     count = partial(
         _count_range,
         corpus.ids,
@@ -239,9 +238,9 @@ def _count(
         list(maps),
         distances,
         n_values,
-        resources.threads,
+        Resources.current().threads,
     )
-    parts = list(resources.map(count, ranges_of(positions, range_size)))
+    parts = list(map(count, ranges_of(positions, range_size)))
     levels = []
     for depth in range(len(maps) + 1):
         values = np.concatenate([part[depth][0] for part in parts])

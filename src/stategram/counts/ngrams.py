@@ -188,10 +188,10 @@ def _count_levels(
     )
     ranges = ranges_of(positions, fitting)
     growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
-    resources = Resources.current()
-    count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, resources.threads)
+    threads = Resources.current().threads
+    count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, threads)
     n_done = n_ngrams = 0
-    for (first, last), counted in zip(ranges, resources.map(count, ranges), strict=True):
+    for (first, last), counted in zip(ranges, map(count, ranges), strict=True):
         n_done += int(positions[first:last].sum())
         n_ngrams += sum(len(words) for words, _, _ in counted)
         _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))

@@ -110,8 +110,8 @@ def read_blocks(
     live
         A block of a pipe or a terminal is what is there: it does not wait until the block is full.
     begin, end
-        Only the bytes from `begin` up to `end` (None: the end of the file) of what is not compressed. Those of
-        a compressed file are refused if `begin` is 0; after that nothing shows what they are.
+        Only the bytes from `begin` up to `end` (None: the end of the file) of what is not compressed. Those
+        of a compressed file are refused if `begin` is 0; after that nothing shows what they are.
 
     """
     with _reading(name), _open(name, begin) as file:
