@@ -95,6 +95,53 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
                       to_numpy(std::move(rows.counts)));
 }
 
+// The bigrams of a trie, whose words have numbers, by ids. What follows <s> is the row of </s>: the beginning
+// and the end of a sentence are one symbol.
+auto bigram_rows(In<std::uint32_t> first_child, In<std::uint32_t> words, In<std::uint32_t> counts,
+                 In<std::uint32_t> numbers, std::uint32_t begin, std::uint32_t end, int threads) {
+    const std::size_t types = numbers.size();
+    require(first_child.size() == types + 1 && words.size() == counts.size() && begin < types &&
+                end < types && begin != end && types < UINT32_MAX,
+            "the levels do not fit together");
+    Rows rows;
+    {
+        nb::gil_scoped_release release;
+        check_children(first_child.data(), 0, types, words.size());
+        check_below(words, types, "a word has no id");
+        const std::vector<std::uint32_t> id_of = inverse(numbers);
+        const auto row_of = [&](std::size_t id) {
+            const std::size_t number = numbers(id == end ? begin : id);
+            const bool is_empty = id == begin;
+            return IndexRange{first_child(number), is_empty ? first_child(number) : first_child(number + 1)};
+        };
+        rows.offsets.assign(types + 1, 0);
+        for (std::size_t id = 0; id < types; ++id)
+            rows.offsets[id + 1] =
+                rows.offsets[id] + static_cast<std::int64_t>(row_of(id).end - row_of(id).begin);
+        const std::size_t size = static_cast<std::size_t>(rows.offsets[types]);
+        rows.columns.resize(size);
+        rows.counts.resize(size);
+        ThreadPool pool(threads);
+        for_slices(pool, 0, types, [&](std::size_t first, std::size_t last) {
+            std::vector<std::uint64_t> row;  // columns, and counts in the low bits
+            for (std::size_t id = first; id < last; ++id) {
+                row.clear();
+                const IndexRange range = row_of(id);
+                for (std::size_t i = range.begin; i < range.end; ++i)
+                    row.push_back(std::uint64_t{id_of[words(i)]} << 32 | counts(i));
+                std::sort(row.begin(), row.end());
+                auto at = static_cast<std::size_t>(rows.offsets[id]);
+                for (const std::uint64_t one : row) {
+                    rows.columns[at] = static_cast<std::uint32_t>(one >> 32);
+                    rows.counts[at++] = static_cast<std::uint32_t>(one);
+                }
+            }
+        });
+    }
+    return std::tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.columns)),
+                      to_numpy(std::move(rows.counts)));
+}
+
 }  // namespace
 
 void register_bigrams(nb::module_& m) {
@@ -106,6 +153,12 @@ void register_bigrams(nb::module_& m) {
     m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
           nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
           "Return the same counts with rows and columns exchanged: offsets, columns, counts.");
+    m.def("bigram_rows", &bigram_rows, nb::arg("first_child").noconvert(), nb::arg("words").noconvert(),
+          nb::arg("counts").noconvert(), nb::arg("numbers").noconvert(), nb::arg("begin"), nb::arg("end"),
+          nb::arg("threads"),
+          "Return the bigrams of a trie by the ids of their words: offsets, columns, counts.\n"
+          "\n"
+          "`begin` and `end` are the ids of <s> and </s>; the row of </s> is what follows <s>.");
 }
 
 }  // namespace stategram

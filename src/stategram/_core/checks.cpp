@@ -49,4 +49,14 @@ void check_below(const In<std::uint32_t>& values, std::size_t limit, const char*
     require(values.size() == 0 || highest(values.data(), 0, values.size()) < limit, message);
 }
 
+std::vector<std::uint32_t> inverse(const In<std::uint32_t>& numbers) {
+    std::vector<std::uint32_t> places(numbers.size(), UINT32_MAX);
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        require(numbers(i) < places.size() && places[numbers(i)] == UINT32_MAX,
+                "the numbers are not each of 0, 1, ... once");
+        places[numbers(i)] = static_cast<std::uint32_t>(i);
+    }
+    return places;
+}
+
 }  // namespace stategram

@@ -6,6 +6,9 @@
 namespace stategram {
 void register_bigrams(nanobind::module_& m);
 void register_ngram_counts(nanobind::module_& m);
+void register_ngram_runs(nanobind::module_& m);
+void register_packed_text(nanobind::module_& m);
+void register_word_merger(nanobind::module_& m);
 void register_ngram_links(nanobind::module_& m);
 void register_ngram_estimates(nanobind::module_& m);
 void register_trie_assembly(nanobind::module_& m);
@@ -50,6 +53,9 @@ NB_MODULE(_core, m) {
     m.attr("SWEEP_BATCH") = stategram::sweep_batch;
     stategram::register_bigrams(m);
     stategram::register_ngram_counts(m);
+    stategram::register_ngram_runs(m);
+    stategram::register_packed_text(m);
+    stategram::register_word_merger(m);
     stategram::register_ngram_links(m);
     stategram::register_ngram_estimates(m);
     stategram::register_trie_assembly(m);

@@ -41,6 +41,18 @@ struct NgramKey {
         }
     }
 
+    // Sets the word at a place (0 is the first), where there is none yet, to a number + 1.
+    void put(int place, std::uint64_t symbol, int bits) {
+        const int offset = place * bits, room = 64 - offset % 64;
+        const std::size_t i = static_cast<std::size_t>(offset) / 64;
+        if (bits <= room) {
+            limbs[i] |= symbol << (room - bits);
+        } else {
+            limbs[i] |= symbol >> (bits - room);
+            limbs[i + 1] |= symbol << (64 - (bits - room));
+        }
+    }
+
     // 8 bits, beginning at bit `offset` from the top.
     std::size_t digit(int offset) const {
         const std::size_t i = static_cast<std::size_t>(offset) / 64;
@@ -75,6 +87,21 @@ struct NgramKey {
         return 0;
     }
 };
+
+// Calls use<Limbs>() with as many limbs as keys of `bits` bits need.
+template <typename Use>
+auto with_limbs(int bits, const Use& use) {
+    switch ((bits + 63) / 64) {
+        case 1:
+            return use.template operator()<1>();
+        case 2:
+            return use.template operator()<2>();
+        case 3:
+            return use.template operator()<3>();
+        default:
+            return use.template operator()<5>();
+    }
+}
 
 // Sorts keys that have their first `offset` bits in common; `other` has room for as many. Digits of 8 bits
 // from the top split them until what is left is sorted by comparisons, within the cache.

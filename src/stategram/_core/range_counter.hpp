@@ -9,11 +9,13 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "big_array.hpp"
 #include "most_words.hpp"
 #include "ngram_keys.hpp"
+#include "ngram_runs.hpp"
 #include "threads.hpp"
 
 namespace stategram {
@@ -22,6 +24,11 @@ namespace stategram {
 // following.
 struct Level {
     BigArray<std::uint32_t> words, counts, first_child;
+};
+
+struct Run {
+    BigArray<std::uint8_t> bytes;
+    std::vector<std::int64_t> offsets;
 };
 
 // `Source`: the text. pieces() says into how many pieces it can be cut, and for_keys(begin, end, use) calls
@@ -39,6 +46,13 @@ class RangeCounter {
         split();
         sort();
         return make_levels();
+    }
+
+    // The keys as a run, and where in it those of each of `bounds`, some rising first symbols, begin.
+    Run pack(const RunWords& words, std::span<const std::uint32_t> bounds) {
+        split();
+        sort();
+        return make_run(words, bounds);
     }
 
  private:
@@ -121,14 +135,60 @@ class RangeCounter {
         std::array<std::size_t, most_words> at{};
     };
 
-    std::vector<Level> make_levels() {
-        const std::size_t parts = ends_.size(), levels = static_cast<std::size_t>(order_);
-        std::vector<Key> before(parts);  // the last key of the parts before
+    // For each part the last key of the parts before it.
+    std::vector<Key> keys_before() const {
+        std::vector<Key> before(ends_.size());
         Key last{};
-        for (std::size_t part = 0; part < parts; ++part) {
+        for (std::size_t part = 0; part < before.size(); ++part) {
             before[part] = last;
             if (ends_[part] > begins_[part]) last = keys_[ends_[part] - 1];
         }
+        return before;
+    }
+
+    Run make_run(const RunWords& words, std::span<const std::uint32_t> bounds) {
+        const std::size_t parts = ends_.size();
+        const std::vector<Key> before = keys_before();
+        // Bounds that a part passes, and the bytes of the part before each.
+        struct Passed {
+            std::size_t bound, bytes;
+        };
+        std::vector<std::vector<std::uint8_t>> written(parts);
+        std::vector<std::vector<Passed>> passed(parts);
+        pool_.run(parts, [&](std::size_t part, int) {
+            RunWriter<Limbs> writer(words, before[part]);
+            const std::uint32_t start = before[part].symbol(0, bits_);  // symbols are numbers + 1
+            std::size_t bound = static_cast<std::size_t>(
+                std::lower_bound(bounds.begin(), bounds.end(), start) - bounds.begin());
+            for (std::size_t i = begins_[part]; i < ends_[part]; ++i) {
+                const std::uint32_t number = keys_[i].symbol(0, bits_) - 1;
+                for (; bound < bounds.size() && bounds[bound] <= number; ++bound)
+                    passed[part].push_back({bound, writer.size()});
+                writer.add(keys_[i], counts_[i]);
+            }
+            written[part] = writer.take();
+        });
+        keys_ = {};
+        counts_ = {};
+        Run run;
+        std::size_t total = 0;
+        for (const auto& bytes : written) total += bytes.size();
+        run.bytes = BigArray<std::uint8_t>(total);
+        run.offsets.assign(bounds.size(), static_cast<std::int64_t>(total));
+        std::size_t at = 0;
+        for (std::size_t part = 0; part < parts; ++part) {
+            for (const Passed& one : passed[part])
+                run.offsets[one.bound] = static_cast<std::int64_t>(at + one.bytes);
+            std::copy(written[part].begin(), written[part].end(), run.bytes.data() + at);
+            at += written[part].size();
+            written[part] = {};
+        }
+        return run;
+    }
+
+    std::vector<Level> make_levels() {
+        const std::size_t parts = ends_.size(), levels = static_cast<std::size_t>(order_);
+        const std::vector<Key> before = keys_before();
         std::vector<Place> places(parts + 1);
         pool_.run(parts, [&](std::size_t part, int) { places[part] = count_nodes(part, before[part]); });
         Place total;
@@ -223,20 +283,12 @@ class RangeCounter {
     BigArray<std::uint32_t> counts_;
 };
 
-// Counts with keys as wide as needed.
 template <typename Source>
 std::vector<Level> count_range(const Source& source, int order, int bits, std::uint32_t first,
                                std::uint32_t last, ThreadPool& pool) {
-    switch ((order * bits + 63) / 64) {
-        case 1:
-            return RangeCounter<1, Source>(source, order, bits, first, last, pool).count();
-        case 2:
-            return RangeCounter<2, Source>(source, order, bits, first, last, pool).count();
-        case 3:
-            return RangeCounter<3, Source>(source, order, bits, first, last, pool).count();
-        default:
-            return RangeCounter<5, Source>(source, order, bits, first, last, pool).count();
-    }
+    return with_limbs(order * bits, [&]<std::size_t Limbs>() {
+        return RangeCounter<Limbs, Source>(source, order, bits, first, last, pool).count();
+    });
 }
 
 }  // namespace stategram

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "text_encoder.hpp"
+#include "word_views.hpp"
 
 namespace stategram {
 namespace {
@@ -63,22 +64,7 @@ auto use_vocabulary(TextEncoder& encoder, In<std::uint8_t> letters, In<std::int6
     const BusyGuard guard = encoder.enter();
     {
         nb::gil_scoped_release release;
-        const auto size = static_cast<std::int64_t>(letters.size());
-        if (std::find(letters.data(), letters.data() + letters.size(), 0) != letters.data() + letters.size())
-            throw std::invalid_argument("a word holds NUL");
-        WordTable table;
-        for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-            if (offsets(i) < 0 || offsets(i) > offsets(i + 1) || offsets(i + 1) > size)
-                throw std::invalid_argument("letters and offsets do not fit together");
-            const std::string_view word(reinterpret_cast<const char*>(letters.data()) + offsets(i),
-                                        static_cast<std::size_t>(offsets(i + 1) - offsets(i)));
-            if (i < special_words && word != fixed_words[i])
-                throw std::invalid_argument("the vocabulary does not start with the special words");
-            if (table.find_or_add(word) != i) throw std::invalid_argument("a word is there twice");
-        }
-        if (table.size() < special_words)
-            throw std::invalid_argument("the vocabulary does not start with the special words");
-        encoder.use_vocabulary(table);
+        encoder.use_vocabulary(vocabulary_table(WordViews(letters, offsets)));
     }
     return to_numpy(encoder.counts());
 }

@@ -31,14 +31,6 @@ bool is_ascii(std::string_view word) {
     return std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-// The first 8 bytes as a number that sorts like them.
-std::uint64_t sorting_prefix(std::string_view word) {
-    std::uint64_t prefix = 0;
-    for (std::size_t i = 0; i < 8; ++i)
-        prefix = prefix << 8 | (i < word.size() ? static_cast<unsigned char>(word[i]) : 0);
-    return prefix;
-}
-
 }  // namespace
 
 TextEncoder::TextEncoder(bool lowercase, bool replace_errors, int threads, bool ascii_spaces)
@@ -141,8 +133,6 @@ std::string TextEncoder::wide_words() const {
 void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
     if (size_ > 0) throw std::logic_error("the last file was not ended");
     start(Phase::reading);
-    for (std::string_view word : fixed_words) merged_.find_or_add(word);
-    merged_counts_.assign(merged_.size(), 0);
     std::string lower;
     for (PartEncoder& worker : workers_) {
         const std::vector<std::uint64_t> counts = worker.words().counts();
@@ -163,79 +153,35 @@ void TextEncoder::merge(std::string_view lowered, std::string_view digits) {
                 word = lowered.substr(0, line_end);
                 lowered.remove_prefix(line_end + 1);
             }
-            ids[id] = merged_.find_or_add(word);
-            if (ids[id] == merged_counts_.size()) merged_counts_.push_back(0);
-            merged_counts_[ids[id]] += counts[id];
+            ids[id] = merger_.add(word, counts[id]);
         }
-        merged_ids_.push_back(std::move(ids));
+        merged_.push_back(std::move(ids));
         worker.forget();
     }
     // The markers that were dropped are counted in the tables; what counts is the sentences.
-    merged_counts_[start_id] = 0;
-    merged_counts_[end_id] = sentences_;
+    merger_.set_count(start_id, 0);
+    merger_.set_count(end_id, sentences_);
     buffer_ = {};
     phase_ = Phase::merged;
 }
 
 WordList TextEncoder::choose_vocabulary(std::size_t size, std::uint64_t min_count) {
     start(Phase::merged);
-    struct Candidate {
-        std::uint64_t count, prefix;
-        std::uint32_t id;
-    };
-    std::vector<Candidate> candidates;
-    for (std::uint32_t id = special_words; id < merged_.size(); ++id)
-        if (merged_counts_[id] >= std::max<std::uint64_t>(min_count, 1))
-            candidates.push_back({merged_counts_[id], sorting_prefix(merged_.word(id)), id});
-    const auto before = [&](const Candidate& a, const Candidate& b) {
-        if (a.count != b.count) return a.count > b.count;
-        if (a.prefix != b.prefix) return a.prefix < b.prefix;
-        return merged_.word(a.id) < merged_.word(b.id);
-    };
-    if (size < candidates.size()) {
-        std::nth_element(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(size),
-                         candidates.end(), before);
-        candidates.resize(size);
-    }
-    std::sort(candidates.begin(), candidates.end(), before);
-
-    WordList vocabulary;
-    final_ids_.assign(merged_.size(), unknown_id);
-    for (std::uint32_t id = 0; id < special_words; ++id) {
-        final_ids_[id] = id;
-        vocabulary.add(fixed_words[id]);
-    }
-    final_size_ = special_words;
-    for (const Candidate& candidate : candidates) {
-        final_ids_[candidate.id] = static_cast<std::uint32_t>(final_size_++);
-        vocabulary.add(merged_.word(candidate.id));
-    }
+    WordList vocabulary = merger_.choose(size, min_count);
     phase_ = Phase::chosen;
     return vocabulary;
 }
 
 void TextEncoder::use_vocabulary(const WordTable& vocabulary) {
     start(Phase::merged);
-    final_size_ = vocabulary.size();
-    final_ids_.resize(merged_.size());
-    for (std::uint32_t id = 0; id < merged_.size(); ++id) {
-        const std::string_view word = merged_.word(id);
-        const std::uint32_t found = vocabulary.find(word);
-        final_ids_[id] = found == WordTable::absent ? unknown_id : found;
-    }
+    merger_.use(vocabulary);
     phase_ = Phase::chosen;
-}
-
-std::vector<std::uint64_t> TextEncoder::counts() const {
-    std::vector<std::uint64_t> counts(final_size_, 0);
-    for (std::size_t id = 0; id < final_ids_.size(); ++id) counts[final_ids_[id]] += merged_counts_[id];
-    return counts;
 }
 
 Encoded TextEncoder::encode() {
     start(Phase::chosen);
-    for (std::vector<std::uint32_t>& ids : merged_ids_)
-        for (std::uint32_t& id : ids) id = final_ids_.at(id);
+    for (std::vector<std::uint32_t>& words : merged_)
+        for (std::uint32_t& word : words) word = merger_.id(word);
 
     struct Place {
         std::size_t ids, sentences;
@@ -251,7 +197,7 @@ Encoded TextEncoder::encode() {
                     std::vector<std::int64_t>(total.sentences + 1, 0), std::move(document_starts_)};
     pool_.run(segments_.size(), [&](std::size_t i, int) {
         Segment& segment = segments_[i];
-        const std::uint32_t* map = merged_ids_[static_cast<std::size_t>(segment.worker)].data();
+        const std::uint32_t* map = merged_[static_cast<std::size_t>(segment.worker)].data();
         std::uint32_t* out = encoded.ids.get() + places[i].ids;
         std::int64_t* start = encoded.sentence_starts.data() + places[i].sentences;
         for (std::size_t at = 0; at < segment.size; ++at) {

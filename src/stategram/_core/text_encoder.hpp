@@ -11,19 +11,9 @@
 
 #include "part_encoder.hpp"
 #include "threads.hpp"
+#include "word_merger.hpp"
 
 namespace stategram {
-
-// Words one after the other: word i is letters[offsets[i] .. offsets[i + 1]).
-struct WordList {
-    std::vector<std::uint8_t> letters;
-    std::vector<std::int64_t> offsets{0};
-
-    void add(std::string_view word) {
-        letters.insert(letters.end(), word.begin(), word.end());
-        offsets.push_back(static_cast<std::int64_t>(letters.size()));
-    }
-};
 
 // Where the first bad byte of a file is; line 0 when there is none.
 struct BadPlace {
@@ -62,7 +52,7 @@ class TextEncoder {
     WordList choose_vocabulary(std::size_t size, std::uint64_t min_count);
     void use_vocabulary(const WordTable& vocabulary);
     // How often each id of the vocabulary occurs.
-    std::vector<std::uint64_t> counts() const;
+    std::vector<std::uint64_t> counts() const { return merger_.counts(); }
 
     Encoded encode();
 
@@ -97,11 +87,8 @@ class TextEncoder {
     std::vector<std::int64_t> document_starts_;  // rising, of all files
     std::int64_t replaced_ = 0, dropped_ = 0, wide_spaces_ = 0, wide_space_line_ = 0;
 
-    WordTable merged_;
-    std::vector<std::uint64_t> merged_counts_;
-    std::vector<std::vector<std::uint32_t>> merged_ids_;  // of each worker's words
-    std::vector<std::uint32_t> final_ids_;                // of the merged words
-    std::size_t final_size_ = 0;
+    WordMerger merger_;
+    std::vector<std::vector<std::uint32_t>> merged_;  // the merger's number of each worker's words
 };
 
 }  // namespace stategram

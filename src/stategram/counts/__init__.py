@@ -13,10 +13,10 @@ from stategram.counts.ngrams import (
     NgramLevel,
     count_ngrams,
     given_ngrams,
-    trie_numbers,
 )
-from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
-from stategram.counts.workspace import Workspace, peak_memory
+from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable, trie_numbers
+from stategram.counts.sharded_text import Shard, ShardedText, shard_text
+from stategram.counts.workspace import TemporaryBlobs, Workspace, peak_memory
 
 __all__ = [
     "MAX_ORDER",
@@ -26,6 +26,9 @@ __all__ = [
     "NgramCounts",
     "NgramLevel",
     "Range",
+    "Shard",
+    "ShardedText",
+    "TemporaryBlobs",
     "Workspace",
     "cluster_bigrams",
     "cluster_counts",
@@ -35,5 +38,6 @@ __all__ = [
     "peak_memory",
     "ranges_of",
     "require_countable",
+    "shard_text",
     "trie_numbers",
 ]

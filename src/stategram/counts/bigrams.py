@@ -8,9 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram import _core
-from stategram.counts.ranges import require_countable
+from stategram.counts.ngrams import levels_of_shards
+from stategram.counts.ranges import require_countable, trie_numbers
+from stategram.counts.sharded_text import ShardedText
+from stategram.counts.workspace import Workspace
+from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.text import END, Corpus
+from stategram.text import BEGIN, END, Corpus
 
 _BLOCK = 2**22
 
@@ -37,8 +41,8 @@ class BigramCounts(NamedTuple):
     boundary: int
 
 
-def count_bigrams(corpus: Corpus) -> BigramCounts:
-    """Count the bigrams of a corpus.
+def count_bigrams(corpus: Corpus | ShardedText, progress: Progress | None = None) -> BigramCounts:
+    """Count the bigrams of a text; `progress` is called for a text in shards.
 
     Examples
     --------
@@ -50,9 +54,16 @@ def count_bigrams(corpus: Corpus) -> BigramCounts:
     [2, 1, 2, 2]
 
     """
-    require_countable(corpus)
-    types = len(corpus.vocabulary)
-    successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, Resources.current().threads))
+    types, threads = len(corpus.vocabulary), Resources.current().threads
+    if isinstance(corpus, ShardedText):
+        numbers = trie_numbers(types)
+        _, words, pairs = levels_of_shards(corpus, 2, numbers, Workspace(), progress)
+        rows = _core.bigram_rows(words.first_child, pairs.words, pairs.counts, numbers, BEGIN, END, threads)
+        del words, pairs
+        successors = CompressedCounts(*rows)
+    else:
+        require_countable(corpus)
+        successors = CompressedCounts(*_core.count_bigrams(corpus.ids, END, types, threads))
     predecessors = CompressedCounts(*_core.transpose_counts(*successors, types))
     sums = np.concatenate(([0], np.cumsum(successors.counts, dtype=np.int64)))
     word_counts = np.diff(sums[successors.offsets])

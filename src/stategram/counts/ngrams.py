@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,23 +10,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
-from stategram.counts.workspace import Workspace, format_size, memory_in_use
+from stategram.counts.ranges import (
+    RANGE_SIZE,
+    Range,
+    fitting_range_size,
+    ranges_of,
+    require_countable,
+    trie_numbers,
+)
+from stategram.counts.runs import Counted, count_runs, levels_of_runs, positions_of
+from stategram.counts.sharded_text import ShardedText
+from stategram.counts.workspace import Workspace, memory_in_use
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
+from stategram.wording import plural
 
 MAX_ORDER = 9
-_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
-
 _NONE = np.empty(0, np.uint32)
 
-# Measured on texts of 8 and 40 million words, n-grams of 3 and 5 words; upper ends.
-_BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
-_BYTES_PER_LIMB = 24  # and for each 64 bits of their words
-_BYTES_PER_NGRAM = 48  # while a model is estimated from them, whatever the smoothing
-_MIN_RANGE_SIZE = 500_000
+# While a model is estimated from them, whatever the smoothing: measured on texts of 8 and 40 million words,
+# n-grams of 3 and 5 words; an upper end.
+_BYTES_PER_NGRAM = 48
+# Of one length: their numbers have 32 bits.
+_MAX_NGRAMS = 2**32 - 2
 
 
 @dataclass(eq=False)
@@ -100,20 +108,8 @@ class NgramCounts:
         return rows[seen], level.counts[seen], continuations[seen]
 
 
-def trie_numbers(n_words: int) -> NDArray[np.uint32]:
-    """Return the number in a trie of each id: the ids 0 to n_words - 1, always shuffled in the same way."""
-    # The finalizer of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so that no two ids tie.
-    mixed = np.arange(1, n_words + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    numbers = np.empty(n_words, np.uint32)
-    numbers[np.argsort(mixed)] = np.arange(n_words, dtype=np.uint32)
-    return numbers
-
-
 def count_ngrams(
-    corpus: Corpus,
+    corpus: Corpus | ShardedText,
     order: int = 3,
     *,
     workspace: Workspace | None = None,
@@ -127,7 +123,7 @@ def count_ngrams(
     corpus
         The text.
     order
-        The number of words of the longest n-grams, 1 to 9.
+        The number of words of the longest n-grams, 1 to 9; where a text in shards has counts, at most theirs.
     workspace
         Where arrays are allocated, here and when a model is estimated from the counts.
     range_size
@@ -138,19 +134,23 @@ def count_ngrams(
     """
     if not 1 <= order <= MAX_ORDER:
         raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")
-    require_countable(corpus)
     workspace = workspace or Workspace()
     vocabulary = corpus.vocabulary
     report = {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
     numbers = trie_numbers(len(vocabulary))
-    levels = _count_levels(corpus, order, numbers, workspace, range_size, subprogress(progress, 0.0, 0.7))
+    counting = subprogress(progress, 0.0, 0.7)
+    if isinstance(corpus, ShardedText):
+        levels = levels_of_shards(corpus, order, numbers, workspace, counting)
+    else:
+        require_countable(corpus)
+        levels = _count_levels(corpus, order, numbers, workspace, range_size, counting)
     del corpus  # which frees its memory, if the caller has no more use for it
     _link(levels, workspace, subprogress(progress, 0.7, 1.0))
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
 
 
 def given_ngrams(
-    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[_Counted]
+    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[Counted]
 ) -> NgramCounts:
     """Return n-grams that were counted elsewhere; ValueError if one lacks its suffix.
 
@@ -180,31 +180,64 @@ def _count_levels(
     positions = np.zeros(len(numbers), np.int64)  # that begin with each word
     positions[numbers] = corpus.word_counts
     positions[numbers[BEGIN]] = corpus.n_sentences
-    n_positions = int(positions.sum())
-    limbs = -(-order * len(numbers).bit_length() // 64)
-    in_use = memory_in_use()
-    fitting = _fitting_range_size(
-        workspace, in_use, range_size, _BYTES_PER_POSITION + _BYTES_PER_LIMB * limbs
-    )
-    ranges = ranges_of(positions, fitting)
-    growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
+    ranges = ranges_of(positions, fitting_range_size(order, len(numbers), range_size))
     threads = Resources.current().threads
     count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, threads)
+    return _join_ranges(((one, count(one)) for one in ranges), order, positions, workspace, progress)
+
+
+def levels_of_shards(
+    text: ShardedText,
+    order: int,
+    numbers: NDArray[np.uint32],
+    workspace: Workspace,
+    progress: Progress | None = None,
+) -> list[NgramLevel]:
+    """Return the n-grams of a text in shards, not linked yet."""
+    runs = text.runs
+    if runs is not None and order > runs.order:
+        raise UsageError(
+            f"n-grams of up to {plural(runs.order, 'word')} were counted, not of {order}; count the text "
+            f"with --order {order}, or give a lower order"
+        )
+    counted = 0.0 if runs is not None else 0.6
+    runs = runs or count_runs(text, order, subprogress(progress, 0.0, counted))
+    levels = levels_of_runs(runs, text.blobs, order)
+    positions = positions_of(text, numbers)
+    return _join_ranges(levels, order, positions, workspace, subprogress(progress, counted, 1.0))
+
+
+def _join_ranges(
+    ranges: Iterable[tuple[Range, list[Counted]]],
+    order: int,
+    positions: NDArray[np.int64],
+    workspace: Workspace,
+    progress: Progress | None,
+) -> list[NgramLevel]:
+    """Put the n-grams of rising ranges of first words one after the other; `positions` begin with each."""
+    growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
+    in_use = memory_in_use()
+    n_positions = int(positions.sum())
     n_done = n_ngrams = 0
-    for (first, last), counted in zip(ranges, map(count, ranges), strict=True):
+    for (first, last), counted in ranges:
         n_done += int(positions[first:last].sum())
         n_ngrams += sum(len(words) for words, _, _ in counted)
         _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))
         for (words, counts, first_child), arrays, following in zip(
             counted, growing, [*growing[1:], None], strict=True
         ):
+            if arrays[0].size + len(words) > _MAX_NGRAMS:
+                raise UsageError(
+                    f"more than {_MAX_NGRAMS:,} n-grams of one length; count shorter ones (--order), keep "
+                    "fewer words (--vocab), or give a part of the text"
+                )
             if following is not None:
                 np.add(first_child, np.uint32(following[0].size), out=first_child)
             for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
                 array.append(part)
         if progress:
             progress(n_done / n_positions, f"{n_done:,} of {n_positions:,} positions")
-    levels = [_root(len(numbers))]
+    levels = [_root(len(positions))]
     for arrays, following in zip(growing, [*growing[1:], None], strict=True):
         if following is not None:
             arrays[2].append(np.array([following[0].size], np.uint32))
@@ -225,24 +258,11 @@ def _count_range(
     order: int,
     threads: int,
     first_words: Range,
-) -> list[_Counted]:
+) -> list[Counted]:
     """Count the n-grams whose first word is in a range: last words, counts and first children by length."""
     return _core.count_ngrams(
         ids, sentence_starts, numbers, int(numbers[BEGIN]), order, *first_words, threads
     )
-
-
-def _fitting_range_size(workspace: Workspace, in_use: int, range_size: int, bytes_per_position: int) -> int:
-    if workspace.memory is None:
-        return range_size
-    # The other half is for the n-grams that are counted already, as long as they are not in files.
-    needed = 2 * min(_MIN_RANGE_SIZE, range_size) * bytes_per_position
-    if in_use + needed > workspace.memory:
-        raise UsageError(
-            f"{format_size(workspace.memory)} of memory are too little: {format_size(in_use)} are in use "
-            f"already; give {format_size(in_use + needed)} or more"
-        )
-    return min(range_size, (workspace.memory - in_use) // (2 * bytes_per_position))
 
 
 def _plan(workspace: Workspace, in_use: int, n_ngrams: int) -> None:

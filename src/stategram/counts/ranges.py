@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stategram.counts.workspace import format_size, memory_in_use
 from stategram.errors import UsageError
+from stategram.resources import Resources
 from stategram.text import Corpus
 
 # What one kernel call can count: its counters are 32 bits wide.
@@ -13,7 +15,24 @@ MAX_EVENTS = 2**31 - 1
 # Positions of the text that are counted at a time; more gain nothing.
 RANGE_SIZE = 12_000_000
 
+# Measured on texts of 8 and 40 million words, n-grams of 3 and 5 words; upper ends.
+_BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
+_BYTES_PER_LIMB = 24  # and for each 64 bits of their words
+_MIN_RANGE_SIZE = 500_000
+
 Range = tuple[int, int]
+
+
+def trie_numbers(n_words: int) -> NDArray[np.uint32]:
+    """Return the number in a trie of each id: the ids 0 to n_words - 1, always shuffled in the same way."""
+    # The finalizer of SplitMix64 (Steele, Lea and Flood 2014): a bijection, so that no two ids tie.
+    mixed = np.arange(1, n_words + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    numbers = np.empty(n_words, np.uint32)
+    numbers[np.argsort(mixed)] = np.arange(n_words, dtype=np.uint32)
+    return numbers
 
 
 def require_countable(corpus: Corpus) -> None:
@@ -39,3 +58,21 @@ def ranges_of(positions: NDArray[np.int64], max_positions: int) -> list[Range]:
         ranges.append((first, last))
         first = last
     return ranges
+
+
+def fitting_range_size(order: int, n_words: int, range_size: int = RANGE_SIZE) -> int:
+    """Return how many positions can be counted at a time, at most `range_size`, if memory is limited."""
+    memory = Resources.current().memory
+    if memory is None:
+        return range_size
+    limbs = -(-order * n_words.bit_length() // 64)
+    bytes_per_position = _BYTES_PER_POSITION + _BYTES_PER_LIMB * limbs
+    # The other half is for the n-grams that are counted already, as long as they are not in files.
+    needed = 2 * min(_MIN_RANGE_SIZE, range_size) * bytes_per_position
+    in_use = memory_in_use()
+    if in_use + needed > memory:
+        raise UsageError(
+            f"{format_size(memory)} of memory are too little: {format_size(in_use)} are in use "
+            f"already; give {format_size(in_use + needed)} or more"
+        )
+    return min(range_size, (memory - in_use) // (2 * bytes_per_position))

@@ -17,12 +17,13 @@ from stategram.storage.folder import (
     write_folder,
 )
 from stategram.storage.locks import lock
-from stategram.storage.manifest import OtherVersionError
+from stategram.storage.manifest import MANIFEST, OtherVersionError, manifest_bytes, parse_manifest
 from stategram.storage.store import Store, check_store, is_fresh, is_store
 from stategram.storage.temporary import temporary_files
-from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size
+from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size, url_stamp
 
 __all__ = [
+    "MANIFEST",
     "Blobs",
     "Folder",
     "InputFile",
@@ -48,12 +49,15 @@ __all__ = [
     "is_store",
     "is_url",
     "lock",
+    "manifest_bytes",
     "open_folder",
     "open_url",
+    "parse_manifest",
     "recover",
     "restore_replaced",
     "shown_url",
     "temporary_files",
     "url_size",
+    "url_stamp",
     "write_folder",
 ]

@@ -54,25 +54,29 @@ def read_manifest(file: OpenFile) -> dict[str, Any]:
     """Return a manifest; BadDataError if it is damaged, OtherVersionError if it is of another version."""
     if file.size > _MAX_BYTES:
         raise _damaged(file.path, f"{file.size:,} bytes, expected at most {_MAX_BYTES:,}")
-    data = file.read()
+    return parse_manifest(file.read(), file.path)
+
+
+def parse_manifest(data: bytes, path: str | Path) -> dict[str, Any]:
+    """Return the manifest that `data` is, as `read_manifest` does; `path` is its name in errors."""
     try:
         manifest = json.loads(data)
         if not isinstance(manifest, dict):
-            raise _damaged(file.path, "not a JSON object")
+            raise _damaged(path, "not a JSON object")
         version = manifest.get("format_version")
         if type(version) is int and version != FORMAT_VERSION:
             raise OtherVersionError(
-                f"{file.path}: format version {_short(version)}, this stategram reads {FORMAT_VERSION}; "
+                f"{path}: format version {_short(version)}, this stategram reads {FORMAT_VERSION}; "
                 "write the folder again or use another version of stategram"
             )
         if _canonical(manifest) != data:
-            raise _damaged(file.path, "its checksum does not fit")
+            raise _damaged(path, "its checksum does not fit")
     except BadDataError:
         raise
     except (ValueError, RecursionError) as error:
-        raise _damaged(file.path, "not a JSON object") from error
+        raise _damaged(path, "not a JSON object") from error
     for problem in _problems(manifest, data):
-        raise _damaged(file.path, problem)
+        raise _damaged(path, problem)
     return manifest
 
 
@@ -123,5 +127,5 @@ def _short(value: object) -> str:
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def _damaged(path: Path, what: str) -> BadDataError:
+def _damaged(path: str | Path, what: str) -> BadDataError:
     return BadDataError(f"{path}: damaged, {what}; write the folder again")

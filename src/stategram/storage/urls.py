@@ -124,6 +124,13 @@ def url_size(url: str) -> int | None:
         return None if size is None else int(size)
 
 
+def url_stamp(url: str) -> str:
+    """Return what is another one once the file of a URL has changed, as far as its server shows it."""
+    with url_errors("read", url):
+        system, path = url_file_system(url)
+        return f"{url} {system.ukey(path)}"
+
+
 def expand_urls(names: list[str]) -> list[str]:
     """Return names of files; a URL with ``*`` becomes those that match it, sorted."""
     found = []

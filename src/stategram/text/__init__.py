@@ -3,13 +3,18 @@
 from stategram.text.bad_bytes import check_utf8, conversion_advice
 from stategram.text.corpus import Corpus, ReadStats, contains_text
 from stategram.text.encoding import (
+    EncodingErrors,
+    EncodingOptions,
     Normalization,
     Sentences,
     as_corpus,
     check_words,
     corpus_from_sentences,
+    no_words,
+    normalization_of_text,
     read_corpus,
     spelled_corpus,
+    warn_of_wide_spaces,
     words_of,
 )
 from stategram.text.feeding import read_lines
@@ -25,6 +30,14 @@ from stategram.text.reading import (
     read_blocks,
     total_size,
 )
+from stategram.text.shards import (
+    SHARD_SIZE,
+    ShardStats,
+    TextPart,
+    lines_before,
+    read_part,
+    text_parts,
+)
 from stategram.text.tokenizer import (
     TOKENIZE_FORMS,
     TokenizeForm,
@@ -34,6 +47,7 @@ from stategram.text.tokenizer import (
     tokenize_prose,
 )
 from stategram.text.unknown_words import UnknownCount, require_known_words
+from stategram.text.unsegmented import warn_if_unsegmented
 from stategram.text.vocabulary import (
     BEGIN,
     END,
@@ -50,17 +64,22 @@ from stategram.text.vocabulary import (
 __all__ = [
     "BEGIN",
     "END",
+    "SHARD_SIZE",
     "SPECIAL_WORDS",
     "SPLITS",
     "TOKENIZE_FORMS",
     "UNKNOWN",
     "Corpus",
+    "EncodingErrors",
+    "EncodingOptions",
     "LineBlock",
     "Normalization",
     "ReadStats",
     "Sentences",
+    "ShardStats",
     "Source",
     "Split",
+    "TextPart",
     "TokenizeForm",
     "UnknownCount",
     "Vocabulary",
@@ -78,18 +97,25 @@ __all__ = [
     "file_names",
     "file_size",
     "file_sizes",
+    "lines_before",
+    "no_words",
+    "normalization_of_text",
     "read_all",
     "read_blocks",
     "read_corpus",
     "read_line_blocks",
     "read_lines",
+    "read_part",
     "require_known_words",
     "spelled_corpus",
     "split_line",
+    "text_parts",
     "tokenization_note",
     "tokenization_record",
     "tokenize",
     "tokenize_prose",
     "total_size",
+    "warn_if_unsegmented",
+    "warn_of_wide_spaces",
     "words_of",
 ]

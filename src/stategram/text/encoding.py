@@ -180,7 +180,7 @@ def read_corpus(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
+    normalization = normalization_of_text(lowercase, digits, split, tokenize, vocabulary)
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
     mark = compile_mark(document_mark)
     encoder, tokenizer = options.encoder(), options.tokenizer()
@@ -231,7 +231,7 @@ def corpus_from_sentences(
     ('<unk>', '<s>', '</s>', '7', '101')
 
     """
-    normalization = _normalization(lowercase, digits, split, tokenize, vocabulary)
+    normalization = normalization_of_text(lowercase, digits, split, tokenize, vocabulary)
     corpus = _encode(sentences, EncodingOptions(vocabulary, vocabulary_size, min_count, normalization))
     if vocabulary is None:  # with one, a text is scored, perhaps sentence by sentence
         warn_of_wide_spaces(corpus.stats)
@@ -255,13 +255,14 @@ def _encode(sentences: Sentences, options: EncodingOptions) -> Corpus:
     return options.corpus(encoder, (), n_bytes, wide_space)
 
 
-def _normalization(
+def normalization_of_text(
     lowercase: bool,
     digits: str | None,
     split: Split | None,
     tokenize: TokenizeForm | None,
     vocabulary: Vocabulary | None,
 ) -> Normalization:
+    """Return what the parameters of `read_corpus` mean."""
     default = vocabulary.split if vocabulary and not tokenize else "unicode"
     return Normalization(lowercase, digits, split or default, tokenize)
 

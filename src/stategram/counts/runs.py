@@ -1,0 +1,198 @@
+"""N-gram counts of a text in shards: a run of sorted n-grams for each shard, merged by ranges of first words.
+
+A run is what `_core.pack_ngrams` returns for a shard. Its blob begins with where in it, after that, each
+range of first words begins. The ranges follow from the word counts of the text alone, so what is merged does
+not depend on the shards.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import pairwise
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.counts.ranges import Range, fitting_range_size, ranges_of, trie_numbers
+from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard
+from stategram.errors import BadDataError, UsageError
+from stategram.progress import Progress
+from stategram.resources import Resources
+from stategram.storage import content_key
+from stategram.text import BEGIN, END
+
+Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
+"""The n-grams of one length that begin with a range of words: last words, counts, first children."""
+
+# Positions of the whole text in a range that is merged at a time, and the most ranges that there are of them.
+_MERGED_SIZE = 4_000_000
+_MAX_RANGES = 256
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def count_runs(text: ShardedText, order: int, progress: Progress | None = None) -> Runs:
+    """Count the n-grams of each shard, one task for each; those that are counted already are kept."""
+    n_words = len(text.vocabulary)
+    bounds = _bounds(text)
+    tasks = [_CountTask(shard, order, n_words, tuple(bounds), text.blobs) for shard in text.shards]
+    parts: list[list[RunPart]] = [[] for _ in bounds[1:]]
+    done, total = 0, max(text.n_events, 1)
+    for task, offsets in zip(tasks, Resources.current().map(count_shard, tasks), strict=True):
+        for of_range, (begin, end) in zip(parts, pairwise(offsets), strict=True):
+            if begin < end:
+                of_range.append(RunPart(task.name, begin, end))
+        done += task.shard.n_events
+        if progress:
+            progress(done / total, f"{done:,} of {total:,} events")
+    return Runs(order, n_words, bounds, parts)
+
+
+def positions_of(text: ShardedText, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return how many positions of a text begin with each word, by its number in the trie."""
+    positions = np.zeros(len(numbers), np.int64)
+    positions[numbers] = text.word_counts
+    positions[numbers[BEGIN]] = text.n_sentences
+    return positions
+
+
+def _bounds(text: ShardedText) -> list[int]:
+    positions = positions_of(text, numbers_of(len(text.vocabulary)))
+    size = max(_MERGED_SIZE, int(positions.sum()) // _MAX_RANGES)
+    return [0, *(last for _, last in ranges_of(positions, size))]
+
+
+@lru_cache(maxsize=1)
+def numbers_of(n_words: int) -> NDArray[np.uint32]:
+    """Return `trie_numbers`, kept for the next task."""
+    numbers = trie_numbers(n_words)
+    numbers.setflags(write=False)
+    return numbers
+
+
+@dataclass(frozen=True)
+class _CountTask:
+    shard: Shard
+    order: int
+    n_words: int
+    bounds: tuple[int, ...]
+    blobs: Shards
+
+    def __str__(self) -> str:
+        return f"shard {self.shard.name}"
+
+    @property
+    def name(self) -> str:
+        """The name of the blob of its run."""
+        shard = [self.shard.name, self.shard.ids]
+        return content_key("run", shard, self.order, self.n_words, self.bounds)[:32] + ".run"
+
+
+def count_shard(task: _CountTask) -> list[int]:
+    """Write the run of a shard; return where in its blob each range of first words begins, and its end."""
+    header = 8 * len(task.bounds)
+    if task.blobs.has(task.name):
+        kept: list[int] = np.frombuffer(task.blobs.read(task.name, 0, header), "<i8").tolist()
+        return kept
+    ids, sentence_starts, _ = read_shard(task.blobs, task.shard, task.n_words)
+    numbers = numbers_of(task.n_words)
+    positions = np.zeros(task.n_words, np.int64)
+    positions[numbers] = np.bincount(ids, minlength=task.n_words)
+    positions[numbers[BEGIN]] = len(sentence_starts) - 1
+    before = np.concatenate(([0], np.cumsum(positions)))[list(task.bounds)]
+    runs, offsets, size = [], [header], header
+    for first, last in ranges_of(np.diff(before), fitting_range_size(task.order, task.n_words)):
+        bounds = np.array(task.bounds[first : last + 1], np.uint32)
+        run, its_offsets = _core.pack_ngrams(
+            ids, sentence_starts, numbers, BEGIN, END, task.order, bounds, Resources.current().threads
+        )
+        offsets += (its_offsets[1:] + size).tolist()
+        size += len(run)
+        runs.append(run.data)
+    task.blobs.write(task.name, b"".join((np.array(offsets, "<i8").data, *runs)))
+    return offsets
+
+
+@dataclass(frozen=True)
+class MergeTask:
+    """The runs of one range of first words, which become one."""
+
+    runs: tuple[RunPart, ...]
+    order: int
+    n_words: int
+    first: int
+    last: int
+    blobs: Shards
+
+    def __str__(self) -> str:
+        return f"n-grams of the first words {self.first:,} to {self.last:,}"
+
+    @property
+    def name(self) -> str:
+        """The name of the blob of the merged run."""
+        key = content_key("merged", self.order, self.n_words, self.first, self.last, list(self.runs))
+        return key[:32] + ".ngrams"
+
+    def read(self) -> list[NDArray[np.uint8]]:
+        """Return the bytes of its runs."""
+        return [np.frombuffer(self.blobs.read(*msgspec.structs.astuple(run)), np.uint8) for run in self.runs]
+
+    def shown(self) -> str:
+        """Return the names of its runs, as messages show them."""
+        names = [self.blobs.shown(run.name) for run in self.runs]
+        return names[0] if len(names) == 1 else f"{names[0]} or another of {len(names)} runs"
+
+
+def merge_tasks(runs: Runs, blobs: Shards) -> list[MergeTask]:
+    """Return one task for each range of first words."""
+    return [
+        MergeTask(tuple(parts), runs.order, runs.n_words, first, last, blobs)
+        for parts, (first, last) in zip(runs.parts, runs.ranges, strict=True)
+    ]
+
+
+def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Range, list[Counted]]]:
+    """Yield each range of first words, and the n-grams of 1 to `order` words that begin with them."""
+    tasks = merge_tasks(runs, blobs)
+    yield from zip(runs.ranges, _in_threads(partial(_levels, order), tasks), strict=True)
+
+
+def _levels(order: int, task: MergeTask) -> list[Counted]:
+    numbers = numbers_of(task.n_words)
+    try:
+        return _core.merge_ngrams(task.read(), numbers, END, task.order, order, task.first, task.last)
+    except OverflowError as error:
+        raise UsageError(
+            f"the text is too large: {error}; count n-grams of fewer words (--order), keep fewer words "
+            "(--vocab), or give a part of it"
+        ) from error
+    except ValueError as error:
+        raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
+
+
+def _in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
+    """Return ``function(item)`` for each item, in order, a few of them computed ahead."""
+    threads = Resources.current().threads
+    if threads == 1 or len(items) < 2:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        ahead: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                ahead.append(pool.submit(function, item))
+                if len(ahead) > threads:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()

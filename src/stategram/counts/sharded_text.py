@@ -1,0 +1,333 @@
+"""A text of any size in shards on disk: read once, encoded, with one vocabulary for all."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram import _core
+from stategram.counts.workspace import Workspace
+from stategram.errors import BadDataError
+from stategram.progress import Progress, report_bytes, subprogress
+from stategram.resources import Resources
+from stategram.storage import content_key, is_url, url_stamp
+from stategram.text import (
+    END,
+    UNKNOWN,
+    Corpus,
+    EncodingOptions,
+    ReadStats,
+    ShardStats,
+    TextPart,
+    Vocabulary,
+    display_name,
+    lines_before,
+    no_words,
+    read_part,
+    text_parts,
+    warn_if_unsegmented,
+    warn_of_wide_spaces,
+)
+
+# Part of the names of blobs: those of another layout are not taken for finished.
+_LAYOUT = 1
+
+
+class Shards(Protocol):
+    """Where shards are kept: `Blobs`, which other processes see, or `TemporaryBlobs`."""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of this name."""
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        """Return bytes of a blob."""
+
+    def write(self, name: str, data: Any) -> None:
+        """Write a blob."""
+
+    def remove(self, name: str) -> None:
+        """Remove a blob."""
+
+    def shown(self, name: str) -> str:
+        """Return the name of a blob as messages show it."""
+
+
+class Shard(msgspec.Struct, frozen=True):
+    """A shard of a text, and the blobs in which it is kept."""
+
+    name: str
+    """A blob of the text as `_core.pack_text` has it, after its words and their counts if it has some."""
+    n_bytes: int
+    """Of its text in that blob, which is at the end of it."""
+    n_events: int
+    n_sentences: int
+    n_words: int = 0
+    """How many words of its own it has; 0 if its ids are those of the vocabulary."""
+    n_letters: int = 0
+    ids: str = ""
+    """A blob of the id in the vocabulary of each of these words."""
+    stats: ShardStats = ShardStats(0)
+
+    @property
+    def words_size(self) -> int:
+        """The bytes of its words in its blob, which are in front of its text."""
+        return 16 * self.n_words + 8 + self.n_letters if self.n_words else 0
+
+
+class RunPart(msgspec.Struct, frozen=True, array_like=True):
+    """The n-grams of one range of first words in a run: some bytes of a blob."""
+
+    name: str
+    begin: int
+    end: int
+
+
+class Runs(msgspec.Struct, frozen=True):
+    """The n-grams of a text by ranges of first words, each of them in one run or in several."""
+
+    order: int
+    n_words: int
+    bounds: list[int]
+    """Range i has the words whose trie numbers are ``bounds[i]`` to ``bounds[i + 1] - 1``."""
+    parts: list[list[RunPart]]
+    """The runs of each range."""
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The ranges of first words."""
+        return list(pairwise(self.bounds))
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedText:
+    """A text in shards on disk, and its n-gram counts if they are kept too.
+
+    `NgramModel.train`, `WordClasses.fit` and `count_ngrams` take it in place of a `Corpus`: the memory that
+    they need beside their result depends on the size of a shard, not on that of the text.
+    """
+
+    vocabulary: Vocabulary
+    word_counts: NDArray[np.int64]
+    """How often each word of the vocabulary occurs, by its id."""
+    stats: ReadStats
+    shards: tuple[Shard, ...]
+    blobs: Shards
+    runs: Runs | None = None
+    """Its n-gram counts, if they are kept."""
+
+    @property
+    def n_events(self) -> int:
+        """The number of words and sentence ends."""
+        return int(self.word_counts.sum())
+
+    @property
+    def n_sentences(self) -> int:
+        """The number of sentences."""
+        return int(self.word_counts[END])
+
+    @property
+    def n_unknown(self) -> int:
+        """The number of words that are not in the vocabulary."""
+        return int(self.word_counts[UNKNOWN])
+
+    def __repr__(self) -> str:
+        return f"ShardedText({self.n_events} events, {len(self.shards)} shards, {self.vocabulary!r})"
+
+    def pieces(self) -> Iterator[Corpus]:
+        """Yield the shards one after the other.
+
+        A document start that is the number of sentences of a shard is that of the next one.
+        """
+        for shard in self.shards:
+            ids, sentence_starts, document_starts = read_shard(self.blobs, shard, len(self.vocabulary))
+            yield Corpus(ids, sentence_starts, self.vocabulary, document_starts=document_starts)
+
+    def corpus(self, progress: Progress | None = None) -> Corpus:
+        """Return the whole text; its arrays go to temporary files if memory is limited."""
+        workspace = Workspace()
+        if workspace.memory is not None and 4 * self.n_events > workspace.memory // 2:
+            workspace.spill(4 * self.n_events)
+        ids, sentence_starts = workspace.growing(np.uint32), workspace.growing(np.int64)
+        sentence_starts.append(np.zeros(1, np.int64))
+        documents = []
+        n_sentences = 0
+        for shard in self.shards:
+            its_ids, its_sentences, its_documents = read_shard(self.blobs, shard, len(self.vocabulary))
+            documents.append(its_documents + n_sentences)
+            sentence_starts.append(its_sentences[1:] + ids.size)
+            ids.append(its_ids)
+            n_sentences += len(its_sentences) - 1
+            if progress:
+                progress(ids.size / max(self.n_events, 1), f"{ids.size:,} of {self.n_events:,} events")
+        # Blank lines at the end of one shard and at the start of the next are one start.
+        starts = np.unique(np.concatenate(documents)) if documents else np.zeros(0, np.int64)
+        return Corpus(ids.finish(), sentence_starts.finish(), self.vocabulary, self.stats, starts)
+
+
+def read_shard(
+    blobs: Shards, shard: Shard, n_words: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the ids of a shard, where its sentences start, and the sentences that start documents."""
+    packed = np.frombuffer(blobs.read(shard.name, shard.words_size), np.uint8)
+    own = shard.ids != ""
+    ids = np.frombuffer(blobs.read(shard.ids), "<u4") if own else np.arange(n_words, dtype=np.uint32)
+    try:
+        return _core.unpack_text(packed, ids)
+    except ValueError as error:
+        raise BadDataError(f"{blobs.shown(shard.name)}: {error}; remove it, and count again") from error
+
+
+def shard_text(
+    names: Sequence[str],
+    options: EncodingOptions,
+    blobs: Shards,
+    *,
+    document_mark: str | None = None,
+    shard_size: int,
+    progress: Progress | None = None,
+) -> ShardedText:
+    """Read files into shards, one task for each part of a file, and choose the vocabulary.
+
+    A shard that `blobs` has already, of the same file and read in the same way, is not read again.
+    """
+    parts = text_parts(names, shard_size)
+    alone = replace(options, vocabulary=None, vocabulary_size=None, min_count=1)
+    tasks = [_ReadTask(part, alone, document_mark, shard_size, blobs) for part in parts]
+    found = _run(tasks, subprogress(progress, 0.0, 0.95))
+    shards = [shard for of_part in found for shard in of_part]
+    stats = _stats(names, parts, found)
+    if sum(shard.n_events for shard in shards) == 0:
+        raise no_words(names, stats.n_bytes)
+    if progress:
+        progress(0.95, "the vocabulary")
+    vocabulary, word_counts, placed = _with_vocabulary(shards, options, blobs)
+    warn_of_wide_spaces(stats)
+    if options.vocabulary is None:
+        warn_if_unsegmented(vocabulary)
+    return ShardedText(vocabulary, word_counts, stats, tuple(placed), blobs)
+
+
+@dataclass(frozen=True)
+class _ReadTask:
+    part: TextPart
+    options: EncodingOptions
+    document_mark: str | None
+    shard_size: int
+    blobs: Shards
+
+    def __str__(self) -> str:
+        return str(self.part)
+
+    @property
+    def key(self) -> str:
+        """What the blobs of the part are named by: the file as it is now, and how it is read."""
+        name = self.part.name
+        if is_url(name):
+            stamp: object = url_stamp(name)
+        elif self.part.size is None:
+            stamp = uuid.uuid4().hex  # a pipe, which nobody can read again
+        else:
+            stat = Path(name).stat()
+            stamp = [str(Path(name).resolve()), stat.st_size, stat.st_mtime_ns]
+        settings = [asdict(self.options.normalization), self.options.encoding_errors, self.document_mark]
+        return content_key(_LAYOUT, stamp, self.part.begin, self.part.end, settings, self.shard_size)[:32]
+
+
+def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Shard]]:
+    total = sum(task.part.size or 0 for task in tasks)
+    known = all(task.part.size is not None for task in tasks)
+    done, found = 0, []
+    for task, shards in zip(tasks, Resources.current().map(_read, tasks), strict=True):
+        found.append(shards)
+        done += task.part.size or sum(shard.stats.n_bytes for shard in shards)
+        report_bytes(progress, done, total if known else None)
+    return found
+
+
+def _read(task: _ReadTask) -> list[Shard]:
+    """Encode the shards of a part, each with its own words; the list of them appears last."""
+    blobs, key = task.blobs, task.key
+    if blobs.has(f"{key}.part"):
+        return msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
+    shards: list[Shard] = []
+    for corpus, stats in read_part(task.part, task.options, task.document_mark, task.shard_size):
+        words = corpus.vocabulary
+        packed = _core.pack_text(corpus.ids, corpus.sentence_starts, corpus.document_starts)
+        shard = Shard(
+            f"{key}-{len(shards)}.shard",
+            len(packed),
+            corpus.n_events,
+            corpus.n_sentences,
+            len(words),
+            len(words.letters),
+            stats=stats,
+        )
+        blobs.write(
+            shard.name, b"".join((words.offsets.data, words.counts.data, words.letters.data, packed.data))
+        )
+        shards.append(shard)
+    blobs.write(f"{key}.part", msgspec.json.encode(shards))
+    return shards
+
+
+def _words_of(blobs: Shards, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
+    """Return letters, offsets and counts of the words of a shard."""
+    data = blobs.read(shard.name, 0, shard.words_size)
+    offsets = np.frombuffer(data, "<i8", shard.n_words + 1)
+    counts = np.frombuffer(data, "<u8", shard.n_words, offsets.nbytes)
+    return np.frombuffer(data, np.uint8, shard.n_letters, offsets.nbytes + counts.nbytes), offsets, counts
+
+
+def _with_vocabulary(
+    shards: Sequence[Shard], options: EncodingOptions, blobs: Shards
+) -> tuple[Vocabulary, NDArray[np.int64], list[Shard]]:
+    """Return the vocabulary, how often each of its words occurs, and the shards with their ids in it."""
+    merger = _core.VocabularyMerger()
+    try:
+        for shard in shards:
+            merger.add(*_words_of(blobs, shard))
+        if options.vocabulary is not None:
+            vocabulary = options.vocabulary
+            counts = merger.use(vocabulary.letters, vocabulary.offsets)
+        else:
+            size = 2**63 if options.vocabulary_size is None else options.vocabulary_size
+            vocabulary = Vocabulary(*merger.choose(size, options.min_count))
+            counts = vocabulary.counts
+        key = content_key(vocabulary.letters, vocabulary.offsets)[:16]
+        placed = []
+        for shard in shards:
+            name = f"{key}-{shard.name}.ids"
+            if not blobs.has(name):
+                letters, offsets, _ = _words_of(blobs, shard)
+                blobs.write(name, merger.ids(letters, offsets).astype("<u4", copy=False).data)
+            placed.append(msgspec.structs.replace(shard, ids=name))
+    except ValueError as error:
+        raise BadDataError(
+            f"a shard is damaged ({error}); remove what is left of it, and count again"
+        ) from error
+    return vocabulary, counts.astype(np.int64), placed
+
+
+def _stats(names: Sequence[str], parts: Sequence[TextPart], found: Sequence[Sequence[Shard]]) -> ReadStats:
+    all_stats = [shard.stats for shards in found for shard in shards]
+    first_wide_space = None
+    for part, shards in zip(parts, found, strict=True):
+        if lines := [shard.stats.wide_space_line for shard in shards if shard.stats.wide_space_line]:
+            first_wide_space = f"{display_name(part.name)}:{lines[0] + lines_before(part)}"
+            break
+    return ReadStats(
+        tuple(names),
+        sum(stats.n_bytes for stats in all_stats),
+        sum(stats.n_replaced for stats in all_stats),
+        sum(stats.n_dropped for stats in all_stats),
+        sum(stats.n_wide_spaces for stats in all_stats),
+        first_wide_space,
+    )
