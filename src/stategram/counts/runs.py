@@ -27,6 +27,7 @@ from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.storage import content_key
 from stategram.text import BEGIN, END
+from stategram.wording import plural
 
 Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 """The n-grams of one length that begin with a range of words: last words, counts, first children."""
@@ -46,13 +47,15 @@ def count_runs(text: ShardedText, order: int, progress: Progress | None = None) 
     tasks = [_CountTask(shard, order, n_words, tuple(bounds), text.blobs) for shard in text.shards]
     parts: list[list[RunPart]] = [[] for _ in bounds[1:]]
     done, total = 0, max(text.n_events, 1)
-    for task, offsets in zip(tasks, Resources.current().map(count_shard, tasks), strict=True):
+    for number, (task, offsets) in enumerate(
+        zip(tasks, Resources.current().map(count_shard, tasks), strict=True), 1
+    ):
         for of_range, (begin, end) in zip(parts, pairwise(offsets), strict=True):
             if begin < end:
                 of_range.append(RunPart(task.name, begin, end))
         done += task.shard.n_events
         if progress:
-            progress(done / total, f"{done:,} of {total:,} events")
+            progress(done / total, f"{number:,} of {plural(len(tasks), 'shard')} counted")
     return Runs(order, n_words, bounds, parts)
 
 
@@ -138,7 +141,8 @@ class MergeTask:
     @property
     def name(self) -> str:
         """The name of the blob of the merged run."""
-        key = content_key("merged", self.order, self.n_words, self.first, self.last, list(self.runs))
+        runs = msgspec.to_builtins(self.runs)
+        key = content_key("merged", self.order, self.n_words, self.first, self.last, runs)
         return key[:32] + ".ngrams"
 
     def read(self) -> list[NDArray[np.uint8]]:
