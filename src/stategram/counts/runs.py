@@ -1,6 +1,6 @@
 """N-gram counts of a text in shards: a run of sorted n-grams for each shard, merged by ranges of first words.
 
-A run is what `_core.pack_ngrams` returns for a shard. Its blob begins with where in it, after that, each
+A run is what `_core.count_run` returns for a shard. Its blob begins with where in it, after that, each
 range of first words begins. The ranges follow from the word counts of the text alone, so what is merged does
 not depend on the shards.
 """
@@ -114,7 +114,7 @@ def count_shard(task: _CountTask) -> list[int]:
     runs, offsets, size = [], [header], header
     for first, last in ranges_of(np.diff(before), fitting_range_size(task.order, task.n_words)):
         bounds = np.array(task.bounds[first : last + 1], np.uint32)
-        run, its_offsets = _core.pack_ngrams(
+        run, its_offsets = _core.count_run(
             ids, sentence_starts, numbers, BEGIN, END, task.order, bounds, Resources.current().threads
         )
         offsets += (its_offsets[1:] + size).tolist()
