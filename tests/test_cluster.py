@@ -166,7 +166,7 @@ def test_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_task_refuses_another_version() -> None:
-    settings = TaskSettings("0.0.9", 1, None, None, shows_worker=True)
+    settings = TaskSettings("0.0.9", 1, None, None, "/", shows_worker=True)
     error = run_task(tasks.double, 1, settings).error
     assert f"worker process {os.getpid()} has {stategram.__version__}" in str(error)
 
@@ -290,6 +290,12 @@ def test_a_worker_is_killed_then_the_scheduler(processes: Processes, tmp_path: P
 
         with pytest.raises(StategramError, match=r"^cannot read a \(on worker tls://127\.0\.0\.1:\d+\)$"):
             list(connected.map(tasks.fail_plainly, [0]))
+
+        # The worker runs in another folder than we do.
+        (tmp_path / "here").mkdir()
+        (tmp_path / "here" / "text").write_bytes(TEXT)
+        with contextlib.chdir(tmp_path / "here"), processes.open() as here:
+            assert list(here.map(tasks.count_words, ["text"])) == [8]
 
         go.unlink()
         (tmp_path / f"{workers[1].pid}.pid").unlink()

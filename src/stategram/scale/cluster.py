@@ -87,6 +87,7 @@ def open_cluster(
             threads=threads,
             memory=None if here.memory is None else here.memory // sharing,
             tmp=None if here.tmp is None else str(here.tmp),
+            folder=str(Path.cwd()),
             shows_worker=local is None,
         )
         executor = ClusterExecutor(client, address, settings)
