@@ -32,7 +32,7 @@ from stategram.scoring import (
     REGION_COLUMNS,
     SCORE_COLUMNS,
     ItemBlock,
-    ModelFiles,
+    ModelSource,
     TextPart,
     TextScorer,
     TextScoring,
@@ -196,8 +196,9 @@ def score(
     try:
         with shown.step("scoring") as progress:
             if in_parts:
-                files = ModelFiles.of(model_name, verify=not reading.no_verify, history=reading.history_name)
-                files.keep(model)
+                verify, history = not reading.no_verify, reading.history_name
+                source = ModelSource.of(model_name, verify=verify, history=history)
+                source.keep(model)
                 with _parts_folder(output) as folder:
                     parts = [
                         TextPart(
@@ -205,7 +206,7 @@ def score(
                             str(folder / f"part-{number}"),
                             number == 0 and not no_header,
                             found_format,
-                            files,
+                            source,
                             scoring,
                         )
                         for number, text in enumerate(texts)

@@ -9,14 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from stategram.errors import StategramError
-from stategram.formats import open_model
-from stategram.models import Model
 from stategram.progress import Progress
 from stategram.resources import Resources
+from stategram.scoring.model_source import ModelSource
 from stategram.scoring.sentence_columns import sentence_columns
 from stategram.scoring.text_scorer import TextScorer
 from stategram.scoring.word_columns import WordColumns
-from stategram.storage import file_sha256, is_folder
 from stategram.tables import Table, TableFormat, TableWriter, TextColumn
 from stategram.text import (
     EncodingErrors,
@@ -92,46 +90,6 @@ class TextCounts:
 
 
 @dataclass(frozen=True)
-class ModelFiles:
-    """A model that tasks open: the folder or file, what tells it from another one, and how it is opened."""
-
-    name: str
-    digest: str
-    verify: bool
-    history: str
-
-    @classmethod
-    def of(cls, name: str, *, verify: bool, history: str) -> ModelFiles:
-        """Return a model as it is now."""
-        return cls(name, _digest(name), verify, history)
-
-    def open(self) -> Model:
-        """Return the model, kept from the task before if it is the same; it must not have changed."""
-        if _digest(self.name) != self.digest:
-            raise StategramError(
-                f"{self.name} is not the model that the command has opened; give it a name under which all "
-                "workers find the same files, and do not change it meanwhile"
-            )
-        if self not in _kept:
-            self.keep(open_model(self.name, verify=self.verify).with_history(self.history))
-        return _kept[self]
-
-    def keep(self, model: Model) -> None:
-        """Keep a model for the next tasks of this process, in place of the one before."""
-        _kept.clear()
-        _kept[self] = model
-
-
-_kept: dict[ModelFiles, Model] = {}
-
-
-def _digest(name: str) -> str:
-    if is_folder(name):
-        return file_sha256(Path(name, "manifest.json"))
-    return f"{Path(name).stat().st_size} bytes"
-
-
-@dataclass(frozen=True)
 class TextPart:
     """A text whose rows are a part of a table.
 
@@ -156,7 +114,7 @@ class TextPart:
     place: str
     with_header: bool
     format: TableFormat
-    model: ModelFiles
+    model: ModelSource
     scoring: TextScoring
 
     def __str__(self) -> str:
