@@ -103,6 +103,7 @@ def test_damaged_and_missing_files_are_named_and_not_tried_again(local: Executor
         list(local.map(tasks.count_words, [str(tmp_path / "none.txt")]))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_task_that_kills_its_workers_is_named() -> None:
     dask = pytest.importorskip("dask")
     with (
@@ -274,7 +275,13 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
         found.stop()
 
 
-def test_a_worker_is_killed_then_the_scheduler(processes: Processes, tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_worker_is_killed_then_the_scheduler(
+    processes: Processes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     workers = [processes.start_worker() for _ in range(2)]
     go = tmp_path / "go"
     items = [(str(tmp_path), str(go))] * 6
@@ -302,16 +309,38 @@ def test_a_worker_is_killed_then_the_scheduler(processes: Processes, tmp_path: P
 
         go.unlink()
         (tmp_path / f"{workers[1].pid}.pid").unlink()
-        results = connected.map(tasks.wait_for, items)
+        monkeypatch.setattr(executor, "_SECONDS_BETWEEN_CHECKS", 0.1)
+        monkeypatch.setattr(executor, "_SECONDS_WITHOUT_WORKERS", 1.0)
+        killed = threading.Thread(target=lambda: kill_after(tmp_path / f"{workers[1].pid}.pid", workers[1]))
+        killed.start()
+        with pytest.raises(
+            StategramError, match=r"has had no worker for 1 seconds; start some, then run the"
+        ):
+            list(connected.map(tasks.wait_for, items))
+        assert "has no worker left; waiting for one" in caplog.text
+        killed.join()
 
-        def kill_scheduler() -> None:
-            wait_until((tmp_path / f"{workers[1].pid}.pid").exists)
-            processes.scheduler.kill()
-
-        threading.Thread(target=kill_scheduler).start()
+        monkeypatch.setattr(executor, "_SECONDS_WITHOUT_WORKERS", 100.0)
+        submitted = tmp_path / "submitted"
+        killed = threading.Thread(target=lambda: kill_after(submitted, processes.scheduler))
+        killed.start()
         with pytest.raises(StategramError, match=r"connection to the cluster tls://.* was lost") as error:
-            list(results)
+            list(connected.map(tasks.wait_for, touching(submitted, items)))
         assert "run the same command again: it continues with what is not done yet" in str(error.value)
+        killed.join()
+
+
+def kill_after(file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Kill a process when there is a file."""
+    wait_until(file.exists)
+    process.kill()
+    process.wait()
+
+
+def touching(file: Path, items: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield items, and make a file when they are taken."""
+    yield from items
+    file.touch()
 
 
 def test_workers_of_another_version_and_none_at_all(
@@ -382,7 +411,7 @@ def test_ctrl_c_ends_the_workers(tmp_path: Path) -> None:
     _, messages = started.communicate(timeout=60)
     assert started.returncode in (1, -signal.SIGINT)
     assert "KeyboardInterrupt" in messages
-    wait_until(lambda: not Path(f"/proc/{worker.stem}").exists() or not is_alive(int(worker.stem)))
+    wait_until(lambda: not is_alive(int(worker.stem)))
 
 
 def is_alive(process: int) -> bool:

@@ -124,7 +124,7 @@ Examples:
 @click.option(
     "--tmp",
     metavar="FOLDER",
-    help="Folder for the scores of several texts while they are put together, if they go to stdout. "
+    help="Folder for the scores of several texts while they are put together, if they go to stdout.  "
     "[default: the system's folder]",
 )
 @cluster_options
