@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import gzip
 import ipaddress
+import json
 import logging
 import os
 import re
@@ -23,10 +24,12 @@ import pytest
 
 import cluster_tasks as tasks
 import stategram
+from command_line import TRAIN, run
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scale import cluster, executor, open_cluster
 from stategram.scale.task import TaskSettings, run_task
+from stategram.scoring import ModelSource
 
 pytest.importorskip("distributed", reason="Dask runs the tasks")
 pytestmark = [
@@ -100,6 +103,7 @@ def test_damaged_and_missing_files_are_named_and_not_tried_again(local: Executor
         list(local.map(tasks.count_words, [str(tmp_path / "none.txt")]))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_task_that_kills_its_workers_is_named() -> None:
     dask = pytest.importorskip("dask")
     with (
@@ -166,7 +170,7 @@ def test_an_address_where_nothing_answers(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_task_refuses_another_version() -> None:
-    settings = TaskSettings("0.0.9", 1, None, None, shows_worker=True)
+    settings = TaskSettings("0.0.9", 1, None, None, "/", shows_worker=True)
     error = run_task(tasks.double, 1, settings).error
     assert f"worker process {os.getpid()} has {stategram.__version__}" in str(error)
 
@@ -271,7 +275,13 @@ def processes(tmp_path: Path) -> Iterator[Processes]:
         found.stop()
 
 
-def test_a_worker_is_killed_then_the_scheduler(processes: Processes, tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_worker_is_killed_then_the_scheduler(
+    processes: Processes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     workers = [processes.start_worker() for _ in range(2)]
     go = tmp_path / "go"
     items = [(str(tmp_path), str(go))] * 6
@@ -291,18 +301,46 @@ def test_a_worker_is_killed_then_the_scheduler(processes: Processes, tmp_path: P
         with pytest.raises(StategramError, match=r"^cannot read a \(on worker tls://127\.0\.0\.1:\d+\)$"):
             list(connected.map(tasks.fail_plainly, [0]))
 
+        # The worker runs in another folder than we do.
+        (tmp_path / "here").mkdir()
+        (tmp_path / "here" / "text").write_bytes(TEXT)
+        with contextlib.chdir(tmp_path / "here"), processes.open() as here:
+            assert list(here.map(tasks.count_words, ["text"])) == [8]
+
         go.unlink()
         (tmp_path / f"{workers[1].pid}.pid").unlink()
-        results = connected.map(tasks.wait_for, items)
+        monkeypatch.setattr(executor, "_SECONDS_BETWEEN_CHECKS", 0.1)
+        monkeypatch.setattr(executor, "_SECONDS_WITHOUT_WORKERS", 1.0)
+        killed = threading.Thread(target=lambda: kill_after(tmp_path / f"{workers[1].pid}.pid", workers[1]))
+        killed.start()
+        with pytest.raises(
+            StategramError, match=r"has had no worker for 1 seconds; start some, then run the"
+        ):
+            list(connected.map(tasks.wait_for, items))
+        assert "has no worker left; waiting for one" in caplog.text
+        killed.join()
 
-        def kill_scheduler() -> None:
-            wait_until((tmp_path / f"{workers[1].pid}.pid").exists)
-            processes.scheduler.kill()
-
-        threading.Thread(target=kill_scheduler).start()
+        monkeypatch.setattr(executor, "_SECONDS_WITHOUT_WORKERS", 100.0)
+        submitted = tmp_path / "submitted"
+        killed = threading.Thread(target=lambda: kill_after(submitted, processes.scheduler))
+        killed.start()
         with pytest.raises(StategramError, match=r"connection to the cluster tls://.* was lost") as error:
-            list(results)
+            list(connected.map(tasks.wait_for, touching(submitted, items)))
         assert "run the same command again: it continues with what is not done yet" in str(error.value)
+        killed.join()
+
+
+def kill_after(file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Kill a process when there is a file."""
+    wait_until(file.exists)
+    process.kill()
+    process.wait()
+
+
+def touching(file: Path, items: list[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Yield items, and make a file when they are taken."""
+    yield from items
+    file.touch()
 
 
 def test_workers_of_another_version_and_none_at_all(
@@ -373,7 +411,7 @@ def test_ctrl_c_ends_the_workers(tmp_path: Path) -> None:
     _, messages = started.communicate(timeout=60)
     assert started.returncode in (1, -signal.SIGINT)
     assert "KeyboardInterrupt" in messages
-    wait_until(lambda: not Path(f"/proc/{worker.stem}").exists() or not is_alive(int(worker.stem)))
+    wait_until(lambda: not is_alive(int(worker.stem)))
 
 
 def is_alive(process: int) -> bool:
@@ -390,3 +428,102 @@ def test_a_script_without_a_guard_is_told_so(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert 'put what it does below `if __name__ == "__main__":`' in done.stderr
+
+
+# ---- commands
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with a model, a mixture and three texts."""
+    place = tmp_path_factory.mktemp("texts")
+    trigram, unigram = (stategram.NgramModel.train(TRAIN.splitlines(), order) for order in (3, 1))
+    trigram.save(place / "model")
+    stategram.Mixture.fit([trigram, unigram], ["the dog sat", "a cat ran"]).save(place / "mixture")
+    for number, text in enumerate(("the cat sat\n\na zebra ran\n", "the dog ran\n" * 40, "a cat\n")):
+        with gzip.open(place / f"{number}.gz", "wt") as file:
+            file.write(text)
+    return place
+
+
+def output_of(*arguments: object, capfd: pytest.CaptureFixture[str]) -> str:
+    status, out, messages = run(*arguments, capfd=capfd)
+    assert status == 0, messages
+    return out
+
+
+def test_commands_print_the_same_with_workers(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(texts)
+    monkeypatch.setattr("stategram.evaluation.perplexity.EVENTS_PER_PIECE", 20)
+    monkeypatch.setattr("stategram.scoring.pieces.EVENTS_PER_PIECE", 20)
+    names = [f"{number}.gz" for number in range(3)]
+    commands: list[list[object]] = [
+        ["score", "model", *names],
+        ["score", "model", *names, "--sentences", "--format", "jsonl"],
+        ["score", "model", "1.gz", "--columns", "word,entropy", "--format", "csv", "--no-header"],
+        ["score", "mixture", *names, "--columns", "all", "--unknown", "spell"],
+        ["eval", "mixture", *names, "--json"],
+        ["eval", "model", *names, "--compare", "mixture", "--unknown", "spell", "--json"],
+    ]
+    here = [output_of(*command, capfd=capfd) for command in commands]
+    packed = tmp_path / "scores.tsv.gz"
+    # One cluster for all: to start its workers takes longer than all they do.
+    with open_cluster("local:2"):
+        assert [output_of(*command, capfd=capfd) for command in commands] == here
+        assert output_of("score", "model", *names, "-o", packed, capfd=capfd) == ""
+        with gzip.open(packed, "rt") as file:
+            assert file.read() == here[0]
+    assert [file.name for file in tmp_path.iterdir()] == [packed.name]
+    header, first, *rows = here[0].splitlines()
+    assert header.startswith("file\tsentence\tposition\tword\t")
+    assert first.startswith("0.gz\t1\t1\tthe\t")
+    assert len(rows) + 1 == 8 + 160 + 3
+    # Each text is scored as it is alone, and evaluated as a part of one text.
+    alone = output_of("score", "model", "1.gz", capfd=capfd).splitlines()[1:]
+    assert [row for row in rows if row.startswith("1.gz")] == [f"1.gz\t{row}" for row in alone]
+    assert json.loads(here[4])["events"] == 8 + 160 + 3
+    figures = json.loads(output_of("eval", "mixture", "-q", "--json", *names, capfd=capfd))
+    assert figures == json.loads(here[4])
+
+
+def test_the_option_opens_a_cluster(texts: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    command = ("eval", texts / "model", texts / "1.gz")
+    out = output_of(*command, "--cluster", "local:1", capfd=capfd)
+    assert out == output_of(*command, capfd=capfd)
+    for options, message in (
+        (["--cluster", "tcp://10.0.0.1:8786"], "tcp:// is not encrypted"),
+        (["--tls-ca", "ca.pem"], "--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT"),
+    ):
+        status, _, messages = run(*command, *options, capfd=capfd)
+        assert status == 2
+        assert message in messages
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["1.gz", "-"], "stdin (-) is"),
+        (["1.gz", "2.gz", "--text-column", "a"], "a table (--text-column, --id-column, --region-column) is"),
+        (["1.gz", "2.gz", "--line-buffered"], "--line-buffered is"),
+        (["1.gz", "2.gz", "--format", "parquet"], "the format parquet is"),
+    ],
+)
+def test_what_is_scored_only_alone(
+    texts: Path,
+    arguments: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(texts)
+    status, _, messages = run("score", "model", *arguments, capfd=capfd)
+    assert status == 2
+    assert f"{message} for one text only, without --cluster; leave one of them out" in messages
+
+
+def test_a_model_that_is_not_the_same_on_workers_is_refused(texts: Path) -> None:
+    source = ModelSource("model", "0" * 64, verify=True, history="sentence")
+    with contextlib.chdir(texts), pytest.raises(StategramError, match="model is not the model that the comm"):
+        source.open()

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import gzip
 import os
+import pickle
 import socket
 import sys
 import time
@@ -182,7 +183,7 @@ def check_blobs(place: str | Path) -> None:
         blobs.read("a.gz", 3, 11)
     blobs.remove("b")
     blobs.remove("b")
-    assert blobs.names() == ["a.gz"]
+    assert pickle.loads(pickle.dumps(blobs)).names() == blobs.names() == ["a.gz"]
     for ask in (blobs.size, blobs.read):
         with pytest.raises(StategramError, match=r"b( is missing; run the command|: no such file)"):
             ask("b")

@@ -5,7 +5,13 @@ Results and notes of a step go to the `logging` module instead, to loggers below
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from stategram.wording import duration
+
+Result = TypeVar("Result")
 
 Progress = Callable[[float, str], object]
 """Called now and then with the fraction of the work that is done, 0 to 1, and a short message."""
@@ -36,3 +42,21 @@ def report_bytes(progress: Progress | None, done: int, total: int | None) -> Non
     """
     if progress is not None:
         progress(done / total if total else 0.0, f"{done / 1e6:,.0f} MB")
+
+
+def report_each(
+    results: Iterable[Result], total: int, unit: str, progress: Progress | None
+) -> Iterator[Result]:
+    """Yield the results of `total` pieces of work, such as files; report how many are done and the time left.
+
+    >>> list(report_each("ab", 2, "files", lambda fraction, message: print(fraction, message[:12])))
+    0.5 1 of 2 files
+    1.0 2 of 2 files
+    ['a', 'b']
+    """
+    began = time.monotonic()
+    for done, result in enumerate(results, 1):
+        if progress is not None:
+            left = (time.monotonic() - began) * (total - done) / done
+            progress(done / total, f"{done:,} of {total:,} {unit}, {duration(left)} left")
+        yield result

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 import msgspec
@@ -18,10 +22,22 @@ from stategram.cli.intervals import (
     resampling_text,
     show_few_units,
 )
-from stategram.cli.options import ReadingOptions, model_options, unknown_option, work_options
+from stategram.cli.options import ReadingOptions, cluster_options, model_options, unknown_option, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.evaluation import Comparison, Interval, PerplexityFigures, compare_scores, evaluate
-from stategram.models import Scores, UnknownWords
+from stategram.evaluation import (
+    Comparison,
+    Interval,
+    PerplexityFigures,
+    compare_scores,
+    evaluate_scores,
+    score_in_pieces,
+)
+from stategram.models import Model, Scores, UnknownWords
+from stategram.progress import Progress
+from stategram.resources import Resources
+from stategram.scoring import ModelSource, PieceScorer
+from stategram.storage import expand_urls
+from stategram.text import Corpus
 from stategram.wording import plural
 
 
@@ -48,6 +64,12 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="All figures as JSON; null where one is infinite.")
 @unknown_option
 @model_options
+@click.option(
+    "--tmp",
+    metavar="FOLDER",
+    help="With --cluster: folder for temporary files, which all workers see.  [default: the system's folder]",
+)
+@cluster_options
 @work_options
 def eval(
     model_name: str,
@@ -76,6 +98,7 @@ def eval(
     the same vocabulary, else those of the words that all of them know; with --unknown spell those of all
     words, by their spelling.
     """
+    tests = tuple(expand_urls(list(tests)))
     check_inputs([*tests, *(name for name in (model_name, *others) if name == "-")])
     if others:
         _compare([model_name, *others], tests, unknown, as_json, reading, console)
@@ -83,8 +106,10 @@ def eval(
     console.steps = 3
     model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
     corpus = read_test(model, tests, reading, console)
-    with console.step("evaluating"):
-        figures = evaluate(model, corpus, unknown=unknown, all_histories=not was_given("history_name"))
+    with console.step("evaluating") as progress, _scoring(model_name, reading, progress) as score:
+        figures = evaluate_scores(
+            model, corpus, score, unknown=unknown, all_histories=not was_given("history_name")
+        )
     if figures.above_one:
         console.info(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
@@ -113,8 +138,8 @@ def _compare(
     for name in names:
         model = read_model(name, console, verify=not reading.no_verify, history=reading.history_name)
         corpus = read_test(model, tests, reading, console)
-        with console.step("evaluating"):
-            scores[name] = model.score(corpus)
+        with console.step("evaluating") as progress, _scoring(name, reading, progress) as score:
+            scores[name] = score(model, corpus.in_vocabulary(model.vocabulary))
             if unknown != "unk":
                 log_probs[name] = UnknownWords(model, unknown).log_probs(scores[name], corpus)
     found = compare_scores(scores, log_probs)
@@ -125,6 +150,21 @@ def _compare(
         )
     show_few_units(found.resampling, console)
     click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))
+
+
+@contextmanager
+def _scoring(
+    name: str, reading: ReadingOptions, progress: Progress
+) -> Iterator[Callable[[Model, Corpus], Scores]]:
+    """Yield what scores a text by a model: workers, if there are any."""
+    if Resources.current().executor is None:
+        yield score_in_pieces
+        return
+    if name == "-":
+        raise click.UsageError("workers cannot read a model from stdin (-); give a folder or a file")
+    source = ModelSource.of(name, verify=not reading.no_verify, history=reading.history_name)
+    with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as folder:
+        yield PieceScorer(source, Path(folder), progress)
 
 
 def _comparison_table(found: Comparison) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
@@ -14,12 +16,15 @@ from stategram.cli.checks import check_inputs, check_output_apart, is_same_file,
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
+    cluster_options,
     format_option,
     model_options,
     unknown_option,
     work_options,
 )
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
+from stategram.progress import Progress, report_each
+from stategram.resources import Resources
 from stategram.scoring import (
     BASES,
     COLUMNS,
@@ -27,14 +32,17 @@ from stategram.scoring import (
     REGION_COLUMNS,
     SCORE_COLUMNS,
     ItemBlock,
+    ModelSource,
+    TextPart,
     TextScorer,
+    TextScoring,
     WordColumns,
     item_table,
-    sentence_columns,
+    score_parts,
 )
-from stategram.storage import check_place
-from stategram.tables import TABLE_FORMATS, Table, TableWriter, read_items, table_format
-from stategram.text import LineBlock, Normalization, read_line_blocks
+from stategram.storage import atomic_open, check_place, expand_urls, temporary_folder
+from stategram.tables import TABLE_FORMATS, TableWriter, read_items, table_format
+from stategram.text import Normalization
 from stategram.wording import plural
 
 _TABLE_NAME = re.compile(r"\.(csv|tsv|jsonl|parquet)(\.(gz|xz|bz2|zst))?$")
@@ -61,12 +69,13 @@ Examples:
   stategram score model text.txt > surprisal.tsv
   stategram score model text.txt --columns word,surprisal,entropy -o words.csv
   stategram score model text.txt --sentences -o scores.tsv.gz
+  stategram score model texts/*.txt.gz -o words.tsv.gz --cluster local:4
   stategram score model items.csv --text-column sentence --id-column item -o words.csv
   stategram score model regions.csv --text-column text --id-column item --region-column region
   echo "the cat sat" | stategram score model""",
 )
 @click.argument("model_name", metavar="MODEL")
-@click.argument("text", default="-", metavar="[TEXT]")
+@click.argument("texts", nargs=-1, metavar="[TEXT]...")
 @click.option(
     "--text-column",
     metavar="NAME",
@@ -112,10 +121,17 @@ Examples:
     help="Output file; - is stdout, the default. .gz .xz .bz2 .zst are compressed.",
 )
 @model_options
+@click.option(
+    "--tmp",
+    metavar="FOLDER",
+    help="Folder for the scores of several texts while they are put together, if they go to stdout.  "
+    "[default: the system's folder]",
+)
+@cluster_options
 @work_options
 def score(
     model_name: str,
-    text: str,
+    texts: tuple[str, ...],
     text_column: str | None,
     id_column: str | None,
     region_column: str | None,
@@ -138,21 +154,20 @@ def score(
     With --sentences, one row per sentence: its number, words, unknown words, log10 of the probability,
     perplexity.
 
+    The rows of several texts follow each other, with the name of the text in a first column, file. Each text
+    is scored for itself, with --cluster by several workers: these find MODEL and TEXT under the same names,
+    and write their rows to files beside the output, or in --tmp.
+
     From a pipe or a keyboard, lines are scored as they come: the answer to each is printed before the next
     one is needed.
     """
-    check_inputs([text, *([model_name] if model_name == "-" else [])])
-    if is_same_file(output, text):
-        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    texts = tuple(expand_urls(list(texts))) or ("-",)
     is_table = bool(text_column or id_column or region_column)
-    refused = (_NOT_OF_SENTENCES if sentences else {}) | (_NOT_OF_TABLES if is_table else {})
-    for name in filter(was_given, refused):
-        raise click.UsageError(
-            f"--{name.replace('_', '-')} is not for {refused[name]}; leave one of them out"
-        )
-    check_output_apart(output, model_name)
-    check_place(output)
-    table_format(output, format)
+    _check(model_name, texts, output, sentences=sentences, is_table=is_table)
+    found_format = table_format(output, format)
+    in_parts = len(texts) > 1 or Resources.current().executor is not None
+    if in_parts:
+        _check_parts(model_name, texts, found_format, is_table=is_table, line_buffered=line_buffered)
     # On a terminal the lines themselves show the progress.
     shown = console if output != "-" or not sys.stdout or not sys.stdout.isatty() else Console(quiet=True)
     shown.steps = 2
@@ -166,47 +181,115 @@ def score(
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
     normalization = normalization_of(model, reading, shown)
-    for note in _notes_on_lines(text, is_table, normalization):
+    for note in _notes_on_lines(texts[0], is_table, normalization):
         console.info(f"      note: {note}")
-    dropped = 0
-    document_mark = document_mark_of(model, reading, shown)
-    with (
-        shown.step("scoring") as progress,
-        TableWriter(output, format, header=not no_header) as writer,
-    ):
-        try:
-            if is_table:
-                items = read_items(
-                    text, text_column=text_column, id_column=id_column, region_column=region_column
-                )
-                rows = "regions" if region_column else "sentences" if sentences else "words"
-                of_items = ItemBlock.of_items(items, normalization)
-                dropped += of_items.block.corpus.stats.n_dropped
-                writer.write(item_table(scorer, of_items, chosen, rows, progress))
+    scoring = TextScoring(
+        None if sentences else tuple(names),
+        base,
+        unknown,
+        normalization,
+        reading.encoding_errors,
+        document_mark_of(model, reading, shown),
+        with_name=len(texts) > 1,
+        line_buffered=line_buffered,
+    )
+    try:
+        with shown.step("scoring") as progress:
+            if in_parts:
+                verify, history = not reading.no_verify, reading.history_name
+                source = ModelSource.of(model_name, verify=verify, history=history)
+                source.keep(model)
+                with _parts_folder(output) as folder:
+                    parts = [
+                        TextPart(
+                            text,
+                            str(folder / f"part-{number}"),
+                            number == 0 and not no_header,
+                            found_format,
+                            source,
+                            scoring,
+                        )
+                        for number, text in enumerate(texts)
+                    ]
+                    dropped = _join(parts, scorer, output, progress)
             else:
-                blocks = read_line_blocks(
-                    text,
-                    normalization,
-                    encoding_errors=reading.encoding_errors,
-                    document_mark=document_mark,
-                    progress=progress,
-                    live=True,
-                )
-                for block in _lines(blocks) if line_buffered else blocks:
-                    scored = scorer.score(block, chosen.features)
-                    dropped += block.corpus.stats.n_dropped
-                    found = sentence_columns(scored) if sentences else chosen.of(scored, progress)
-                    writer.write(Table(found))
-                    if line_buffered:
-                        writer.flush()
-        except KeyboardInterrupt:
-            if output != "-":
-                raise
-            click.echo("stategram: interrupted; the output is not complete", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
+                with TableWriter(output, format, header=not no_header) as writer:
+                    if is_table:
+                        items = read_items(
+                            texts[0],
+                            text_column=text_column,
+                            id_column=id_column,
+                            region_column=region_column,
+                        )
+                        rows = "regions" if region_column else "sentences" if sentences else "words"
+                        of_items = ItemBlock.of_items(items, normalization)
+                        dropped = of_items.block.corpus.stats.n_dropped
+                        writer.write(item_table(scorer, of_items, chosen, rows, progress))
+                    else:
+                        dropped = scoring.score(scorer, texts[0], writer, progress)
+    except KeyboardInterrupt:
+        if output != "-":
+            raise
+        click.echo("stategram: interrupted; the output is not complete", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
     if dropped:
         console.info(f"      {plural(dropped, 'sentence marker')} <s> or </s> dropped")
     _show_unknown(scorer, console)
+
+
+def _check(model_name: str, texts: Sequence[str], output: str, *, sentences: bool, is_table: bool) -> None:
+    """Refuse what cannot be read or written, and options that have no effect."""
+    check_inputs([*texts, *([model_name] if model_name == "-" else [])])
+    if any(is_same_file(output, text) for text in texts):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    refused = (_NOT_OF_SENTENCES if sentences else {}) | (_NOT_OF_TABLES if is_table else {})
+    for name in filter(was_given, refused):
+        raise click.UsageError(
+            f"--{name.replace('_', '-')} is not for {refused[name]}; leave one of them out"
+        )
+    check_output_apart(output, model_name)
+    check_place(output)
+
+
+def _check_parts(
+    model_name: str, texts: Sequence[str], format: str, *, is_table: bool, line_buffered: bool
+) -> None:
+    """Refuse what is only for one text that is scored here: workers write files, which are put together."""
+    for is_refused, what in (
+        ("-" in texts or model_name == "-", "stdin (-) is"),
+        (is_table, "a table (--text-column, --id-column, --region-column) is"),
+        (line_buffered, "--line-buffered is"),
+        (format == "parquet", "the format parquet is"),
+    ):
+        if is_refused:
+            raise click.UsageError(f"{what} for one text only, without --cluster; leave one of them out")
+
+
+@contextmanager
+def _parts_folder(output: str) -> Iterator[Path]:
+    """Make a folder that all workers see as long as they see the output; for stdout, one in --tmp."""
+    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
+        with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as name:
+            yield Path(name)
+    else:
+        with temporary_folder(Path(output)) as folder:
+            yield folder
+
+
+def _join(parts: Sequence[TextPart], scorer: TextScorer, output: str, progress: Progress) -> int:
+    """Score texts and put their rows together; return how many sentence markers were dropped."""
+    dropped = 0
+    with atomic_open(output) as file:
+        scored = report_each(score_parts(parts), len(parts), "texts", progress)
+        for part, counts in scored:
+            place = Path(part.place)
+            with place.open("rb") as rows:
+                while block := rows.read(1 << 22):
+                    file.write(block)
+            place.unlink()
+            dropped += counts.dropped
+            scorer.count += counts.unknown
+    return dropped
 
 
 def _notes_on_lines(text: str, is_table: bool, normalization: Normalization) -> Iterator[str]:
@@ -222,11 +305,3 @@ def _show_unknown(scorer: TextScorer, console: Console) -> None:
     for note in (*of_choice, scorer.count.note):
         if note is not None and note not in scorer.model.notes:
             console.info(f"      note: {note}")
-
-
-def _lines(blocks: Iterator[LineBlock]) -> Iterator[LineBlock]:
-    """Yield the sentences of blocks one by one."""
-    for block in blocks:
-        for number in range(block.corpus.n_sentences):
-            corpus = block.corpus.sentences(number, number + 1)
-            yield replace(block, corpus=corpus, lines=block.lines[number : number + 1])

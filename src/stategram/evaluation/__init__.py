@@ -9,12 +9,15 @@ from stategram.evaluation.comparison import ComparedModel, Comparison, compare, 
 from stategram.evaluation.nbest import HypothesisErrors, NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.normalisation import HistorySum, history_sums
 from stategram.evaluation.perplexity import (
+    EVENTS_PER_PIECE,
     HistoryFigures,
     OrderFigures,
     PartFigures,
     PerplexityFigures,
     evaluate,
     evaluate_resampled,
+    evaluate_scores,
+    score_in_pieces,
 )
 from stategram.evaluation.rescoring import Rescored, rescore
 from stategram.evaluation.uncertainty import (
@@ -28,6 +31,7 @@ from stategram.evaluation.uncertainty import (
 )
 
 __all__ = [
+    "EVENTS_PER_PIECE",
     "LEVEL",
     "ClassBigramFigures",
     "ComparedModel",
@@ -52,8 +56,10 @@ __all__ = [
     "compare_scores",
     "evaluate",
     "evaluate_resampled",
+    "evaluate_scores",
     "history_sums",
     "hypothesis_errors",
     "quantiles",
     "rescore",
+    "score_in_pieces",
 ]

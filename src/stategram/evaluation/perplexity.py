@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,9 @@ from stategram.models import Model, Scores, UnknownWords, require_model, warn_of
 from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
 
 _log = logging.getLogger(__name__)
+
+EVENTS_PER_PIECE = 1 << 18
+"""A text is scored in pieces of about so many events, wherever that is done, so that sums are the same."""
 
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
@@ -151,6 +155,25 @@ def evaluate(
     (4.21, 3.73, 4.82)
 
     """
+    return evaluate_scores(model, corpus, score_in_pieces, unknown=unknown, all_histories=all_histories)
+
+
+def score_in_pieces(model: Model, corpus: Corpus) -> Scores:
+    """Return the scores of a text; one of many events is scored piece by piece, as workers do it."""
+    if model.looks_back or corpus.n_events <= EVENTS_PER_PIECE:
+        return model.score(corpus)
+    return Scores.join(corpus, [model.score(piece) for _, piece in corpus.pieces(EVENTS_PER_PIECE)])
+
+
+def evaluate_scores(
+    model: Model,
+    corpus: Corpus | Sentences,
+    score: Callable[[Model, Corpus], Scores],
+    *,
+    unknown: str,
+    all_histories: bool,
+) -> PerplexityFigures:
+    """Return what `evaluate` returns, with the scores of a function, such as one that has workers."""
     require_model(model)
     words = UnknownWords(model, unknown)
     text = spelled_corpus(model.vocabulary, corpus)
@@ -160,8 +183,11 @@ def evaluate(
         for note in words.notes:
             _log.warning(note)
     if not all_histories:
-        return _resampled(model, text, encoded, words)[0]
-    found = {name: _resampled(model.with_history(name), text, encoded, words) for name in model.histories}
+        return _resampled(score(model, encoded), model, text, encoded, words)[0]
+    found = {
+        name: _resampled(score(one, encoded), one, text, encoded, words)
+        for name, one in ((name, model.with_history(name)) for name in model.histories)
+    }
     (first, reference), *others = found.values()
     if not others:
         return first
@@ -180,13 +206,13 @@ def evaluate(
 
 def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures, ResampledPerplexity]:
     """Return what `evaluate` returns of a text in the vocabulary of a model, and the resamples as well."""
-    return _resampled(model, corpus, corpus, UnknownWords(model, "unk"))
+    scores = score_in_pieces(model, corpus)
+    return _resampled(scores, model, corpus, corpus, UnknownWords(model, "unk"))
 
 
 def _resampled(
-    model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
+    scores: Scores, model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
 ) -> tuple[PerplexityFigures, ResampledPerplexity]:
-    scores = model.score(encoded)
     surprisals = scores.log_probs / -np.log(2.0)
     known = surprisals[~scores.unknown]
     orders = scores.orders

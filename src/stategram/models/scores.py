@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -142,6 +142,38 @@ class Scores:
     def sentence_log_probs(self) -> NDArray[np.float64]:
         """The natural-log probability of each sentence."""
         return self.corpus.sentence_sums(self.log_probs)
+
+    @classmethod
+    def join(cls, corpus: Corpus, pieces: Sequence[Scores]) -> Scores:
+        """Return the scores of a text from those of its pieces, each some of its sentences, in order."""
+        if len(pieces) == 1:
+            return replace(pieces[0], corpus=corpus)
+        orders = [piece.orders for piece in pieces if piece.orders is not None]
+        joined = cls(
+            corpus,
+            np.concatenate([piece.log_probs for piece in pieces]),
+            pieces[-1].state,
+            np.concatenate(orders) if orders else None,
+            predicts_unknown=pieces[0].predicts_unknown,
+        )
+        known = corpus.n_events - corpus.n_unknown
+        events = np.array([len(piece.log_probs) for piece in pieces], np.float64)
+        parts = []
+        for of_part in zip(*(piece.parts for piece in pieces), strict=True):
+            sentence_log_probs = np.concatenate([part.sentence_log_probs for part in of_part])
+            n_events = corpus.n_events if of_part[0].predicts_unknown else known
+            with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+                perplexity = float(np.exp(-sentence_log_probs.sum() / n_events))
+            weight = float(np.dot([part.weight for part in of_part], events) / events.sum())
+            parts.append(
+                replace(
+                    of_part[0],
+                    perplexity=perplexity,
+                    weight=weight,
+                    sentence_log_probs=sentence_log_probs,
+                )
+            )
+        return replace(joined, parts=tuple(parts))
 
     def sentences(self) -> Iterator[list[WordScore]]:
         """Return the events of each sentence in turn."""

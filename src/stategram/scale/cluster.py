@@ -7,10 +7,14 @@ import logging
 import os
 import pkgutil
 import re
+import signal
+import sys
 import tempfile
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import stategram
@@ -18,6 +22,9 @@ from stategram.errors import StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scale.executor import ClusterExecutor
 from stategram.scale.task import TaskSettings, other_versions
+from stategram.wording import plural
+
+_log = logging.getLogger(__name__)
 
 _LOCAL = re.compile(r"local:(\d{1,4})")
 _REMOTE = re.compile(r"(tls|tcp)://(\[[^\]]+\]|[^:/\[\]]+):(\d{1,5})")
@@ -72,7 +79,8 @@ def open_cluster(
             if tls_ca or tls_cert or tls_key:
                 raise UsageError(f"certificates are for a cluster at tls://host:port, not for {address}")
             distributed = _import_distributed(stack)
-            client = _start_local(distributed, n_workers, stack)
+            with _interrupt_later():
+                client = _start_local(distributed, n_workers, stack)
             threads = threads or max(1, Resources.current().threads // n_workers)
             sharing = n_workers
         else:
@@ -87,6 +95,7 @@ def open_cluster(
             threads=threads,
             memory=None if here.memory is None else here.memory // sharing,
             tmp=None if here.tmp is None else str(here.tmp),
+            folder=str(Path.cwd()),
             shows_worker=local is None,
         )
         executor = ClusterExecutor(client, address, settings)
@@ -146,7 +155,7 @@ def _start_local(distributed: Any, n_workers: int, stack: ExitStack) -> Any:
             security=distributed.Security.temporary(),
             silence_logs=logging.CRITICAL + 1,
         )
-        stack.callback(cluster.close)
+        stack.callback(_stop_local, cluster)
         return stack.enter_context(distributed.Client(cluster, set_as_default=False))
     except ImportError as error:
         raise StategramError(f'{error}: pip install "stategram[scale]"') from error
@@ -155,6 +164,37 @@ def _start_local(distributed: Any, n_workers: int, stack: ExitStack) -> Any:
             f"the workers on this machine did not start ({_first_line(error)}); in a Python script, put what "
             'it does below `if __name__ == "__main__":`, as each worker imports the script'
         ) from error
+
+
+@contextmanager
+def _interrupt_later() -> Iterator[None]:
+    """Let Ctrl-C wait until the end of the block: Dask does not clean up what has started only in part."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupted = False
+
+    def note(signum: int, frame: FrameType | None) -> None:
+        nonlocal interrupted
+        interrupted = True
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if interrupted:
+            raise KeyboardInterrupt
+
+
+def _stop_local(cluster: Any) -> None:
+    """End the workers. Those still at work, after an error or Ctrl-C, are not waited for."""
+    for nanny in cluster.workers.values():
+        nanny.auto_restart = False
+        if nanny.pid is not None:
+            with suppress(OSError):
+                os.kill(nanny.pid, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+    cluster.close()
 
 
 def _security(
@@ -219,6 +259,7 @@ def _connect(distributed: Any, address: str, security: Any, stack: ExitStack) ->
     }
     if others:
         raise other_versions(others)
+    _log.info("%s: %s", address, plural(len(found), "worker"))
     return client
 
 

@@ -6,7 +6,9 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, chdir, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import stategram
@@ -26,6 +28,8 @@ class TaskSettings:
         The threads of a task; None for the processors of the worker, divided by its tasks at a time.
     memory, tmp
         As in `Resources`.
+    folder
+        The current folder of the driver, where relative names of files are looked up.
     shows_worker
         Whether errors are to name the worker: it may be a machine that lacks a file of the driver.
 
@@ -35,6 +39,7 @@ class TaskSettings:
     threads: int | None
     memory: int | None
     tmp: str | None
+    folder: str
     shows_worker: bool
 
 
@@ -58,8 +63,11 @@ def run_task(function: Callable[[Any], Any], item: Any, settings: TaskSettings) 
     logger = logging.getLogger("stategram")
     logger.addHandler(notes)
     try:
-        with use_resources(
-            threads=settings.threads or _own_threads(), memory=settings.memory, tmp=settings.tmp
+        with (
+            _in_folder(settings.folder),
+            use_resources(
+                threads=settings.threads or _own_threads(), memory=settings.memory, tmp=settings.tmp
+            ),
         ):
             return Outcome(function(item), None, tuple(notes.found))
     except StategramError as error:
@@ -90,6 +98,11 @@ class _Notes(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if record.thread == self._thread:
             self.found.append((record.name, record.getMessage()))
+
+
+def _in_folder(folder: str) -> AbstractContextManager[None]:
+    """Return what changes to a folder; where there is none of this name, only full names are found."""
+    return nullcontext() if folder == str(Path.cwd()) or not Path(folder).is_dir() else chdir(folder)
 
 
 def _own_threads() -> int:

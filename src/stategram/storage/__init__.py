@@ -26,7 +26,7 @@ from stategram.storage.folder import (
 from stategram.storage.locks import lock
 from stategram.storage.manifest import MANIFEST, OtherVersionError, manifest_bytes, parse_manifest
 from stategram.storage.store import Store, check_store, is_fresh, is_store
-from stategram.storage.temporary import temporary_files
+from stategram.storage.temporary import temporary_files, temporary_folder
 from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size, url_stamp
 
 __all__ = [
@@ -65,6 +65,7 @@ __all__ = [
     "restore_replaced",
     "shown_url",
     "temporary_files",
+    "temporary_folder",
     "url_size",
     "url_stamp",
     "write_folder",

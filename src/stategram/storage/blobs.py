@@ -47,6 +47,9 @@ class Blobs:
         self.place = name.rstrip("/") if is_url(name) else name
         self._at: _Folder | _Store = _Store(self.place) if is_url(name) else _Folder(Path(name))
 
+    def __reduce__(self) -> tuple[type[Blobs], tuple[str]]:
+        return Blobs, (self.place,)
+
     def __repr__(self) -> str:
         return f"Blobs({shown_url(self.place)!r})"
 

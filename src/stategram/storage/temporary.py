@@ -32,6 +32,13 @@ def new_temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
             os.close(held)
 
 
+@contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """Make a folder beside a path, for parts of what it will hold; it is removed at the end of the block."""
+    with new_temporary(path.resolve(), is_folder=True) as made:
+        yield made
+
+
 def _make(path: Path, is_folder: bool) -> tuple[Path, int | None]:
     while True:
         made = _temporary_name(path)

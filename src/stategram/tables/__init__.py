@@ -7,13 +7,14 @@ from stategram.tables.items import Items, read_items
 from stategram.tables.reading import Rows, read_rows, word_table
 from stategram.tables.table import Table
 from stategram.tables.text_column import TextColumn
-from stategram.tables.writing import TABLE_FORMATS, TableWriter, choose_format, table_format
+from stategram.tables.writing import TABLE_FORMATS, TableFormat, TableWriter, choose_format, table_format
 
 __all__ = [
     "TABLE_FORMATS",
     "Items",
     "Rows",
     "Table",
+    "TableFormat",
     "TableWriter",
     "TextColumn",
     "choose_format",

@@ -186,6 +186,8 @@ def _open(name: str | IO[bytes], begin: int = 0) -> Iterator[IO[bytes]]:
             name.seek(begin)
         yield name
     elif name == "-":
+        if begin:
+            raise StategramError("cannot read a part of <stdin>; name a file")
         if sys.stdin is None:
             raise StategramError("cannot read <stdin>: it is closed; name a file, or give it a text")
         if sys.stdin.buffer.isatty():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
@@ -52,6 +53,11 @@ class UnknownCount:
                 word = text.vocabulary.word(id)
                 self.known_in_lower_case += count * _knows(encoded.vocabulary, word.lower())
                 self.known_without_punctuation += count * _knows(encoded.vocabulary, _bare(word))
+
+    def __iadd__(self, other: UnknownCount) -> Self:
+        for field in fields(self):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
+        return self
 
     @property
     def note(self) -> str | None:

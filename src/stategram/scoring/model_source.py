@@ -1,0 +1,51 @@
+"""The model of many tasks, opened once in each process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from stategram.errors import StategramError
+from stategram.formats import open_model
+from stategram.models import Model
+from stategram.storage import file_sha256, is_folder
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model that tasks open: the folder or file, what tells it from another one, and how it is opened."""
+
+    name: str
+    digest: str
+    verify: bool
+    history: str
+
+    @classmethod
+    def of(cls, name: str, *, verify: bool, history: str) -> ModelSource:
+        """Return a model as it is now."""
+        return cls(name, _digest(name), verify, history)
+
+    def open(self) -> Model:
+        """Return the model, kept from the task before if it is the same; it must not have changed."""
+        if _digest(self.name) != self.digest:
+            raise StategramError(
+                f"{self.name} is not the model that the command has opened; give it a name under which all "
+                "workers find the same files, and do not change it meanwhile"
+            )
+        if self not in _kept:
+            self.keep(open_model(self.name, verify=self.verify).with_history(self.history))
+        return _kept[self]
+
+    def keep(self, model: Model) -> None:
+        """Keep a model for the next tasks of this process, in place of the one before."""
+        _kept.clear()
+        _kept[self] = model
+
+
+_kept: dict[ModelSource, Model] = {}
+
+
+def _digest(name: str) -> str:
+    if is_folder(name):
+        return file_sha256(Path(name, "manifest.json"))
+    return f"{Path(name).stat().st_size} bytes"
