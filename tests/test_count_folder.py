@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import is_counts
+from stategram.counts import check_counts, is_counts
 
 LINES = 4000
 
@@ -62,8 +64,8 @@ def test_a_model_of_counts_has_the_bytes_of_that_of_the_text(
     story: Path, tmp_path: Path, order: int, kind: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / f"text.{kind}"
-    packed = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}[kind](story.read_bytes())
-    text.write_bytes(packed)
+    compress: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}
+    text.write_bytes(compress[kind](story.read_bytes()))
     assert run("train", text, "-o", tmp_path / "model", "--order", order, capfd=capfd)[0] == 0
     for size in ("7k", "40k", "64M"):
         place = tmp_path / f"counts{size}"
@@ -107,9 +109,12 @@ def test_how_the_text_was_read_is_kept(
 ) -> None:
     words = tmp_path / "words"
     words.write_text("w1\nw7\nw3\n")
-    for number, options in enumerate(
-        (["--vocab", 20, "--lowercase"], ["--vocab-file", words], ["--tokenize", "words", "--digits", "N"])
-    ):
+    given: list[list[object]] = [
+        ["--vocab", 20, "--lowercase"],
+        ["--vocab-file", words],
+        ["--tokenize", "words", "--digits", "N"],
+    ]
+    for number, options in enumerate(given):
         model, counted, again = (tmp_path / f"{name}{number}" for name in ("model", "counts", "again"))
         assert run("train", story, "-o", model, *options, capfd=capfd)[0] == 0
         assert run("count", story, "-o", counted, "--order", 3, *options, capfd=capfd)[0] == 0
@@ -217,6 +222,24 @@ def _read_everything(place: str) -> None:
     found = open_counts(place)
     NgramModel.train(found, 3)
     found.corpus()
+
+
+def test_counts_are_verified_and_described(
+    story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run("verify", counts, capfd=capfd)
+    assert (code, out.count("OK")) == (0, len(files_of(counts)) + 1)
+    assert "events 2" in run("info", counts, capfd=capfd)[1]
+    found = open_counts(counts)
+    check_counts(found)
+    word_counts = found.word_counts.copy()
+    word_counts[5] += 1
+    with pytest.raises(BadDataError, match="n-grams are not those of the word counts"):
+        check_counts(replace(found, word_counts=word_counts))
+    with pytest.raises(BadDataError, match="text is not that of the word counts"):
+        check_counts(replace(found, shards=found.shards[1:]))
+    (tmp_path / "none").mkdir()
+    assert run("verify", tmp_path / "none", capfd=capfd)[0] != 0
 
 
 def test_an_empty_text_and_a_missing_file_are_errors(
