@@ -3,6 +3,8 @@
 from stategram.text.bad_bytes import check_utf8, conversion_advice
 from stategram.text.corpus import Corpus, ReadStats, contains_text
 from stategram.text.encoding import (
+    EncodingErrors,
+    EncodingOptions,
     Normalization,
     Sentences,
     as_corpus,
@@ -12,8 +14,8 @@ from stategram.text.encoding import (
     spelled_corpus,
     words_of,
 )
-from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
+from stategram.text.feeding import Lines, read_lines
+from stategram.text.line_blocks import LineBlock, block_of_sentences, encode_lines, read_line_blocks
 from stategram.text.reading import (
     Source,
     display_name,
@@ -52,7 +54,10 @@ __all__ = [
     "TOKENIZE_FORMS",
     "UNKNOWN",
     "Corpus",
+    "EncodingErrors",
+    "EncodingOptions",
     "LineBlock",
+    "Lines",
     "Normalization",
     "ReadStats",
     "Sentences",
@@ -71,6 +76,7 @@ __all__ = [
     "decimal_numbers",
     "dense_ids",
     "display_name",
+    "encode_lines",
     "file_names",
     "read_all",
     "read_blocks",
