@@ -46,7 +46,7 @@ class Selection:
     kept_rows: int
     kept_words: int
     threshold: float | None
-    """The highest score that is kept; None if rows without a score are kept too."""
+    """The highest score that is kept; None if no row is, or all are."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def select(
         )
         for name in file_names(pool)
     ]
-    _check_files(files, in_domain)
+    _check_files(files, in_domain, output, scores=scores)
     check_place(output)
     sampled = by == "difference" and general is None
     reads_twice = amount is not None or sampled or Resources.current().executor is not None
@@ -210,9 +210,17 @@ def select(
             close_models(criterion.run)
 
 
-def _check_files(files: Sequence[PoolFile], in_domain: object) -> None:
+def _check_files(files: Sequence[PoolFile], in_domain: object, output: Place, *, scores: bool) -> None:
     if not files:
         raise UsageError("no files to read; give at least one, or - for stdin")
+    if isinstance(output, str | os.PathLike) and os.fspath(output) != "-":
+        named = PoolFile.of(os.fspath(output)).format
+        is_numbered_text = scores and (files[0].format, named) == ("text", "tsv")
+        if named not in ("text", files[0].format) and not is_numbered_text:
+            raise UsageError(
+                f"{output} is named as {named}, but rows are written as they are, {files[0].format}; choose "
+                "another name"
+            )
     for file in files:
         if file.format != files[0].format:
             raise UsageError(
@@ -321,6 +329,7 @@ def _write(
     if keep is not None and scored is not None:
         cut = find_cut(lambda: _pieces(scored), keep) or Cut(-np.inf, 0)
     rows = words = unknown = kept_rows = kept_words = 0
+    highest = np.float32(-np.inf)
     with RowWriter(output) as writer:
         for block, found in pool.blocks(scored, subprogress(progress, begin, 1.0)):
             rows += len(block)
@@ -329,12 +338,14 @@ def _write(
             chosen = np.ones(len(block), np.bool_) if cut is None else cut.chosen(found.scores, found.words)
             kept_rows += int(np.count_nonzero(chosen))
             kept_words += int(found.words[chosen].sum())
+            highest = found.scores[chosen].max(initial=highest)
             writer.write(block.take(chosen), found.scores[chosen] if scores else None)
         _check_words(pool.files, words, unknown)
     if not kept_rows:
         _log.warning("no row of the pool is kept")
-    limit = None if cut is None else float(str(cut.threshold))
-    return Selection(by, rows, words, unknown, kept_rows, kept_words, limit)
+    if keep is not None and kept_rows:
+        threshold = float(str(highest))  # the fewest digits from which the same float32 is read
+    return Selection(by, rows, words, unknown, kept_rows, kept_words, threshold)
 
 
 def _pieces(scored: Iterable[ScoredFile]) -> Iterator[Scored]:

@@ -157,10 +157,10 @@ class Preparation:
         return str(path)
 
     def _text_file(self, source: object) -> str:
-        """Return a file with the lines of a text; those of a table are written to one."""
+        """Return a file with the lines of a text, which can be read again; those of a table go to one."""
         assert isinstance(source, str | os.PathLike)
         file = PoolFile.of(os.fspath(source), column=self.text_column)
-        if file.format == "text":
+        if file.format == "text" and file.path != "-":
             return file.path
         path = self.place / f"{Path(file.path).name}.txt"
         with path.open("wb") as written:

@@ -325,10 +325,12 @@ class ArrowRows:
 
     def lines(self) -> tuple[Lines, NDArray[np.int64] | None]:
         """Return the lines of all texts, and the row of each line."""
+        pyarrow = frames.load("pyarrow", "reading parquet")
         compute = frames.load("pyarrow.compute", "reading parquet")
         column = self._column()
         n_lines = compute.count_substring(column, "\n").to_numpy() + 1
-        ended = compute.binary_join_element_wise(column, "", "\n")
+        nothing, end = (pyarrow.scalar(text, pyarrow.large_string()) for text in ("", "\n"))
+        ended = compute.binary_join_element_wise(column, nothing, end)
         data = b"".join(map(_letters, ended.chunks))
         return _table_lines(self.file, data), np.repeat(np.arange(len(self)), n_lines)
 
