@@ -58,8 +58,8 @@ def test_select_reads_stdin(
         command = ("select", "-", "--in-domain", "sea.txt", "--keep", "30%", "--seed", 3, "-o", "-", "-q")
         assert run(*command, capfd=capfd) == (0, expected.getvalue().decode(), "")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "the deep sea"}\n')))
-    command = ("select", "-", "--in-domain", "sea.txt", "--general", "land.txt", "--format", "jsonl")
-    assert run(*command, "--threshold", 0, "-o", "-", "-q", capfd=capfd)[1] == '{"text": "the deep sea"}\n'
+    of_json = ("select", "-", "--in-domain", "sea.txt", "--general", "land.txt", "--format", "jsonl")
+    assert run(*of_json, "--threshold", 0, "-o", "-", "-q", capfd=capfd)[1] == '{"text": "the deep sea"}\n'
 
 
 def test_select_refuses_what_cannot_be(made: Path, capfd: pytest.CaptureFixture[str]) -> None:

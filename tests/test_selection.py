@@ -221,7 +221,7 @@ def test_rows_of_csv_and_tsv(texts: Path, tmp_path: Path) -> None:
         assert scored[0] == header.strip().replace(b",", separator) + separator + b"score"
         assert scored[1].rpartition(separator)[0] == first.strip().replace(b",", separator)
     (tmp_path / "other.csv").write_bytes(b"text,id\na,b\n")
-    with pytest.raises(BadDataError, match="other.csv: its columns are not those"):
+    with pytest.raises(BadDataError, match=r"other\.csv: its columns are not those"):
         written([tmp_path / "pool.csv", tmp_path / "other.csv"], *arguments[1:], threshold=0)
 
 
@@ -239,7 +239,8 @@ def test_rows_of_parquet(texts: Path, tmp_path: Path) -> None:
     ).replace_schema_metadata({"made": "here"})
     parquet.write_table(table, tmp_path / "pool.parquet", row_group_size=3)
     arguments = [tmp_path / "pool.parquet"] * 2, texts / "sea.txt", texts / "land.txt"
-    for options in ({"threshold": 0}, {"keep": 4}):
+    choices: list[dict[str, Any]] = [{"threshold": 0}, {"keep": 4}]
+    for options in choices:
         select(*arguments, output=tmp_path / "out.parquet", **options)
         found = parquet.read_table(tmp_path / "out.parquet")
         assert found.schema.remove_metadata() == table.schema.remove_metadata()
@@ -307,8 +308,8 @@ def test_models_are_opened_as_they_are(
     sea.save(tmp_path / "sea")
     write_arpa(tmp_path / "land.gz", land)
     expected = written(texts / "pool.txt", texts / "sea.txt", texts / "land.txt", keep="20%")
-    for given in ((sea, land), (tmp_path / "sea", tmp_path / "land.gz"), (sea, texts / "land.txt")):
-        assert written(texts / "pool.txt", *given, keep="20%") == expected
+    for pair in ((sea, land), (tmp_path / "sea", tmp_path / "land.gz"), (sea, texts / "land.txt")):
+        assert written(texts / "pool.txt", *pair, keep="20%") == expected
     # Without its counts, the sample has a size of its own.
     assert written(texts / "pool.txt", tmp_path / "sea", keep="20%")
 
@@ -325,8 +326,8 @@ def test_texts_are_normalized_as_those_of_the_models(texts: Path, tmp_path: Path
     (tmp_path / "pool.txt").write_text("The Sea, deep.\nThe Road is LONG\n")
     arguments = tmp_path / "pool.txt", texts / "sea.txt", texts / "land.txt"
     assert written(*arguments, keep=1, lowercase=True, tokenize="words") == b"The Sea, deep.\n"
+    (tmp_path / "pool.txt").write_text("The SEA, deep.\nThe ROAD IS LONG\n")
     with pytest.raises(BadDataError, match=r"pool.txt: all of its 7 words are unknown .* \(--lowercase\)"):
-        (tmp_path / "pool.txt").write_text("The SEA, deep.\nThe ROAD IS LONG\n")
         written(*arguments, threshold=0)
 
 
@@ -368,7 +369,8 @@ def test_bad_pools_are_refused(
     texts: Path, tmp_path: Path, name: str, data: bytes, error: type[Exception], message: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    for options in ({"scores": True}, {"keep": 1, "scores": True}):
+    choices: list[dict[str, Any]] = [{"scores": True}, {"keep": 1, "scores": True}]
+    for options in choices:
         with pytest.raises(error, match=message):
             select(
                 tmp_path / name,
@@ -415,7 +417,7 @@ def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> Non
     with pytest.raises(UsageError, match=r"pool\.txt is text and .*a\.jsonl is jsonl"):
         written([pool, tmp_path / "a.jsonl"], texts / "sea.txt", keep=1)
     cache = CacheModel.train(SEA)
-    with pytest.raises(UsageError, match="in-domain: CacheModel.* looks back beyond the sentence"):
+    with pytest.raises(UsageError, match=r"in-domain: CacheModel.* looks back beyond the sentence"):
         written(pool, cache, keep=1)
 
 

@@ -39,7 +39,7 @@ def row_score(models: Sequence[Model], row: str) -> float:
 
 def best_rows(scores: Sequence[float], sizes: Sequence[int], budget: float) -> list[int]:
     """Return the best rows, in their order: the lowest scores, the first of equal ones, as many as fit."""
-    order = sorted((i for i, score in enumerate(scores) if score == score), key=lambda i: scores[i])
+    order = sorted((i for i, score in enumerate(scores) if not math.isnan(score)), key=lambda i: scores[i])
     kept = []
     for i in order:
         budget -= sizes[i]

@@ -113,20 +113,26 @@ def _header_line(block: LineRows, has_numbers: bool) -> bytes:
 
 def _numbered(block: LineRows, numbers: NDArray[np.float32]) -> bytes:
     """Return rows with a number each: before a line of text, else after the other columns."""
-    # str of a numpy float has the fewest digits from which the same number is read.
-    shown = [b"" if np.isnan(number) else str(number).encode() for number in numbers]
-    rows = zip(map(_split_end, block.rows()), shown, strict=True)
-    if block.file.format == "text":
-        return b"".join(number + b"\t" + line + end for (line, end), number in rows)
+    rows = map(_split_end, block.rows())
     if block.file.format == "jsonl":
-        name = msgspec.json.encode(block.file.new_column)
+        # JSON has no infinite numbers either.
+        begin = b", " + msgspec.json.encode(block.file.new_column) + b": "
+        shown = [begin + (_digits(number) if np.isfinite(number) else b"null") + b"}" for number in numbers]
         return b"".join(
-            line.rstrip()[:-1].rstrip() + b", " + name + b": " + (number or b"null") + b"}" + end
-            for (line, end), number in rows
+            line.rstrip()[:-1].rstrip() + number + end
+            for (line, end), number in zip(rows, shown, strict=True)
             if line.strip()
         )
+    shown = [b"" if np.isnan(number) else _digits(number) for number in numbers]
+    if block.file.format == "text":
+        return b"".join(b"%b\t%b%b" % (number, *row) for row, number in zip(rows, shown, strict=True))
     separator = _delimiter(block).encode()
-    return b"".join(line + separator + number + end for (line, end), number in rows)
+    return b"".join(line + separator + number + end for (line, end), number in zip(rows, shown, strict=True))
+
+
+def _digits(number: np.float32) -> bytes:
+    """Return the fewest digits from which the same number is read."""
+    return str(number).encode()
 
 
 def _split_end(row: bytes) -> tuple[bytes, bytes]:
