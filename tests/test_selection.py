@@ -33,7 +33,7 @@ from stategram import (
 )
 from stategram.selection.cut import Keep, find_cut
 from stategram.selection.sampling import SampleTask, sample_file
-from stategram.tables import PoolFile
+from stategram.tables import PoolFile, RowWriter
 
 SEA = [
     "the ship sails the sea",
@@ -126,6 +126,8 @@ def test_the_best_rows_are_kept_in_their_order(
     assert limit == max(scores[i] for i in kept)
     below = [line for line, score in zip(lines, scores, strict=True) if score <= limit]
     assert again == "".join(below)
+    everything = written(texts / "pool.txt", texts / "sea.txt", texts / "land.txt", threshold=1e300)
+    assert everything == (texts / "pool.txt").read_bytes()
 
 
 @given(
@@ -195,6 +197,17 @@ def test_rows_of_jsonl(texts: Path, tmp_path: Path) -> None:
     found = [msgspec.json.decode(line) for line in scored]
     assert [{key: row[key] for key in row if key != "score"} for row in found] == plain
     assert [row["score"] is None for row in found] == [False, False, True, False, True]
+
+
+def test_infinite_scores_are_null_in_json(tmp_path: Path) -> None:
+    (tmp_path / "pool.jsonl").write_text('{"text": "a"}\n' * 3)
+    file = PoolFile.of(str(tmp_path / "pool.jsonl"), new_column="s")
+    output = io.BytesIO()
+    with RowWriter(output) as writer:
+        for block in file.read():
+            writer.write(block, np.array([np.inf, 0.1, -np.inf], np.float32))
+    rows = [json.loads(line) for line in output.getvalue().splitlines()]
+    assert [row["s"] for row in rows] == [None, 0.1, None]
 
 
 def test_the_lines_of_a_text_are_its_sentences(
@@ -389,6 +402,8 @@ def test_bad_pools_are_refused(
         ({"keep": "10%", "threshold": 0}, "both say what is kept"),
         ({"keep": "0%"}, "keep is '0%'; expected"),
         ({"keep": "many"}, "keep is 'many'; expected"),
+        ({"keep": 0}, "keep is 0; expected"),
+        ({"threshold": float("nan")}, "threshold is nan"),
         ({"keep": 1, "by": "size"}, "by is 'size'"),
         ({"keep": 1, "by": "perplexity", "general": "x"}, "in-domain model alone"),
         ({"keep": 1, "format": "xml"}, "no format 'xml'"),
@@ -410,7 +425,7 @@ def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> Non
         written(pool, tmp_path / "empty.txt", keep=1)
     with pytest.raises(StategramError, match=r"nowhere\.txt"):
         written(pool, tmp_path / "nowhere.txt", keep=1)
-    with pytest.raises(BadDataError, match="the general text has no word of the vocabulary"):
+    with pytest.raises(BadDataError, match="the sampled general text has no word of the vocabulary"):
         written(pool, tmp_path / "greek.txt", keep=1)
     with pytest.raises(UsageError, match=r"pool\.txt is both pool and in-domain text"):
         written([pool], pool, keep=1)

@@ -11,7 +11,7 @@ from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, common_options, heldout_options, memory_options
 from stategram.counts import MAX_ORDER
-from stategram.selection import CRITERIA, Selection
+from stategram.selection import CRITERIA, By, Selection
 from stategram.selection import select as select_rows
 from stategram.tables import POOL_FORMATS
 from stategram.wording import plural
@@ -119,7 +119,7 @@ def select(
     pool: tuple[str, ...],
     in_domain: str,
     general: str | None,
-    by: str,
+    by: By,
     keep: str | None,
     threshold: float | None,
     scores: bool,
@@ -164,7 +164,7 @@ def select(
             keep=keep,
             threshold=threshold,
             scores=scores,
-            by=by,  # type: ignore[arg-type]
+            by=by,
             format=format,
             text_column=text_column,
             score_column=score_column,

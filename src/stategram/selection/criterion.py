@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Literal, get_args
 
 import numpy as np
@@ -166,6 +167,7 @@ def _sums(
 
 # The models of a run and what scores with them, which stay open between the files that a process scores.
 _open_models: dict[tuple[str, str], Model] = {}
+_opening = Lock()
 
 
 def keep_open(path: str, run: str, model: Model) -> None:
@@ -173,19 +175,24 @@ def keep_open(path: str, run: str, model: Model) -> None:
     _open_models[path, run] = model
 
 
-@lru_cache(maxsize=1)
 def scorer_of(criterion: Criterion) -> RowScorer:
     """Return what scores rows, made once in a run."""
+    with _opening:  # threads of an executor would all open the models
+        return _scorer_of(criterion)
+
+
+@lru_cache(maxsize=1)
+def _scorer_of(criterion: Criterion) -> RowScorer:
+    models = []
     for path in criterion.models:
-        if (path, criterion.run) not in _open_models:
-            keep_open(path, criterion.run, open_model(path, verify=False))
-    models = [_open_models.pop((path, criterion.run)) for path in criterion.models]
+        opened = _open_models.pop((path, criterion.run), None)
+        models.append(open_model(path, verify=False) if opened is None else opened)
     return RowScorer(models, criterion.normalization, criterion.encoding_errors)
 
 
 def close_models(run: str) -> None:
     """Forget the models of a run."""
-    scorer_of.cache_clear()
+    _scorer_of.cache_clear()
     for key in [key for key in _open_models if key[1] == run]:
         del _open_models[key]
 

@@ -34,13 +34,14 @@ class Keep:
     def parse(cls, text: str | int | float) -> Keep:
         """Return what was written: ``10%`` of the words, ``50000`` rows, ``2000000 words``."""
         found = _KEEP.fullmatch(str(text).strip())
-        if found is None or (found["percent"] and not 0 < float(found["percent"]) <= 100):
+        amount = float(found["percent"] or found["number"]) if found else 0.0
+        if not found or not amount or (found["percent"] and amount > 100):
             raise UsageError(
                 f"keep is {text!r}; expected a part of the words such as 10%, rows such as 50000, or words "
                 "such as '2000000 words'"
             )
         if found["percent"]:
-            return cls(float(found["percent"]) / 100, "fraction")
+            return cls(amount / 100, "fraction")
         return cls(int(found["number"]), "words" if (found["unit"] or "").startswith("word") else "rows")
 
     def budget(self, words: int) -> int:
@@ -63,7 +64,8 @@ class Cut:
     """
 
     def __init__(self, threshold: float, equal: float = np.inf, *, by_words: bool = False) -> None:
-        self.threshold = np.float32(threshold)
+        with np.errstate(over="ignore"):
+            self.threshold = np.float32(threshold)
         self._left = equal
         self._by_words = by_words
 

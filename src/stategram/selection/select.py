@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -174,6 +175,8 @@ def select(
         raise UsageError("keep and threshold both say what is kept; give one of them")
     if keep is None and threshold is None and not scores:
         raise UsageError("what is to be kept? Give keep, threshold or scores")
+    if threshold is not None and math.isnan(threshold):
+        raise UsageError("threshold is nan; it must be a number")
     if by not in CRITERIA:
         raise UsageError(f"by is {by!r}; it must be one of {', '.join(CRITERIA)}")
     if by == "perplexity" and general is not None:

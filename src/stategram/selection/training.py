@@ -134,7 +134,8 @@ class Preparation:
         if sampled and general is None:
             general = self._sample(n_bytes, progress)
         if general is not None and "general" not in opened:
-            corpus = self._read("general", self._text_file(general), normalization, vocabulary)
+            name = "general" if "general" in sources else "sampled general"
+            corpus = self._read(name, self._text_file(general), normalization, vocabulary)
             opened["general"] = NgramModel.train(corpus, self.order)
         names = [name for name in ("in-domain", "general") if name in opened]
         paths = [self._path(name, sources.get(name), opened[name], run) for name in names]
