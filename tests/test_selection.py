@@ -25,6 +25,8 @@ from stategram import (
     NgramModel,
     StategramError,
     UsageError,
+    Vocabulary,
+    corpus_from_sentences,
     cross_entropy_difference,
     read_corpus,
     select,
@@ -333,6 +335,18 @@ def test_words_that_one_model_does_not_know_count_in_neither(texts: Path) -> Non
     found = cross_entropy_difference(sea, land, lines)
     np.testing.assert_allclose(found, [row_score((sea, land), line) for line in lines], rtol=1e-6, atol=1e-6)
     assert np.isnan(found[-2:]).all()
+
+
+def test_the_order_of_a_vocabulary_does_not_matter(models: tuple[NgramModel, NgramModel]) -> None:
+    sea, land = models
+    words = Vocabulary.from_words(sea.vocabulary.words[:2:-1])
+    assert words != sea.vocabulary
+    other = NgramModel.train(corpus_from_sentences(LAND * 2, vocabulary=words))
+    lines = sentences(50, 1)
+    assert any("zebra" in line for line in lines)
+    np.testing.assert_allclose(
+        cross_entropy_difference(sea, other, lines), cross_entropy_difference(sea, land, lines), rtol=1e-6
+    )
 
 
 def test_texts_are_normalized_as_those_of_the_models(texts: Path, tmp_path: Path) -> None:

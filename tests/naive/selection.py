@@ -15,10 +15,10 @@ from stategram import Model
 def row_score(models: Sequence[Model], row: str) -> float:
     """Return the score of a row, each line of which is a sentence; nan for one without words.
 
-    If the models have different vocabularies, words that one does not know count in neither.
+    If the models do not know the same words, those that one does not know count in neither.
     """
     total, n, n_known = 0.0, 0, 0
-    one_vocabulary = all(model.vocabulary == models[0].vocabulary for model in models)
+    one_vocabulary = len({frozenset(model.vocabulary.words) for model in models}) == 1
     for line in row.split("\n"):
         words = line.split()
         if not words:

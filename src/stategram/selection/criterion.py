@@ -78,8 +78,8 @@ class RowScorer:
     ----------
     models
         In-domain and general, or in-domain alone.
-    normalization, encoding_errors
-        How texts are read.
+    normalization, encoding_errors, min_words, max_words
+        As in `Criterion`.
 
     """
 
@@ -88,60 +88,54 @@ class RowScorer:
         models: Sequence[Model],
         normalization: Normalization,
         encoding_errors: EncodingErrors = "strict",
+        *,
+        min_words: int = 1,
+        max_words: int | None = None,
     ) -> None:
         self._models = tuple(models)
+        self._n_words = min_words, max_words or np.inf
         vocabulary = Vocabulary.union(model.vocabulary for model in models)
         self._ids = [_ids_in(model.vocabulary, vocabulary) for model in models]
-        # One vocabulary: <unk> is a word as any other. Otherwise a word that one model does not know says
+        # The same words: <unk> is a word as any other. Otherwise a word that one model does not know says
         # more about the vocabularies than about the text: it counts in neither.
         self._counts_unknown = all(
-            model.vocabulary == vocabulary and model.predicts_unknown for model in models
+            len(model.vocabulary) == len(vocabulary) and model.predicts_unknown for model in models
         )
         self._options = EncodingOptions(
             vocabulary, normalization=normalization.of_lines, encoding_errors=encoding_errors
         )
         self._tokenizer = self._options.tokenizer()
 
-    def score(self, block: RowBlock, min_words: int = 1, max_words: int | None = None) -> RowScores:
+    def score(self, block: RowBlock) -> RowScores:
         """Return the scores of rows, in bits per word, or perplexities."""
         lines, rows = block.lines()
         corpus, numbers = encode_lines(lines, self._options, tokenizer=self._tokenizer)
         found = numbers - lines.line
-        return self.score_corpus(
-            corpus, found if rows is None else rows[found], len(block), min_words, max_words
-        )
+        return self.score_corpus(corpus, found if rows is None else rows[found], len(block))
 
-    def score_corpus(
-        self,
-        corpus: Corpus,
-        rows: NDArray[np.int64],
-        n_rows: int,
-        min_words: int = 1,
-        max_words: int | None = None,
-    ) -> RowScores:
+    def score_corpus(self, corpus: Corpus, rows: NDArray[np.int64], n_rows: int) -> RowScores:
         """Return the scores of a text of which each sentence belongs to a row; rows do not decrease."""
-        is_counted = np.ones(corpus.n_events, np.bool_)
-        unknown = np.zeros(corpus.n_events, np.bool_)
         losses = np.zeros(corpus.n_events)
+        is_unknown = np.zeros(corpus.n_events, np.bool_)
         for sign, model, ids in zip((1.0, -1.0), self._models, self._ids, strict=False):
             encoded = replace(corpus, ids=ids[corpus.ids], vocabulary=model.vocabulary)
             losses -= sign * model.score(encoded).log_probs
-            unknown |= encoded.ids == UNKNOWN
-        if not self._counts_unknown:
-            is_counted = ~unknown
-            losses[unknown] = 0.0
-        words = _sums(np.diff(corpus.sentence_starts) - 1, np.arange(corpus.n_sentences), rows, n_rows)
+            is_unknown |= encoded.ids == UNKNOWN
         first = corpus.sentence_starts[:-1]
-        counts = _sums(is_counted, first, rows, n_rows)
-        known = words - _sums(unknown, first, rows, n_rows)
-        has_score = (
-            (words >= min_words) & (words <= (max_words or np.inf)) & (self._counts_unknown | (known > 0))
-        )
+        words = _sums(np.diff(corpus.sentence_starts) - 1, np.arange(corpus.n_sentences), rows, n_rows)
+        counts = _sums(np.ones(corpus.n_events, np.bool_), first, rows, n_rows)
+        fewest, most = self._n_words
+        has_score = (words >= fewest) & (words <= most)
+        if not self._counts_unknown:
+            losses[is_unknown] = 0.0
+            unknown = _sums(is_unknown, first, rows, n_rows)
+            counts -= unknown
+            has_score &= unknown < words
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             means = _sums(losses, first, rows, n_rows) / counts
             values = np.exp(means) if len(self._models) == 1 else means / math.log(2.0)
             scores = np.where(has_score, values, np.nan).astype(np.float32)
-        return RowScores(scores, words.astype(np.int32), int(np.count_nonzero(unknown)))
+        return RowScores(scores, words.astype(np.int32), int(np.count_nonzero(is_unknown)))
 
 
 def _ids_in(vocabulary: Vocabulary, union: Vocabulary) -> NDArray[np.uint32]:
@@ -187,7 +181,13 @@ def _scorer_of(criterion: Criterion) -> RowScorer:
     for path in criterion.models:
         opened = _open_models.pop((path, criterion.run), None)
         models.append(open_model(path, verify=False) if opened is None else opened)
-    return RowScorer(models, criterion.normalization, criterion.encoding_errors)
+    return RowScorer(
+        models,
+        criterion.normalization,
+        criterion.encoding_errors,
+        min_words=criterion.min_words,
+        max_words=criterion.max_words,
+    )
 
 
 def close_models(run: str) -> None:

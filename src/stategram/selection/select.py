@@ -277,7 +277,7 @@ class _Pool:
             if scored is None:
                 scorer = scorer_of(self.criterion)
                 for block in file.read(of_file):
-                    yield block, scorer.score(block, self.criterion.min_words, self.criterion.max_words)
+                    yield block, scorer.score(block)
             else:
                 yield from _with_scores(file, scored[number], of_file)
             done += file.size
@@ -285,11 +285,11 @@ class _Pool:
 
 def score_file(task: ScoreTask, progress: Progress | None = None) -> ScoredFile:
     """Score the rows of a file."""
-    scorer, criterion = scorer_of(task.criterion), task.criterion
+    scorer = scorer_of(task.criterion)
     rows = unknown = 0
     with atomic_open(task.path) as written:
         for block in task.file.read(progress, texts_only=True):
-            found = scorer.score(block, criterion.min_words, criterion.max_words)
+            found = scorer.score(block)
             data = np.zeros(len(block), _ROW)
             data["score"], data["words"] = found.scores, found.words
             written.write(data.tobytes())
