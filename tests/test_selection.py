@@ -406,6 +406,8 @@ def test_bad_pools_are_refused(
                 output=tmp_path / f"out-{name}",
                 **options,
             )
+    with pytest.raises(error, match=message):
+        written(tmp_path / name, texts / "sea.txt", keep=1, scores=True)
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 

@@ -19,7 +19,7 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.criterion import CRITERIA, By, Criterion, RowScores, close_models, scorer_of
 from stategram.selection.cut import Cut, Keep, Scored, find_cut
-from stategram.selection.training import Preparation, TextReading, map_files
+from stategram.selection.training import Preparation, TextReading, map_files, no_words, pool_name
 from stategram.storage import Place, atomic_open, check_place
 from stategram.tables import PoolFile, RowBlock, RowWriter
 from stategram.text import EncodingErrors, Source, Split, TokenizeForm, file_names, read_blocks
@@ -357,13 +357,14 @@ def _pieces(scored: Iterable[ScoredFile]) -> Iterator[Scored]:
 
 
 def _check_words(files: Sequence[PoolFile], words: int, unknown: int) -> None:
-    names = ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
     if not words:
-        raise BadDataError(f"no words in {names}; expected one text per row")
+        raise no_words(files)
     advice = (
         "check that pool and models have the same language, case (--lowercase) and tokenization (--tokenize)"
     )
     if unknown == words:
-        raise BadDataError(f"{names}: all of its {plural(words, 'word')} are unknown to the models; {advice}")
+        raise BadDataError(
+            f"{pool_name(files)}: all of its {plural(words, 'word')} are unknown to the models; {advice}"
+        )
     if unknown > _MANY_UNKNOWN * words:
         _log.warning("%s of %s are unknown to the models; %s", f"{unknown:,}", plural(words, "word"), advice)

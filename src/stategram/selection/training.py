@@ -210,10 +210,25 @@ class Preparation:
             for number, file in enumerate(self.files)
         ]
         path = self.place / "sample.txt"
+        has_words = False
         with path.open("wb") as written:
             for sample in map_files(sample_file, tasks, self.files, progress):
-                written.write(sample)
+                has_words = has_words or bool(sample.strip())
+                # Bad bytes are refused where they are, when the pool is scored.
+                written.write(sample.decode(errors="replace").replace("\0", "\ufffd").encode())
+        if not has_words:
+            raise no_words(self.files)
         return str(path)
+
+
+def pool_name(files: Sequence[PoolFile]) -> str:
+    """Return what messages call a pool."""
+    return ", ".join(file.name for file in files[:3]) + (", ..." if len(files) > 3 else "")
+
+
+def no_words(files: Sequence[PoolFile]) -> BadDataError:
+    """Return the error for a pool without words."""
+    return BadDataError(f"no words in {pool_name(files)}; expected one text per row")
 
 
 def map_files(
