@@ -11,7 +11,7 @@ import pytest
 
 from planted import SMALL, criterion_of, planted_text
 from stategram.clustering import CRITERIA, WordClasses
-from stategram.clustering.exchange import Side, check_memory, frequent_first
+from stategram.clustering.exchange import batches, check_memory, frequent_first
 from stategram.clustering.monitor import Monitor
 from stategram.errors import UsageError
 
@@ -102,13 +102,17 @@ def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> Non
     assert clusters.n_all == 5
 
 
-def test_a_sweep_is_cut_into_whole_batches() -> None:
-    order = np.arange(1000, dtype=np.uint32)
-    side = Side(order, np.ones(1000, np.float32), np.ones(1000, np.int64), lambda *_: 0, lambda: order)
-    parts = list(side.parts())
+def test_batches_grow() -> None:
+    order = np.arange(100_000, dtype=np.uint32)[::-1]
+    parts = list(batches(order))
     assert np.concatenate(parts).tolist() == order.tolist()
-    assert len(parts) > 1
-    assert all(len(part) % 64 == 0 for part in parts[:-1])
+    place = 0
+    for part in parts[:-1]:
+        assert len(part) == max(64, place // 4)
+        place += len(part)
+    # A sweep may be continued where a batch ends.
+    begin = sum(len(part) for part in parts[:9])
+    assert [part.tolist() for part in batches(order, begin)] == [part.tolist() for part in parts[9:]]
 
 
 # ---- refusals
