@@ -20,6 +20,7 @@ from benchmarks.growth import measure_growth
 from benchmarks.measure import BenchmarkError
 from benchmarks.ngrams import measure_ngrams
 from benchmarks.reading import measure_reading
+from benchmarks.scale import measure_scale
 from benchmarks.settings import DEFAULTS, QUICK, Settings
 from benchmarks.startup import measure_startup
 from benchmarks.tables import Table
@@ -34,6 +35,7 @@ _PARTS: dict[str, Callable[[Texts, Settings], list[Table]]] = {
     "clustering": measure_clustering,
     "trees": measure_trees,
     "growth": measure_growth,
+    "scale": measure_scale,
     "startup": measure_startup,
 }
 
@@ -98,7 +100,9 @@ def _options() -> argparse.Namespace:
         type=_positive,
         help="keep this many words (default: all; reading: 20,000)",
     )
-    parser.add_argument("--k", type=_numbers, help="numbers of classes, such as 100,500; of trees")
+    parser.add_argument(
+        "--k", type=_numbers, help="numbers of classes, such as 100,500; of trees; of copies (scale)"
+    )
     parser.add_argument("--efforts", type=_names, help="such as fast,normal,best; growth takes the first")
     parser.add_argument("--seeds", type=_positive, help="rounds of classes, each with its own seed")
     parser.add_argument(

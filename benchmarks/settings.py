@@ -29,6 +29,7 @@ DEFAULTS = {
     "clustering": Settings(k=(500, 2000)),
     "trees": Settings(k=(1, 3)),
     "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",), repeats=3),
+    "scale": Settings(k=(1, 4), orders=(3,), repeats=3),
     "startup": Settings(repeats=15),
 }
 # When no part is named and all of them run.
@@ -40,5 +41,6 @@ QUICK = {
     "clustering": Settings(k=(250,)),
     "trees": Settings(k=(1,)),
     "growth": Settings(k=(250, 500, 1000, 2000), efforts=("fast",)),
+    "scale": Settings(k=(1, 4), orders=(3,)),
     "startup": Settings(repeats=15),
 }

@@ -375,6 +375,32 @@ def write_sotu(train: str, test: str) -> None:
     _answer(None)
 
 
+def enlarge(text: str, copies: str, place: str) -> None:
+    """Write a text several times: its sentences in another order, an eighth of the words drawn anew."""
+    import numpy as np
+
+    from stategram.text import END, read_corpus
+
+    corpus = read_corpus(text)
+    words = np.array([word.encode() for word in corpus.vocabulary.words], object)
+    words[END] = b"\n"
+    drawable = corpus.ids[corpus.ids != END]
+    with Path(place).open("wb") as file:
+        for copy in range(int(copies)):
+            random = np.random.default_rng(copy)
+            order = random.permutation(corpus.n_sentences)
+            for begin in range(0, len(order), 100_000):
+                some = order[begin : begin + 100_000]
+                starts, ends = corpus.sentence_starts[some], corpus.sentence_starts[some + 1]
+                lengths = ends - starts
+                places = np.repeat(ends - np.cumsum(lengths), lengths) + np.arange(lengths.sum())
+                ids = corpus.ids[places]
+                redrawn = (random.random(len(ids)) < 1 / 8) & (ids != END)
+                ids[redrawn] = random.choice(drawable, int(redrawn.sum()))
+                file.write(b" ".join(words[ids].tolist()).replace(b" \n ", b"\n"))
+    _answer(None)
+
+
 _STEPS: list[Callable[..., None]] = [
     read,
     encode,
@@ -388,6 +414,7 @@ _STEPS: list[Callable[..., None]] = [
     describe,
     cut_vocabulary,
     write_sotu,
+    enlarge,
 ]
 
 
