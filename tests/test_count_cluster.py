@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from command_line import run
 from stategram import NgramModel, StategramError, count_text, open_cluster, open_counts
 from test_count_folder import files_of, make_story
 
@@ -80,3 +81,18 @@ def test_errors_of_tasks_are_those_of_one_process(story: Path, tmp_path: Path) -
     line = bad.read_bytes().count(b"\n")
     with open_cluster("local:1"), pytest.raises(StategramError, match=rf"bad\.txt:{line}: byte 0xff"):
         count_text([story, bad], str(tmp_path / "counts"), 2, shard_size=5000)
+
+
+def test_select_on_workers_writes_the_same(
+    story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    domain = tmp_path / "domain.txt"
+    domain.write_text("".join(story.read_text().splitlines(keepends=True)[:300]))
+    written = []
+    for cluster in ([], ["--cluster", "local:2"]):
+        place = tmp_path / f"chosen{len(cluster)}"
+        options = ["--in-domain", domain, "--keep", "20%", "-o", place, *cluster]
+        assert run("select", story, story, *options, capfd=capfd)[0] == 0
+        written.append(place.read_bytes())
+    assert written[0] == written[1]
+    assert 0.1 < len(written[0]) / (2 * story.stat().st_size) < 0.3

@@ -9,7 +9,13 @@ import click
 
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, common_options, heldout_options, memory_options
+from stategram.cli.options import (
+    ReadingOptions,
+    cluster_options,
+    common_options,
+    heldout_options,
+    memory_options,
+)
 from stategram.counts import MAX_ORDER
 from stategram.selection import CRITERIA, By, Selection
 from stategram.selection import select as select_rows
@@ -113,6 +119,7 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures of the selection as JSON.")
 @memory_options
+@cluster_options
 @heldout_options
 @common_options
 def select(
