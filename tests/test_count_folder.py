@@ -176,12 +176,28 @@ def test_finished_shards_are_not_read_again(story: Path, tmp_path: Path) -> None
     assert {name: (place / name).stat().st_mtime_ns for name in names} == names
 
 
+def test_a_text_that_is_given_twice_counts_twice(story: Path, tmp_path: Path) -> None:
+    count_text([story, story], str(tmp_path / "counts"), 2, shard_size=20_000)
+    found, corpus = open_counts(str(tmp_path / "counts")), read_corpus([story, story])
+    check_counts(found)
+    assert found.corpus().ids.tolist() == corpus.ids.tolist()
+    expected = NgramModel.train(corpus, 2).score(["w1 w2"]).log_probs
+    assert np.array_equal(NgramModel.train(found, 2).score(["w1 w2"]).log_probs, expected)
+
+
 def test_a_place_with_other_files_or_counts_is_refused(
     story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "mine.txt").write_text("a text of mine")
     code, _, err = run("count", story, "-o", tmp_path, capfd=capfd)
     assert (code, "none of our files" in err) == (1, True)
+    for name in ("notes.text", "a.ngrams", "vocabulary.txt", "mine.run"):
+        place = tmp_path / f"{name}.folder"
+        place.mkdir()
+        (place / name).write_text("mine")
+        code, _, err = run("count", story, "-o", place, capfd=capfd)
+        assert (code, "none of our files" in err) == (1, True)
+        assert (place / name).read_text() == "mine"
     code, _, err = run("count", story, "-o", story, capfd=capfd)
     assert (code, "is a file; name a folder" in err) == (2, True)
     code, _, err = run("count", story, "-o", counts, capfd=capfd)

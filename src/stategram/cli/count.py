@@ -84,19 +84,22 @@ def count(
     if kept := len([name for name in blobs.names() if name.endswith(".shard")]):
         console.info(f"continuing in {output}: {plural(kept, 'shard')} read already")
     console.steps = 2
-    with console.step("reading") as progress:
-        found = shard_text(
-            names,
-            encoding_options(text),
-            blobs,
-            document_mark=text.document_mark,
-            shard_size=size,
-            progress=progress,
-        )
-    show_text(found, console)
-    uses = [("training", name) for name in names]
-    with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
-        counted = keep_counts(found, blobs, order, text.settings, uses, progress=progress)
+    try:
+        with console.step("reading") as progress:
+            found = shard_text(
+                names,
+                encoding_options(text),
+                blobs,
+                document_mark=text.document_mark,
+                shard_size=size,
+                progress=progress,
+            )
+        show_text(found, console)
+        uses = [("training", name) for name in names]
+        with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
+            counted = keep_counts(found, blobs, order, text.settings, uses, progress=progress)
+    except KeyboardInterrupt as end:
+        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {n_bytes / 1e6:,.0f} MB in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")

@@ -8,6 +8,7 @@ shards and runs that are finished are there too, named by their content: the sam
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -49,9 +50,9 @@ from stategram.wording import plural
 
 KIND = "counts"
 _VOCABULARY, _WORD_COUNTS = "vocabulary.txt", "word-counts.bin"
-# What is removed once all is counted.
-_WORK = (".part", ".shard", ".ids", ".run")
-_FINISHED = (".text", ".ngrams", _VOCABULARY, _WORD_COUNTS)
+# Names of blobs that only serve to continue, and of all that are made here.
+_WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]{32}-\d+\.shard\.ids")
+_OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams)")
 
 
 class _Input(Entries, frozen=True):
@@ -174,9 +175,11 @@ def require_free_place(blobs: Blobs) -> None:
     names = blobs.names()
     if MANIFEST in names:
         raise StategramError(f"{blobs.shown(MANIFEST)} exists already; choose another place, or remove it")
-    for name in names:
-        if not name.endswith((*_WORK, *_FINISHED)):
-            raise StategramError(f"{blobs.shown(name)} is none of our files; choose an empty place")
+    others = [name for name in names if not _OURS.fullmatch(name)]
+    if len(others) < len(names):  # a run has begun here, and may have come to these
+        others = [name for name in others if name not in (_VOCABULARY, _WORD_COUNTS)]
+    if others:
+        raise StategramError(f"{blobs.shown(others[0])} is none of our files; choose an empty place")
 
 
 def keep_counts(
@@ -229,7 +232,7 @@ def keep_counts(
     }
     blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files))
     for name in blobs.names():
-        if name not in files and name.endswith((*_WORK, *_FINISHED)):
+        if name not in files and _OURS.fullmatch(name):
             blobs.remove(name)
     checked = _CheckedBlobs(blobs, files)
     return CountedText(
@@ -262,7 +265,7 @@ def open_counts(place: str) -> CountedText:
     """
     blobs = Blobs(place)
     if not blobs.has(MANIFEST):
-        begun = any(name.endswith(_WORK) for name in blobs.names())
+        begun = any(map(_WORK.fullmatch, blobs.names()))
         raise StategramError(
             f"{place}: the counts are not complete; run the same stategram count again, which continues"
             if begun

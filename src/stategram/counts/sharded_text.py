@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -258,7 +259,8 @@ def _read(task: _ReadTask) -> list[Shard]:
     """Encode the shards of a part, each with its own words; the list of them appears last."""
     blobs, key = task.blobs, task.key
     if blobs.has(f"{key}.part"):
-        return msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
+        with suppress(msgspec.DecodeError):  # damaged: the part is read again
+            return msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
     shards: list[Shard] = []
     for corpus, stats in read_part(task.part, task.options, task.document_mark, task.shard_size):
         words = corpus.vocabulary
