@@ -81,9 +81,9 @@ class ClusterExecutor:
     ) -> Any:
         try:
             future = self._client.submit(run_task, function, item, self._settings, pure=False)
-        except StategramError:
-            raise
         except Exception as error:
+            if self._client.status == "running":  # what cannot be sent is a mistake of who wrote the task
+                raise
             raise self._lost(error) from error
         future.add_done_callback(lambda _: done.put(number))
         return future
