@@ -26,9 +26,13 @@ from .contexts import (
 from .counts import (
     BigramCounts as BigramCounts,
     CompressedCounts as CompressedCounts,
+    CountedText as CountedText,
     NgramCounts as NgramCounts,
+    ShardedText as ShardedText,
     count_bigrams as count_bigrams,
     count_ngrams as count_ngrams,
+    count_text as count_text,
+    open_counts as open_counts,
 )
 from .errors import (
     BadDataError as BadDataError,

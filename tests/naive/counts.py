@@ -35,3 +35,8 @@ def transpose_counts(rows: Rows) -> Rows:
         for i in range(offsets[row], offsets[row + 1]):
             table[columns[i], row] = counts[i]
     return _compress(table, types)
+
+
+def bigram_rows(ngrams: dict[tuple[int, int], int], types: int, begin: int, end: int) -> Rows:
+    """The rows of bigrams by ids, those of `begin` being the row of `end`, the boundary of sentences."""
+    return _compress(Counter({(end if v == begin else v, w): n for (v, w), n in ngrams.items()}), types)

@@ -77,8 +77,8 @@ auto count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<st
     return made;
 }
 
-auto pack_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
-                 std::uint32_t begin, std::uint32_t end, int order, In<std::uint32_t> bounds, int threads) {
+auto count_run(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
+               std::uint32_t begin, std::uint32_t end, int order, In<std::uint32_t> bounds, int threads) {
     require(bounds.size() >= 2 && std::is_sorted(bounds.data(), bounds.data() + bounds.size()),
             "bounds do not rise");
     const std::uint32_t first = bounds(0), last = bounds(bounds.size() - 1);
@@ -110,7 +110,7 @@ void register_ngram_counts(nb::module_& m) {
           "\n"
           "Returns for each length, from 1 to `order`: words, counts, first children.");
     m.def(
-        "pack_ngrams", &pack_ngrams, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
+        "count_run", &count_run, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
         nb::arg("numbers").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("order"),
         nb::arg("bounds").noconvert(), nb::arg("threads"),
         "Count the n-grams whose first word has a number from the first to below the last of `bounds`.\n"

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, common_options, format_option, text_options
-from stategram.cli.reading import read_text
+from stategram.cli.options import TextOptions, common_options, format_option, memory_options, text_options
+from stategram.cli.reading import read_large_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy, word_vectors
-from stategram.counts import count_bigrams
+from stategram.counts import CountedText, ShardedText, count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes, write_vectors
 from stategram.progress import subprogress
@@ -102,6 +102,7 @@ Examples:
   stategram classes text.txt -k 50 --format mkcls -o text.vcb.classes
   stategram classes text.txt -k 500 -o classes.tsv --vectors vectors.txt --dimensions 50
   stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
+  stategram classes counts/ -k 1000 -o classes.tsv
   stategram classes new.txt --init classes.tsv -o updated.tsv""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
@@ -192,12 +193,14 @@ Examples:
     help="Print the class-bigram perplexity of this text instead of the classes (-o still writes them).",
 )
 @click.option("--json", "as_json", is_flag=True, help="With --evaluate: print all figures as JSON.")
+@memory_options
 @text_options
 @common_options
 def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **values: Any) -> None:
     """Find word classes in TEXT: files with one sentence per line, words separated by white space.
 
-    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. Ctrl-C ends early with the best classes so far.
+    Files may be compressed (.gz .xz .bz2 .zst); - is stdin. TEXT may also be the counts of a text of any
+    size, a folder that stategram count wrote. Ctrl-C ends early with the best classes so far.
 
     tsv, csv, jsonl and parquet are tables with the columns word, class and count, which pandas, R, polars and
     Arrow read as they are; see docs/tables.md. The others are files of other programs, without names of
@@ -215,7 +218,9 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
             f"give -k {given} or more, or leave it out"
         )
     console.steps = 2 + options.wants_hierarchy + bool(options.vectors) + bool(options.evaluate)
-    corpus = read_text(texts, text, console)
+    corpus = read_large_text(texts, text, console)
+    if isinstance(corpus, CountedText):
+        text = TextOptions.from_settings(corpus.recipe, corpus.vocabulary)
     estimator = WordClasses(
         options.n_classes,
         criterion=options.criterion,
@@ -256,7 +261,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
         click.echo(as_json if options.as_json else _as_table(figures))
 
 
-def _fit(estimator: WordClasses, corpus: Corpus, console: Console) -> None:
+def _fit(estimator: WordClasses, corpus: Corpus | ShardedText, console: Console) -> None:
     with (
         console.finish_on_interrupt("classes") as stop,
         console.step(f"clustering ({estimator.criterion})") as progress,
@@ -298,7 +303,9 @@ def _cut(
     return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
 
 
-def _write_vectors(estimator: WordClasses, corpus: Corpus, options: _Options, console: Console) -> None:
+def _write_vectors(
+    estimator: WordClasses, corpus: Corpus | ShardedText, options: _Options, console: Console
+) -> None:
     assert options.vectors is not None
     with console.step("computing word vectors") as progress:
         vectors = word_vectors(
@@ -310,7 +317,9 @@ def _write_vectors(estimator: WordClasses, corpus: Corpus, options: _Options, co
     console.info(f"      {plural(len(known), 'word')}, {plural(vectors.shape[1], 'dimension')}")
 
 
-def _evaluate(corpus: Corpus, labels: dict[str, int], name: str, text: TextOptions) -> ClassBigramFigures:
+def _evaluate(
+    corpus: Corpus | ShardedText, labels: dict[str, int], name: str, text: TextOptions
+) -> ClassBigramFigures:
     test = read_corpus(
         name,
         vocabulary=corpus.vocabulary,

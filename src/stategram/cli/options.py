@@ -7,7 +7,7 @@ A decorator adds the options of one group. The command gets them as one paramete
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypeVar, cast
@@ -17,7 +17,15 @@ import click
 from stategram.cli.console import Console
 from stategram.models import HISTORIES, UNKNOWN_CHOICES
 from stategram.resources import use_resources
-from stategram.text import SPLITS, TOKENIZE_FORMS, Split, TokenizeForm
+from stategram.text import (
+    SPLITS,
+    TOKENIZE_FORMS,
+    Normalization,
+    Split,
+    TokenizeForm,
+    Vocabulary,
+    tokenization_record,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -38,6 +46,38 @@ class TextOptions:
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
             raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """How the text is read, as manifests have it."""
+        return {
+            "vocabulary_size": self.vocab,
+            "vocabulary_file": self.vocab_file,
+            "lowercase": self.lowercase,
+            "digits": self.digits,
+            "split": self.split,
+            "tokenize": tokenization_record(self.tokenize),
+            "encoding_errors": self.encoding_errors,
+            "document_mark": self.document_mark,
+        }
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any], vocabulary: Vocabulary) -> TextOptions:
+        """Return the options of a text that was read with these settings."""
+        normalization = Normalization.from_recipe(settings, vocabulary)
+        errors: Literal["strict", "replace"] = (
+            "replace" if settings.get("encoding_errors") == "replace" else "strict"
+        )
+        return cls(
+            settings.get("vocabulary_size"),
+            settings.get("vocabulary_file"),
+            normalization.lowercase,
+            normalization.digits,
+            errors,
+            settings.get("document_mark"),
+            normalization.split,
+            normalization.tokenize,
+        )
 
 
 @dataclass(frozen=True)
@@ -100,6 +140,10 @@ class GroupedCommand(click.Command):
             if rows:
                 with formatter.section(title):
                     formatter.write_dl(rows)
+
+
+TEXT_OPTIONS = tuple(field.name for field in fields(TextOptions))
+"""The names of the options that say how a training text is read."""
 
 
 def text_options(command: F) -> F:

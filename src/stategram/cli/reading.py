@@ -7,25 +7,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import click
+
+from stategram.cli.checks import option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import ReadingOptions, TextOptions
-from stategram.counts import NgramCounts
+from stategram.cli.options import TEXT_OPTIONS, ReadingOptions, TextOptions
+from stategram.counts import CountedText, NgramCounts, ShardedText, TemporaryBlobs, open_counts, shard_text
 from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
+from stategram.resources import Resources
 from stategram.storage import is_folder, open_folder
 from stategram.text import (
+    SHARD_SIZE,
     SPECIAL_WORDS,
     Corpus,
+    EncodingOptions,
     Normalization,
     Vocabulary,
+    compression,
     read_corpus,
     tokenization_note,
+    total_size,
 )
 from stategram.wording import plural
 
 _MUCH_OF_A_FOLDER = 500_000_000
 _MUCH_OF_A_FILE = 20_000_000
+_MIN_SHARD_SIZE = 1 << 20
 
 
 def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
@@ -33,9 +42,67 @@ def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corp
     vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     with console.step("reading") as progress:
         corpus = _read(texts, vocabulary, text.vocab, text, progress)
+    show_text(corpus, console)
+    return corpus
+
+
+def show_text(corpus: Corpus | ShardedText, console: Console) -> None:
+    """Show the size of a training text and its vocabulary."""
     known = plural(len(corpus.vocabulary) - len(SPECIAL_WORDS), "word")
     _show_size(corpus, f"a vocabulary of {known}, ", console)
-    return corpus
+
+
+def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus | ShardedText:
+    """Read training texts, or open their counts; what is larger than a shard stays on disk."""
+    if (counted := opened_counts(texts, console)) is not None:
+        return counted
+    size = total_size(texts)
+    if size is not None and size <= default_shard_size() and not any(map(compression, texts)):
+        return read_text(texts, text, console)
+    options = encoding_options(text)
+    with console.step("reading") as progress:
+        found = shard_text(
+            texts,
+            options,
+            TemporaryBlobs(),
+            document_mark=text.document_mark,
+            shard_size=default_shard_size(),
+            progress=progress,
+        )
+    show_text(found, console)
+    return found
+
+
+def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
+    """Open the counts of a text in place of the text, as the next step; None if no text is such a folder."""
+    places = [name for name in texts if name.endswith("/") or Path(name).is_dir()]
+    if not places:
+        return None
+    if len(texts) > 1:
+        raise click.UsageError(
+            f"{places[0]} is a folder; counts are given alone: to add texts, count all of them together"
+        )
+    for name in filter(was_given, (*TEXT_OPTIONS, "encoding_errors")):
+        raise click.UsageError(
+            f"{option_name(name)} is for texts; {places[0]} was counted already: leave it out, or count again"
+        )
+    with console.step(f"opening {places[0]}"):
+        found = open_counts(places[0])
+    show_text(found, console)
+    return found
+
+
+def encoding_options(text: TextOptions) -> EncodingOptions:
+    """Return how a training text is encoded."""
+    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
+    normalization = Normalization(text.lowercase, text.digits, text.split, text.tokenize)
+    return EncodingOptions(vocabulary, text.vocab, 1, normalization, text.encoding_errors)
+
+
+def default_shard_size() -> int:
+    """Return the bytes of text in a shard: fewer if memory is limited."""
+    memory = Resources.current().memory
+    return SHARD_SIZE if memory is None else max(_MIN_SHARD_SIZE, min(SHARD_SIZE, memory // 12))
 
 
 def read_count_files(
@@ -54,10 +121,10 @@ def read_count_files(
         )
 
 
-def read_heldout(name: str, corpus: Corpus, text: TextOptions, console: Console) -> Corpus:
-    """Read the held-out text as the training text, `corpus`, was read."""
+def read_heldout(name: str, vocabulary: Vocabulary, text: TextOptions, console: Console) -> Corpus:
+    """Read the held-out text as the training text, which has this vocabulary, was read."""
     with console.step("reading the held-out text") as progress:
-        heldout = _read([name], corpus.vocabulary, None, text, progress)
+        heldout = _read([name], vocabulary, None, text, progress)
     _show_size(heldout, "", console)
     return heldout
 
@@ -83,7 +150,7 @@ def _read(
     )
 
 
-def _show_size(corpus: Corpus, known: str, console: Console) -> None:
+def _show_size(corpus: Corpus | ShardedText, known: str, console: Console) -> None:
     words, sentences = corpus.n_events - corpus.n_sentences, corpus.n_sentences
     console.info(
         f"      {plural(words, 'word')} in {plural(sentences, 'sentence')}, {known}"
@@ -92,7 +159,7 @@ def _show_size(corpus: Corpus, known: str, console: Console) -> None:
     show_read_stats(corpus, console)
 
 
-def show_read_stats(corpus: Corpus, console: Console) -> None:
+def show_read_stats(corpus: Corpus | ShardedText, console: Console) -> None:
     """Show what was replaced and dropped while a text was read."""
     if corpus.stats.n_replaced:
         console.info(f"      {plural(corpus.stats.n_replaced, 'bad part')} replaced by U+FFFD")

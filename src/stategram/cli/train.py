@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import click
+import msgspec
 
 from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
@@ -26,7 +27,13 @@ from stategram.cli.options import (
     text_options,
 )
 from stategram.cli.outputs import bytes_of_command, size_in
-from stategram.cli.reading import read_count_files, read_heldout, read_text
+from stategram.cli.reading import (
+    opened_counts,
+    read_count_files,
+    read_heldout,
+    read_large_text,
+    read_text,
+)
 from stategram.cli.train_checks import (
     budget_of,
     check_counts,
@@ -35,6 +42,7 @@ from stategram.cli.train_checks import (
     class_recipe,
     min_counts_of,
 )
+from stategram.counts import ShardedText
 from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
 from stategram.models import (
     SMOOTHINGS,
@@ -45,8 +53,8 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import subprogress
-from stategram.storage import input_files
-from stategram.text import SPECIAL_WORDS, tokenization_record
+from stategram.storage import InputFile, input_files
+from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import command_line, plural
 
 # What is in none of these is of the run.
@@ -88,6 +96,7 @@ Examples:
   stategram train tokens.txt -o model --order 6 --split ascii
   stategram train text.txt -o model --order 5 --max-size 50M
   stategram train counts.gz --counts -o model
+  stategram train counts/ -o model --order 4
   stategram train text.txt --classes classes.tsv -o model
   stategram train text.txt --heldout heldout.txt -o model --recipe best
   stategram train text.txt --heldout heldout.txt -o model --recipe best --max-size 100M
@@ -211,9 +220,11 @@ def train(
 ) -> None:
     """Train a model on TEXT: files with one sentence per line, words separated by white space.
 
-    It is an n-gram model; with --context or --recipe, a mixture of it with clustered models and others, which
-    takes longer and predicts better. A recipe with one part that learns no weights (an n-gram model, of words
-    or of classes) needs no --heldout, and gives that model alone.
+    TEXT may also be the counts of a text of any size, a folder that stategram count wrote.
+
+    The model is an n-gram model; with --context or --recipe, a mixture of it with clustered models and
+    others, which takes longer and predicts better. A recipe with one part that learns no weights (an n-gram
+    model, of words or of classes) needs no --heldout, and gives that model alone.
 
     Files may be compressed (.gz .xz .bz2 .zst); - is stdin. White space is that of Unicode (no-break spaces
     too), while ARPA files and KenLM know that of ASCII only; --split ascii is for texts such as NeMo's, whose
@@ -237,13 +248,21 @@ def train(
         raise click.UsageError(f"the recipe {found.name} has no n-grams to round; leave out --compact")
     model: Model
     manifest: dict[str, Any]
+    console.steps = (3 + bool(budget) if found is None else 4 if heldout else 3) + compact
+    counted = None if counts else opened_counts(texts, console)
+    if counted is not None:
+        text = TextOptions.from_settings(counted.recipe, counted.vocabulary)
+        inputs = [(use, name) for use, name in inputs if use != "training"]
+        if not was_given("order"):
+            min_counts = min_counts_of(min_count, counted.order)
+            ngram = msgspec.structs.replace(ngram, order=counted.order, min_counts=min_counts)
     if found is None:
-        console.steps = 3 + bool(budget) + compact
         if counts:
             trained = _train_on_counts(texts, ngram, min_count, text, console)
             text = replace(text, split=trained.vocabulary.split)
         else:
-            trained = _train_ngram(texts, ngram, text, console)
+            waiting = [counted if counted is not None else read_large_text(texts, text, console)]
+            trained = _train_ngram(waiting, ngram, console)
         size_of: Callable[[Model], int] = size_in(output, texts, arpa=False)
         if compact:
             size_of = partial(compacted_size, size_of=size_of)
@@ -251,9 +270,8 @@ def train(
         manifest = {"figures": figures}
         inputs = [(use, name) for use, name in inputs if use in ("training", "counts")]
     else:
-        console.steps = (4 if heldout else 3) + compact
         model, figures = _train_by_recipe(
-            texts,
+            counted if counted is not None else read_text(texts, text, console),
             heldout,
             found,
             text,
@@ -268,7 +286,12 @@ def train(
     if compact:
         with console.step("rounding") as progress:
             model = compact_model(model, progress=progress)
-    _write(model, output, inputs, manifest, text, force, console)
+    known = [] if counted is None else counted.inputs
+    _write(model, output, inputs, known, manifest, text, force, console)
+    _show_what_is_next(model, output, checkpoint, console)
+
+
+def _show_what_is_next(model: Model, output: str, checkpoint: str | None, console: Console) -> None:
     if checkpoint and any(map(ended_early, model.parts)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
@@ -276,12 +299,11 @@ def train(
     console.info(f"      try: {command_line('eval', output, 'test.txt')}")
 
 
-def _train_ngram(texts: Sequence[str], part: NgramPart, text: TextOptions, console: Console) -> NgramModel:
-    """Read the text and train."""
-    waiting = [read_text(texts, text, console)]
+def _train_ngram(waiting: list[Corpus | ShardedText], part: NgramPart, console: Console) -> NgramModel:
+    """Train on a text, which is taken from a list: no name holds it, as its memory is needed."""
     with console.step(f"counting and estimating ({part.smoothing})") as progress:
         return NgramModel.train(
-            waiting.pop(),  # no name holds the text here: its memory is needed
+            waiting.pop(),
             part.order,
             smoothing=part.smoothing,
             min_counts=part.min_counts,
@@ -341,7 +363,7 @@ def _finish_ngram(
 
 
 def _train_by_recipe(
-    texts: Sequence[str],
+    corpus: Corpus | ShardedText,
     heldout_name: str | None,
     recipe: Recipe,
     text: TextOptions,
@@ -352,12 +374,11 @@ def _train_by_recipe(
     interruptible: Interruptible,
     console: Console,
 ) -> tuple[Model, dict[str, Any]]:
-    """Read the texts, train, show what the parts are worth; return the model, and its figures.
+    """Train, show what the parts are worth; return the model, and its figures.
 
     Without a held-out text it is the only part of the recipe.
     """
-    corpus = read_text(texts, text, console)
-    heldout = None if heldout_name is None else read_heldout(heldout_name, corpus, text, console)
+    heldout = None if heldout_name is None else read_heldout(heldout_name, corpus.vocabulary, text, console)
     with (
         _saying_how_to_continue(checkpoint),
         console.step(f"training by the recipe {recipe.name}") as progress,
@@ -393,24 +414,15 @@ def _write(
     model: Model,
     output: str,
     inputs: Sequence[tuple[str, str]],
+    known: Sequence[InputFile],
     manifest: Mapping[str, Any],
     text: TextOptions,
     force: bool,
     console: Console,
 ) -> None:
-    text_settings = {
-        "vocabulary_size": text.vocab,
-        "vocabulary_file": text.vocab_file,
-        "lowercase": text.lowercase,
-        "digits": text.digits,
-        "split": text.split,
-        "tokenize": tokenization_record(text.tokenize),
-        "encoding_errors": text.encoding_errors,
-        "document_mark": text.document_mark,
-    }
     with console.step(f"writing {output}") as progress:
-        files = input_files(inputs, subprogress(progress, 0.0, 0.5))
-        model = replace(model, metadata={**model.metadata, **text_settings})
+        files = [*known, *input_files(inputs, subprogress(progress, 0.0, 0.5))]
+        model = replace(model, metadata={**model.metadata, **text.settings})
         model.save(output, manifest={"inputs": list(map(asdict, files)), **manifest}, overwrite=force)
 
 

@@ -19,7 +19,7 @@ from stategram.clustering.monitor import Monitor, SweepRecord
 from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
 from stategram.clustering.settings import EFFORTS
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
-from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
+from stategram.counts import BigramCounts, ShardedText, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError, WrongTypeError, not_fitted
 from stategram.notebook import Value, card, columns_of
 from stategram.progress import Progress, Stop
@@ -190,7 +190,7 @@ class WordClasses:
 
     def fit(
         self,
-        texts: Corpus | Sentences,
+        texts: Corpus | ShardedText | Sentences,
         *,
         progress: Progress | None = None,
         stop: Stop | None = None,
@@ -200,8 +200,8 @@ class WordClasses:
         Parameters
         ----------
         texts
-            A corpus, or any iterable of sentences: strings, which are split at white space, or lists
-            of words.
+            A corpus, a text in shards or its counts (`count_text`), or any iterable of sentences: strings,
+            which are split at white space, or lists of words.
         progress
             Called several times per second with the fraction of the work that is done and a message.
         stop
@@ -211,10 +211,10 @@ class WordClasses:
         self._check()
         monitor = Monitor(progress, stop, self.time_limit)
         monitor.report(0.0, "counting bigrams")
-        corpus = texts if isinstance(texts, Corpus) else corpus_from_sentences(texts)
+        corpus = texts if isinstance(texts, Corpus | ShardedText) else corpus_from_sentences(texts)
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
-        bigrams = count_bigrams(corpus)
+        bigrams = count_bigrams(corpus, lambda _, message: monitor.report(0.0, message))
         init, fixed = self.init or {}, self.fixed or {}
         numbers = dense_ids([*fixed.values(), *init.values()])
         given = {word: numbers[name] for word, name in {**init, **fixed}.items()}
@@ -249,7 +249,7 @@ class WordClasses:
             for word, label in given.items()
             if word not in ("<s>", "</s>") and not (word in ids and bigrams.word_counts[ids[word]])
         }
-        self._take(corpus, bigrams, exchange, unseen)
+        self._take(corpus.vocabulary, bigrams, exchange, unseen)
         return self
 
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:
@@ -348,10 +348,10 @@ class WordClasses:
         )
 
     def _take(
-        self, corpus: Corpus, bigrams: BigramCounts, exchange: Exchange, unseen: Mapping[str, int]
+        self, vocabulary: Vocabulary, bigrams: BigramCounts, exchange: Exchange, unseen: Mapping[str, int]
     ) -> None:
         """Take over the classes and states that were found."""
-        names, counts = corpus.vocabulary.words, bigrams.word_counts
+        names, counts = vocabulary.words, bigrams.word_counts
         contexts = np.flatnonzero(counts)
         contexts = contexts[np.argsort(-counts[contexts], kind="stable")]
         words = contexts[contexts != bigrams.boundary]

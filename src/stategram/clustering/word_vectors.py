@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.counts import BigramCounts, CompressedCounts, count_bigrams
+from stategram.counts import BigramCounts, CompressedCounts, ShardedText, count_bigrams
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
 from stategram.text import END, Corpus, dense_ids
@@ -18,7 +18,7 @@ _CELLS_A_BLOCK = 1 << 23
 
 
 def word_vectors(
-    corpus: Corpus,
+    corpus: Corpus | ShardedText,
     classes: Mapping[str, Hashable],
     dimensions: int = 100,
     *,
@@ -81,7 +81,7 @@ def word_vectors(
     return vectors
 
 
-def _labels(corpus: Corpus, classes: Mapping[str, Hashable]) -> tuple[NDArray[np.int64], int]:
+def _labels(corpus: Corpus | ShardedText, classes: Mapping[str, Hashable]) -> tuple[NDArray[np.int64], int]:
     """Return the class of each word as a number, and how many there are."""
     words = corpus.vocabulary.words
     numbers = dense_ids(classes[word] for word in words if word in classes)

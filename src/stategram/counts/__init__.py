@@ -7,6 +7,14 @@ from stategram.counts.bigrams import (
     cluster_counts,
     count_bigrams,
 )
+from stategram.counts.count_folder import (
+    CountedText,
+    count_text,
+    is_counts,
+    keep_counts,
+    open_counts,
+    require_free_place,
+)
 from stategram.counts.ngrams import (
     MAX_ORDER,
     NgramCounts,
@@ -23,6 +31,7 @@ __all__ = [
     "RANGE_SIZE",
     "BigramCounts",
     "CompressedCounts",
+    "CountedText",
     "NgramCounts",
     "NgramLevel",
     "Range",
@@ -34,10 +43,15 @@ __all__ = [
     "cluster_counts",
     "count_bigrams",
     "count_ngrams",
+    "count_text",
     "given_ngrams",
+    "is_counts",
+    "keep_counts",
+    "open_counts",
     "peak_memory",
     "ranges_of",
     "require_countable",
+    "require_free_place",
     "shard_text",
     "trie_numbers",
 ]

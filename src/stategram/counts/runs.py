@@ -1,6 +1,6 @@
 """N-gram counts of a text in shards: a run of sorted n-grams for each shard, merged by ranges of first words.
 
-A run is what `_core.pack_ngrams` returns for a shard. Its blob begins with where in it, after that, each
+A run is what `_core.count_run` returns for a shard. Its blob begins with where in it, after that, each
 range of first words begins. The ranges follow from the word counts of the text alone, so what is merged does
 not depend on the shards.
 """
@@ -27,6 +27,7 @@ from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.storage import content_key
 from stategram.text import BEGIN, END
+from stategram.wording import plural
 
 Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 """The n-grams of one length that begin with a range of words: last words, counts, first children."""
@@ -46,13 +47,15 @@ def count_runs(text: ShardedText, order: int, progress: Progress | None = None) 
     tasks = [_CountTask(shard, order, n_words, tuple(bounds), text.blobs) for shard in text.shards]
     parts: list[list[RunPart]] = [[] for _ in bounds[1:]]
     done, total = 0, max(text.n_events, 1)
-    for task, offsets in zip(tasks, Resources.current().map(count_shard, tasks), strict=True):
+    for number, (task, offsets) in enumerate(
+        zip(tasks, Resources.current().map(count_shard, tasks), strict=True), 1
+    ):
         for of_range, (begin, end) in zip(parts, pairwise(offsets), strict=True):
             if begin < end:
                 of_range.append(RunPart(task.name, begin, end))
         done += task.shard.n_events
         if progress:
-            progress(done / total, f"{done:,} of {total:,} events")
+            progress(done / total, f"{number:,} of {plural(len(tasks), 'shard')} counted")
     return Runs(order, n_words, bounds, parts)
 
 
@@ -111,7 +114,7 @@ def count_shard(task: _CountTask) -> list[int]:
     runs, offsets, size = [], [header], header
     for first, last in ranges_of(np.diff(before), fitting_range_size(task.order, task.n_words)):
         bounds = np.array(task.bounds[first : last + 1], np.uint32)
-        run, its_offsets = _core.pack_ngrams(
+        run, its_offsets = _core.count_run(
             ids, sentence_starts, numbers, BEGIN, END, task.order, bounds, Resources.current().threads
         )
         offsets += (its_offsets[1:] + size).tolist()
@@ -138,7 +141,8 @@ class MergeTask:
     @property
     def name(self) -> str:
         """The name of the blob of the merged run."""
-        key = content_key("merged", self.order, self.n_words, self.first, self.last, list(self.runs))
+        runs = msgspec.to_builtins(self.runs)
+        key = content_key("merged", self.order, self.n_words, self.first, self.last, runs)
         return key[:32] + ".ngrams"
 
     def read(self) -> list[NDArray[np.uint8]]:

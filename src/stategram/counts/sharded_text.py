@@ -36,6 +36,7 @@ from stategram.text import (
     warn_if_unsegmented,
     warn_of_wide_spaces,
 )
+from stategram.wording import plural
 
 # Part of the names of blobs: those of another layout are not taken for finished.
 _LAYOUT = 1
@@ -139,7 +140,8 @@ class ShardedText:
         return int(self.word_counts[UNKNOWN])
 
     def __repr__(self) -> str:
-        return f"ShardedText({self.n_events} events, {len(self.shards)} shards, {self.vocabulary!r})"
+        shards = plural(len(self.shards), "shard")
+        return f"{type(self).__name__}({self.n_events} events, {shards}, {self.vocabulary!r})"
 
     def pieces(self) -> Iterator[Corpus]:
         """Yield the shards one after the other.

@@ -152,6 +152,7 @@ class TemporaryBlobs:
     def __init__(self) -> None:
         self._workspace = Workspace()
         self._file = self._workspace.file()
+        weakref.finalize(self, self._file.close)
         self._lock = threading.Lock()
         self._places: dict[str, tuple[int, int]] = {}
         self._end = 0

@@ -99,7 +99,7 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
         """Train the model."""
         training.forget_contexts()
         model = NgramModel.train(
-            training.corpus,
+            training.counted(self.order),
             self.order,
             smoothing=self.smoothing,
             min_counts=self.min_counts,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from stategram.counts import ShardedText
 from stategram.errors import BadDataError, UsageError
 from stategram.experiments.parts_within import TrainedPart, parts_within
 from stategram.experiments.recipe_part import Part, Trained
@@ -29,7 +30,7 @@ _BYTES_OF_MIXTURE = 8192
 
 
 def train_recipe(
-    corpus: Corpus | Iterable[str],
+    corpus: Corpus | ShardedText | Iterable[str],
     heldout: Corpus | Iterable[str] | None,
     recipe: Recipe | str | os.PathLike[str],
     *,
@@ -50,7 +51,7 @@ def train_recipe(
     Parameters
     ----------
     corpus
-        The text: a corpus, or sentences.
+        The text: a corpus, a text in shards or its counts (`count_text`), or sentences.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`. None is enough for a recipe with one
         part that learns no weights, such as an n-gram model.
@@ -88,14 +89,17 @@ def train_recipe(
     """
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
-    if not isinstance(corpus, Corpus):
+    counts = corpus if isinstance(corpus, ShardedText) else None
+    if isinstance(corpus, ShardedText):
+        corpus = corpus.corpus()
+    elif not isinstance(corpus, Corpus):
         corpus = corpus_from_sentences(corpus)
     if corpus.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
     held = corpus.sentences(0, 0) if heldout is None else _heldout(heldout, corpus)
-    training = Training(corpus, held, seed=seed, interruptible=interruptible)
+    training = Training(corpus, held, seed=seed, interruptible=interruptible, counts=counts)
     recipe = recipe.with_tags(tags).resolve(corpus)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:

@@ -23,6 +23,7 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
+from stategram.counts import ShardedText
 from stategram.entries import array_of
 from stategram.errors import BadDataError
 from stategram.formats import read_classes
@@ -78,6 +79,8 @@ class Training:
     store: Store | None = None
     seed: int = 0
     interruptible: Interruptible = never_stop
+    counts: ShardedText | None = None
+    """The counts of `corpus`, if they are kept."""
     shared_seconds: dict[str, float] = field(default_factory=dict)
     _classes: dict[ClassSource, LearnedClasses] = field(default_factory=dict)
     _tags: dict[TagSource, TagMap] = field(default_factory=dict)
@@ -96,6 +99,11 @@ class Training:
     def key(self, *inputs: object) -> str:
         """Return the content key of a step of this training."""
         return content_key(self.texts_key, self.seed, *inputs)
+
+    def counted(self, order: int) -> Corpus | ShardedText:
+        """Return what n-grams of `order` words are counted from: kept counts, if they are long enough."""
+        runs = self.counts.runs if self.counts is not None else None
+        return self.counts if self.counts is not None and runs and runs.order >= order else self.corpus
 
     def classes(self, source: ClassSource, progress: Progress | None = None) -> LearnedClasses:
         """Learn or read word classes, once."""
@@ -192,7 +200,7 @@ class Training:
         self.forget_contexts()  # their memory is needed
         words = WordClasses(number, effort=effort, random_state=self.seed)
         with self._shared("classes", title), self.interruptible() as stop:
-            words.fit(self.corpus, progress=progress, stop=stop)
+            words.fit(self.counted(2), progress=progress, stop=stop)
             ended_early = stop()
         _log.debug("%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_)
         found = _in_order(words.as_dict(), self.corpus)

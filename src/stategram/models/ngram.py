@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import NgramCounts, count_ngrams
+from stategram.counts import NgramCounts, ShardedText, count_ngrams
 from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import NgramDistributions
@@ -102,7 +102,7 @@ class NgramModel(Model):
     @classmethod
     def train(
         cls,
-        corpus: Corpus | Sentences,
+        corpus: Corpus | ShardedText | Sentences,
         order: int = 3,
         *,
         smoothing: str = "kneser-ney",
@@ -115,7 +115,7 @@ class NgramModel(Model):
         Parameters
         ----------
         corpus
-            A corpus, or sentences.
+            A corpus, a text in shards or its counts (`count_text`), or sentences.
         order
             The number of words of the longest n-grams, 1 to 9.
         smoothing
@@ -139,7 +139,7 @@ class NgramModel(Model):
 
         """
         min_counts = _check_options(order, smoothing, min_counts, prune)
-        if not isinstance(corpus, Corpus):
+        if not isinstance(corpus, Corpus | ShardedText):
             corpus = corpus_from_sentences(corpus)
         if corpus.n_events == 0:
             raise BadDataError("the text has no words; give sentences of words separated by white space")

@@ -201,7 +201,8 @@ class _Packer:
         joined = self.workspace.empty(sum(map(len, arrays)), arrays[0].dtype)
         begin = 0
         for array in arrays:
-            joined[begin : begin + len(array)] = array
+            for first, last in self.workspace.chunks(len(array)):
+                joined[begin + first : begin + last] = array[first:last]
             begin += len(array)
         return joined
 

@@ -2,7 +2,14 @@
 
 from stategram.storage.atomic import Place, atomic_open, atomic_write, check_place
 from stategram.storage.blobs import Blobs
-from stategram.storage.checksum import InputFile, add_arrays, content_key, file_sha256, input_files
+from stategram.storage.checksum import (
+    InputFile,
+    add_arrays,
+    content_key,
+    file_sha256,
+    input_file,
+    input_files,
+)
 from stategram.storage.folder import (
     Folder,
     folder_kind,
@@ -41,6 +48,7 @@ __all__ = [
     "folder_kind",
     "folder_size",
     "holds_only_our_files",
+    "input_file",
     "input_files",
     "is_empty_folder",
     "is_folder",

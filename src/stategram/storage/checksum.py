@@ -95,3 +95,8 @@ def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = Non
     opened = (Path(name).open("rb") for name in sizes)  # noqa: SIM115  they are closed one after the other
     digests = dict(zip(sizes, files_sha256(opened, sum(sizes.values()), show), strict=True))
     return [InputFile(use, name, sizes.get(name), digests.get(name)) for use, name in uses]
+
+
+def input_file(use: tuple[str, str]) -> InputFile:
+    """Return name, size and SHA-256 of one file, as `input_files` does."""
+    return input_files([use])[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -27,6 +27,8 @@ UNKNOWN, BEGIN, END = range(3)
 # White space of ASCII, by the byte.
 _IS_BLANK = np.isin(np.arange(256), list(b" \t\n\r\v\f"))
 _MAX_DIGITS = 19
+_BLOCK = 1 << 22
+_NOT_WORDS = "its lines are not all different words with a count each"
 
 Split = Literal["unicode", "ascii"]
 """At which white space lines are split: all that `str.split` knows, no-break spaces too, or that of ASCII."""
@@ -181,39 +183,14 @@ class Vocabulary:
         """Return the vocabulary that `to_bytes` wrote; ValueError for anything else."""
         if [line.split(b"\t")[0] for line in data.split(b"\n", 3)[:3]] != [w.encode() for w in SPECIAL_WORDS]:
             raise ValueError(f"its first words are not {' '.join(SPECIAL_WORDS)}")
-        if "\0" in data.decode():  # bad UTF-8 is a ValueError
-            raise ValueError("it contains NUL")
-        letters = np.frombuffer(data, np.uint8)
-        ends, tabs = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("\t"))
-        begins = np.concatenate(([0], ends[:-1] + 1))
-        n_blanks = int(np.count_nonzero(_IS_BLANK[letters]))
-        if (
-            len(tabs) != len(ends)
-            or n_blanks != 2 * len(ends)
-            or letters[-1] != ord("\n")
-            or not ((begins < tabs) & (tabs + 1 < ends)).all()
-        ):
-            raise ValueError("its lines are not all different words with a count each")
-        counts = decimal_numbers(letters, tabs + 1, ends)
-        # Neither tabs nor newlines, nor what is between them.
-        is_letter = np.cumsum(
-            np.bincount(begins, minlength=len(data)) - np.bincount(tabs, minlength=len(data))
-        )
-        offsets = np.concatenate(([0], np.cumsum(tabs - begins)))
-        found = cls(letters[is_letter.astype(bool)], offsets, counts)
-        if not found._are_different():
-            raise ValueError("its lines are not all different words with a count each")
+        parts = [_parse_lines(data[begin:end]) for begin, end in _line_blocks(data)]
+        letters, lengths, counts, sums = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        found = cls(letters, np.concatenate(([0], np.cumsum(lengths))), counts)
+        sums.sort()
+        # Words of different sums are different; equal sums of different words are most unlikely.
+        if (sums[1:] == sums[:-1]).any() and len(set(found.words)) < len(found):
+            raise ValueError(_NOT_WORDS)
         return found
-
-    def _are_different(self) -> bool:
-        """Whether no word is there twice."""
-        # Different sums are of different words; random factors make equal sums of others most unlikely.
-        lengths = np.diff(self.offsets)
-        places = np.arange(len(self.letters)) - np.repeat(self.offsets[:-1], lengths)
-        factors = np.random.default_rng(0).integers(1, 2**63, int(lengths.max(initial=0)), np.uint64)
-        terms = (self.letters + np.uint64(1)) * factors[places]
-        sums = np.sort(np.add.reduceat(terms, self.offsets[:-1]) if len(lengths) else terms)
-        return bool((sums[1:] != sums[:-1]).all()) or len(set(self.words)) == len(self)
 
     @classmethod
     def from_encoded(cls, words: Sequence[bytes], counts: NDArray[np.uint64] | None = None) -> Vocabulary:
@@ -281,6 +258,42 @@ class Vocabulary:
     @cached_property
     def _ids(self) -> dict[str, int]:
         return {word: id for id, word in enumerate(self.words)}
+
+
+def _line_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield ranges of bytes that end with lines: what is computed for each byte takes many times as much."""
+    begin = 0
+    while begin < len(data):
+        end = data.find(b"\n", begin + _BLOCK) + 1 or len(data)
+        yield begin, end
+        begin = end
+
+
+def _parse_lines(
+    data: bytes,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the words of lines ``word<TAB>count``: letters, lengths, counts, and a checksum of each."""
+    if "\0" in data.decode():  # bad UTF-8 is a ValueError
+        raise ValueError("it contains NUL")
+    letters = np.frombuffer(data, np.uint8)
+    ends, tabs = np.flatnonzero(letters == ord("\n")), np.flatnonzero(letters == ord("\t"))
+    begins = np.concatenate(([0], ends[:-1] + 1))
+    n_blanks = int(np.count_nonzero(_IS_BLANK[letters]))
+    if (
+        len(tabs) != len(ends)
+        or n_blanks != 2 * len(ends)
+        or letters[-1] != ord("\n")
+        or not ((begins < tabs) & (tabs + 1 < ends)).all()
+    ):
+        raise ValueError(_NOT_WORDS)
+    counts = decimal_numbers(letters, tabs + 1, ends)
+    # Neither tabs nor newlines, nor what is between them.
+    is_letter = np.cumsum(np.bincount(begins, minlength=len(data)) - np.bincount(tabs, minlength=len(data)))
+    letters, lengths = letters[is_letter.astype(bool)], tabs - begins
+    offsets = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    places = np.arange(len(letters)) - np.repeat(offsets, lengths)
+    factors = np.random.default_rng(0).integers(1, 2**63, int(lengths.max()), np.uint64)
+    return letters, lengths, counts, np.add.reduceat((letters + np.uint64(1)) * factors[places], offsets)
 
 
 def decimal_numbers(

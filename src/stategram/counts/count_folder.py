@@ -1,0 +1,365 @@
+"""Counts of a text that are kept: a folder, or a place at a URL, from which models are trained.
+
+It holds, written last, `manifest.json` with the SHA-256 of every other file: the vocabulary, the word counts,
+the n-grams of each range of first words as a run, and the text in ids, shard by shard. While it is written,
+shards and runs that are finished are there too, named by their content: the same command continues from them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from stategram import _core
+from stategram.counts.runs import MergeTask, count_runs, merge_tasks, numbers_of
+from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard, shard_text
+from stategram.entries import Entries, Natural
+from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.progress import Progress, subprogress
+from stategram.resources import Resources
+from stategram.storage import (
+    MANIFEST,
+    Blobs,
+    InputFile,
+    content_key,
+    input_file,
+    manifest_bytes,
+    parse_manifest,
+)
+from stategram.text import (
+    END,
+    SHARD_SIZE,
+    EncodingErrors,
+    EncodingOptions,
+    ReadStats,
+    Source,
+    Split,
+    TokenizeForm,
+    Vocabulary,
+    file_names,
+    normalization_of_text,
+    tokenization_record,
+)
+from stategram.wording import plural
+
+KIND = "counts"
+_VOCABULARY, _WORD_COUNTS = "vocabulary.txt", "word-counts.bin"
+# What is removed once all is counted.
+_WORK = (".part", ".shard", ".ids", ".run")
+_FINISHED = (".text", ".ngrams", _VOCABULARY, _WORD_COUNTS)
+
+
+class _Input(Entries, frozen=True):
+    use: str
+    name: str
+    bytes: Natural | None
+    sha256: str | None
+
+
+class _Manifest(Entries, frozen=True):
+    kind: str
+    files: dict[str, str]
+    runs: Runs
+    shards: list[Shard]
+    report: ReadStats
+    recipe: dict[str, Any]
+    inputs: list[_Input]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedText(ShardedText):
+    r"""A text and its n-gram counts, as `count_text` keeps them.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stategram import NgramModel, WordClasses, count_text
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     file = pathlib.Path(place, "text.txt")
+    ...     _ = file.write_text("the cat sat\nthe dog sat\n")
+    ...     counted = count_text(file, f"{place}/counts", order=3)
+    ...     model = NgramModel.train(counted, order=3)
+    ...     classes = WordClasses(n_classes=2).fit(counted)
+    >>> counted.order, counted.n_events, model.order
+    (3, 8, 3)
+
+    """
+
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    """How the text was read, as manifests of models have it."""
+    inputs: Sequence[InputFile] = ()
+    """The files that were counted."""
+
+    @property
+    def order(self) -> int:
+        """The number of words of the longest n-grams."""
+        assert self.runs is not None
+        return self.runs.order
+
+
+def count_text(
+    source: Source,
+    place: str,
+    order: int = 5,
+    *,
+    vocabulary: Vocabulary | None = None,
+    vocabulary_size: int | None = None,
+    min_count: int = 1,
+    lowercase: bool = False,
+    digits: str | None = None,
+    split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
+    encoding_errors: EncodingErrors = "strict",
+    document_mark: str | None = None,
+    shard_size: int = SHARD_SIZE,
+    progress: Progress | None = None,
+) -> CountedText:
+    """Count the n-grams of a text of any size, and keep the counts.
+
+    The text is read in shards; the memory that it takes depends on their size. If the call is interrupted,
+    the same call continues with the shards that are not finished.
+
+    Parameters
+    ----------
+    source
+        A file, or several, as in `read_corpus`; also URLs.
+    place
+        Where the counts are kept: a folder, or a URL that fsspec can write to.
+    order
+        The number of words of the longest n-grams, 1 to 9.
+    vocabulary, vocabulary_size, min_count, lowercase, digits, split, tokenize, encoding_errors, document_mark
+        How the text is read; see `read_corpus`.
+    shard_size
+        The bytes of text in a shard. The counts do not depend on it.
+    progress
+        Called with the fraction of the work that is done, and a message.
+
+    """
+    names = file_names(source)
+    if not names:
+        raise UsageError("no files to read; give at least one, or - for stdin")
+    normalization = normalization_of_text(lowercase, digits, split, tokenize, vocabulary)
+    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
+    blobs = Blobs(place)
+    require_free_place(blobs)
+    text = shard_text(
+        names,
+        options,
+        blobs,
+        document_mark=document_mark,
+        shard_size=shard_size,
+        progress=subprogress(progress, 0.0, 0.3),
+    )
+    recipe = {
+        "vocabulary_size": vocabulary_size,
+        "vocabulary_file": None,
+        "lowercase": lowercase,
+        "digits": digits,
+        "split": normalization.split,
+        "tokenize": tokenization_record(tokenize),
+        "encoding_errors": encoding_errors,
+        "document_mark": document_mark,
+    }
+    uses = [("training", name) for name in names]
+    return keep_counts(text, blobs, order, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
+
+
+def require_free_place(blobs: Blobs) -> None:
+    """Refuse a place that has counts already, or files that are no work of ours."""
+    names = blobs.names()
+    if MANIFEST in names:
+        raise StategramError(f"{blobs.shown(MANIFEST)} exists already; choose another place, or remove it")
+    for name in names:
+        if not name.endswith((*_WORK, *_FINISHED)):
+            raise StategramError(f"{blobs.shown(name)} is none of our files; choose an empty place")
+
+
+def keep_counts(
+    text: ShardedText,
+    blobs: Blobs,
+    order: int,
+    recipe: Mapping[str, Any],
+    uses: Sequence[tuple[str, str]],
+    *,
+    progress: Progress | None = None,
+) -> CountedText:
+    """Count a text whose shards are in `blobs`, and keep the counts there; `uses` are inputs by their use."""
+    if not 1 <= order <= 9:
+        raise UsageError(f"n-grams of {order} words: 1 to 9 can be counted")
+    runs = count_runs(text, order, subprogress(progress, 0.0, 0.5))
+    files: dict[str, str] = {}
+    tasks = merge_tasks(runs, blobs)
+    merged = []
+    for task, (size, sha256) in zip(tasks, Resources.current().map(_merge, tasks), strict=True):
+        files[task.name] = sha256
+        merged.append([RunPart(task.name, 0, size)])
+        if progress:
+            fraction = 0.5 + 0.35 * len(merged) / len(tasks)
+            progress(fraction, f"{len(merged):,} of {plural(len(tasks), 'range')} of first words merged")
+    shards = []
+    packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
+    for shard, sha256 in Resources.current().map(_keep_text, packing):
+        shards.append(shard)
+        files[shard.name] = sha256
+    if progress:
+        progress(0.9, "checksums of the inputs")
+    inputs = list(Resources.current().map(input_file, uses))
+    texts = {_VOCABULARY: text.vocabulary.to_bytes(), _WORD_COUNTS: text.word_counts.astype("<i8").tobytes()}
+    for name, data in texts.items():
+        blobs.write(name, data)
+        files[name] = hashlib.sha256(data).hexdigest()
+    runs = Runs(order, runs.n_words, runs.bounds, merged)
+    manifest = {
+        "runs": msgspec.to_builtins(runs),
+        "shards": msgspec.to_builtins(shards),
+        "report": asdict(text.stats),
+        "recipe": dict(recipe),
+        "inputs": [asdict(one) for one in inputs],
+    }
+    blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files))
+    for name in blobs.names():
+        if name not in files and name.endswith((*_WORK, *_FINISHED)):
+            blobs.remove(name)
+    checked = _CheckedBlobs(blobs, files)
+    return CountedText(
+        text.vocabulary, text.word_counts, text.stats, tuple(shards), checked, runs, recipe, inputs
+    )
+
+
+def is_counts(place: str) -> bool:
+    """Return whether a place holds counts that are complete."""
+    try:
+        return Blobs(place).has(MANIFEST) and _read_manifest(Blobs(place)).get("kind") == KIND
+    except BadDataError:
+        return False
+
+
+def open_counts(place: str) -> CountedText:
+    r"""Open counts that `count_text` keeps. What is read of them is compared with the manifest.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from stategram import count_text
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     file = pathlib.Path(place, "text.txt")
+    ...     _ = file.write_text("the cat sat\nthe dog sat\n")
+    ...     _ = count_text(file, f"{place}/counts", order=2)
+    ...     open_counts(f"{place}/counts")
+    CountedText(8 events, 1 shard, Vocabulary(7 words))
+
+    """
+    blobs = Blobs(place)
+    if not blobs.has(MANIFEST):
+        begun = any(name.endswith(_WORK) for name in blobs.names())
+        raise StategramError(
+            f"{place}: the counts are not complete; run the same stategram count again, which continues"
+            if begun
+            else f"{place}: there are no counts; make them with stategram count"
+        )
+    try:
+        found = msgspec.convert(_read_manifest(blobs), _Manifest)
+        checked = _CheckedBlobs(blobs, found.files)
+        vocabulary = Vocabulary.from_bytes(checked.read(_VOCABULARY))
+        word_counts = np.frombuffer(checked.read(_WORD_COUNTS), "<i8").astype(np.int64)
+        _check(found, vocabulary, word_counts)
+    except BadDataError:
+        raise
+    except ValueError as error:
+        raise BadDataError(f"{place}: not counts ({error}); count again") from error
+    if found.kind != KIND:
+        raise BadDataError(f"{place}: it holds a {found.kind}, not counts; make them with stategram count")
+    inputs = [InputFile(one.use, one.name, one.bytes, one.sha256) for one in found.inputs]
+    return CountedText(
+        vocabulary, word_counts, found.report, tuple(found.shards), checked, found.runs, found.recipe, inputs
+    )
+
+
+def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
+    runs = found.runs
+    if runs.n_words != len(vocabulary) or len(word_counts) != len(vocabulary) or (word_counts < 0).any():
+        raise ValueError("its vocabulary and its counts do not fit together")
+    rising = all(first < last for first, last in runs.ranges)
+    if not 1 <= runs.order <= 9 or not rising or [*runs.bounds[:1], *runs.bounds[-1:]] != [0, runs.n_words]:
+        raise ValueError("its ranges of first words are inconsistent")
+    if len(runs.parts) != len(runs.ranges) or any(len(parts) != 1 for parts in runs.parts):
+        raise ValueError("its ranges of first words have no n-grams")
+    named = [shard.name for shard in found.shards] + [part.name for (part,) in runs.parts]
+    if not set(named) <= set(found.files) or any(shard.words_size for shard in found.shards):
+        raise ValueError("its manifest names files that it does not list")
+
+
+def _read_manifest(blobs: Blobs) -> dict[str, Any]:
+    return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST))
+
+
+def _merge(task: MergeTask) -> tuple[int, str]:
+    """Merge the runs of a range; return the size of the merged one, and its SHA-256."""
+    if task.blobs.has(task.name):
+        data = task.blobs.read(task.name)
+    else:
+        numbers = numbers_of(task.n_words)
+        try:
+            run = _core.merge_runs(task.read(), numbers, END, task.order, task.first, task.last)
+        except ValueError as error:
+            raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
+        data = run.tobytes()
+        task.blobs.write(task.name, data)
+    return len(data), hashlib.sha256(data).hexdigest()
+
+
+@dataclass(frozen=True)
+class _TextTask:
+    shard: Shard
+    n_words: int
+    blobs: Shards
+
+    def __str__(self) -> str:
+        return f"the text of shard {self.shard.name}"
+
+
+def _keep_text(task: _TextTask) -> tuple[Shard, str]:
+    """Write the text of a shard in ids of the vocabulary; return the shard that it is then, its SHA-256."""
+    name = content_key("text", task.shard.name, task.shard.ids)[:32] + ".text"
+    if task.blobs.has(name):
+        data = task.blobs.read(name)
+    else:
+        data = _core.pack_text(*read_shard(task.blobs, task.shard, task.n_words)).tobytes()
+        task.blobs.write(name, data)
+    kept = Shard(name, len(data), task.shard.n_events, task.shard.n_sentences)
+    return kept, hashlib.sha256(data).hexdigest()
+
+
+class _CheckedBlobs:
+    """Blobs that are compared with their SHA-256 when they are first read."""
+
+    def __init__(self, blobs: Blobs, files: Mapping[str, str]) -> None:
+        self._blobs = blobs
+        self._files = files
+        self._checked: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        return self._blobs.has(name)
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        if name in self._checked:
+            return self._blobs.read(name, begin, end)
+        data = self._blobs.read(name)
+        if hashlib.sha256(data).hexdigest() != self._files.get(name):
+            raise BadDataError(f"{self.shown(name)}: damaged, its checksum does not fit; count again")
+        self._checked.add(name)
+        return data[begin:end]
+
+    def write(self, name: str, data: Any) -> None:
+        raise StategramError(f"cannot write {self.shown(name)}: the counts are complete")
+
+    def remove(self, name: str) -> None:
+        raise StategramError(f"cannot remove {self.shown(name)}: the counts are complete")
+
+    def shown(self, name: str) -> str:
+        return self._blobs.shown(name)

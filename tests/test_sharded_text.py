@@ -1,0 +1,221 @@
+"""Texts in shards against the same texts read whole."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from backports import zstd
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from stategram import BadDataError, Corpus, NgramModel, ShardedText, Vocabulary, WordClasses, use_resources
+from stategram.counts import TemporaryBlobs, count_bigrams, count_ngrams, shard_text
+from stategram.text import EncodingOptions, Normalization, TextPart, lines_before, read_corpus, text_parts
+from stategram.text.shards import _lines_of_range
+
+LINES = [
+    "the cat sat",
+    "",
+    "a dog\u00a0ran",
+    "<s> the </s>",
+    "  ",
+    "Été 12,5 \u00c9t\u00e9",
+    "x " * 40,
+    "été",
+    "12",
+]
+lines_of_a_file = st.lists(st.sampled_from(LINES), max_size=30)
+SLOW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def sharded(names: list[str], options: EncodingOptions, size: int, mark: str | None = None) -> ShardedText:
+    return shard_text(names, options, TemporaryBlobs(), document_mark=mark, shard_size=size)
+
+
+def assert_same(found: Corpus, expected: Corpus) -> None:
+    assert found.vocabulary == expected.vocabulary
+    assert found.vocabulary.counts.tolist() == expected.vocabulary.counts.tolist()
+    for name in ("ids", "sentence_starts", "document_starts"):
+        assert getattr(found, name).tolist() == getattr(expected, name).tolist(), name
+    assert found.stats == expected.stats
+
+
+@SLOW
+@given(st.binary(max_size=60).map(lambda data: data.replace(b"x", b"\n")), st.integers(1, 9))
+def test_parts_of_a_file_have_each_line_once(tmp_path: Path, data: bytes, n: int) -> None:
+    file = tmp_path / "text"
+    file.write_bytes(data)
+    bounds = sorted({len(data) * i // n for i in range(n + 1)})
+    found = [
+        lines
+        for begin, end in itertools.pairwise(bounds)
+        for lines in _lines_of_range(TextPart(str(file), begin, end, end - begin))
+    ]
+    assert b"".join(lines.data for lines in found) == data
+    for lines in found:
+        assert data[lines.offset :].startswith(lines.data)
+        assert lines.offset == 0 or data[lines.offset - 1 : lines.offset] == b"\n"
+
+
+@SLOW
+@given(
+    st.lists(lines_of_a_file, min_size=1, max_size=3),
+    st.integers(1, 200),
+    st.sampled_from(["\n", "\r\n"]),
+    st.data(),
+)
+def test_a_text_in_shards_is_the_text(
+    tmp_path: Path, files: list[list[str]], size: int, line_end: str, data: st.DataObject
+) -> None:
+    names = []
+    for number, lines in enumerate(files):
+        file = tmp_path / f"text{number}"
+        mark = "\ufeff" if data.draw(st.booleans()) else ""
+        last = line_end if data.draw(st.booleans()) else ""
+        file.write_bytes((mark + line_end.join(lines) + last).encode())
+        names.append(str(file))
+    form: Any = data.draw(st.sampled_from([None, "words", "prose"]))
+    normalization = Normalization(
+        data.draw(st.booleans()), data.draw(st.sampled_from([None, "N"])), tokenize=form
+    )
+    vocabulary_size = data.draw(st.sampled_from([None, 2]))
+    document_mark = data.draw(st.sampled_from([None, "^the"]))
+    try:
+        expected = read_corpus(
+            names,
+            vocabulary_size=vocabulary_size,
+            lowercase=normalization.lowercase,
+            digits=normalization.digits,
+            tokenize=normalization.tokenize,
+            document_mark=document_mark,
+        )
+    except BadDataError:  # there are no words
+        with pytest.raises(BadDataError, match="no words in"):
+            sharded(names, EncodingOptions(normalization=normalization), size, document_mark)
+        return
+    options = EncodingOptions(vocabulary_size=vocabulary_size, normalization=normalization)
+    text = sharded(names, options, size, document_mark)
+    assert_same(text.corpus(), expected)
+    assert (text.n_events, text.n_sentences, text.n_unknown) == (
+        expected.n_events,
+        expected.n_sentences,
+        expected.n_unknown,
+    )
+    assert text.word_counts.tolist() == expected.word_counts.tolist()
+    assert np.concatenate([piece.ids for piece in text.pieces()]).tolist() == expected.ids.tolist()
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(1)
+    file = tmp_path_factory.mktemp("story") / "story.txt"
+    lines = [" ".join(f"w{word}" for word in random.zipf(1.3, n) % 400) for n in random.integers(1, 12, 3000)]
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.mark.parametrize("size", [500, 4000, 10**9])
+@pytest.mark.parametrize("order", [1, 2, 3, 5])
+def test_counts_of_shards_are_those_of_the_text(story: Path, size: int, order: int) -> None:
+    corpus = read_corpus(story)
+    expected = count_ngrams(corpus, order)
+    for threads in (1, 3):
+        with use_resources(threads=threads):
+            text = sharded([str(story)], EncodingOptions(), size)
+            found = count_ngrams(text, order)
+        assert found.report == expected.report
+        for level, of_corpus in zip(found.levels, expected.levels, strict=True):
+            for name, array in vars(of_corpus).items():
+                assert getattr(level, name).tobytes() == array.tobytes(), name
+    bigrams, of_corpus_too = count_bigrams(text), count_bigrams(corpus)
+    for one, other in zip(
+        bigrams.successors + bigrams.predecessors,
+        of_corpus_too.successors + of_corpus_too.predecessors,
+        strict=True,
+    ):
+        assert one.tobytes() == other.tobytes()
+    assert bigrams.word_counts.tolist() == of_corpus_too.word_counts.tolist()
+    assert (bigrams.n_events, bigrams.boundary) == (of_corpus_too.n_events, of_corpus_too.boundary)
+
+
+def test_models_and_classes_take_shards(story: Path) -> None:
+    corpus, text = read_corpus(story), sharded([str(story)], EncodingOptions(), 4000)
+    assert np.array_equal(
+        NgramModel.train(text, 3).score(corpus).log_probs, NgramModel.train(corpus, 3).score(corpus).log_probs
+    )
+    assert WordClasses(9).fit(text).as_dict() == WordClasses(9).fit(corpus).as_dict()
+
+
+def test_little_memory_changes_nothing(story: Path) -> None:
+    expected = read_corpus(story)
+    with use_resources(memory="1G"):
+        assert_same(sharded([str(story)], EncodingOptions(), 4000).corpus(), expected)
+
+
+def test_a_given_vocabulary_is_kept(story: Path) -> None:
+    vocabulary = Vocabulary.from_words(["w7", "w1", "never"])
+    text = sharded([str(story)], EncodingOptions(vocabulary=vocabulary), 4000)
+    expected = read_corpus(story, vocabulary=vocabulary)
+    assert text.vocabulary is vocabulary
+    assert text.corpus().ids.tolist() == expected.ids.tolist()
+    assert text.word_counts.tolist() == expected.word_counts.tolist()
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_compressed_files_are_one_part_and_several_shards(story: Path, tmp_path: Path, suffix: str) -> None:
+    packed = tmp_path / f"story.{suffix}"
+    compress = gzip.compress if suffix == "gz" else zstd.compress
+    packed.write_bytes(compress(story.read_bytes()))
+    assert text_parts([str(packed)], 100) == [TextPart(str(packed), size=packed.stat().st_size)]
+    text = sharded([str(packed)], EncodingOptions(), 4000)
+    assert len(text.shards) > 1 or packed.stat().st_size < 4000
+    assert text.corpus().ids.tolist() == read_corpus(story).ids.tolist()
+
+
+def test_stdin_is_a_part(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass
+    class Stdin:
+        buffer: io.BytesIO
+
+    monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(story.read_bytes())))
+    text = sharded(["-"], EncodingOptions(), 4000)
+    assert text.corpus().ids.tolist() == read_corpus(story).ids.tolist()
+
+
+@pytest.mark.parametrize("size", [10, 60, 10**6])
+def test_bad_bytes_are_found_in_their_line(tmp_path: Path, size: int) -> None:
+    file = tmp_path / "bad.txt"
+    lines = [b"a word"] * 20
+    lines[13] = b"a w\xff"
+    file.write_bytes(b"\n".join(lines))
+    with pytest.raises(BadDataError) as expected:
+        read_corpus(file)
+    for options in (EncodingOptions(), EncodingOptions(normalization=Normalization(tokenize="words"))):
+        with pytest.raises(BadDataError, match=r"bad\.txt:14: byte 0xff") as found:
+            sharded([str(file)], options, size)
+        assert str(found.value) == str(expected.value)
+    replaced = sharded([str(file)], EncodingOptions(encoding_errors="replace"), size)
+    assert_same(replaced.corpus(), read_corpus(file, encoding_errors="replace"))
+
+
+def test_lines_before_a_part(tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_bytes(b"a\nbb\n\nccc\n")
+    for begin, expected in ((0, 0), (1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (7, 4)):
+        assert lines_before(TextPart(str(file), begin, 10)) == expected, begin
+
+
+def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
+    file, blobs = tmp_path / "text", TemporaryBlobs()
+    file.write_text("a b\n")
+    assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 3
+    file.write_text("a b c d\n")
+    assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 5
