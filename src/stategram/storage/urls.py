@@ -114,13 +114,11 @@ _MISSING = (404, 410)
 
 
 def url_size(url: str) -> int | None:
-    """Return the size of a file; None if its server does not say it."""
+    """Return the size of a file; None if its server does not say it, or if it is a folder."""
     with url_errors("read", url):
         system, path = url_file_system(url)
         info = system.info(path)
-        if info.get("type") == "directory":
-            raise StategramError(f"cannot read {shown_url(url)}: it is a folder; name the files in it")
-        size = info["size"]
+        size = info["size"] if info["type"] == "file" else None
         return None if size is None else int(size)
 
 
