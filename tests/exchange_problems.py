@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,20 @@ def rounding(pairs: Pairs, n: int, additions: int) -> float:
     return (additions + 16) * 2.0**-24 * 12 * n * (math.log(max(total, 1)) + 1)
 
 
+def sweep(
+    visit: Callable[[NDArray[np.uint32], NDArray[np.float32], float, int, bool], int],
+    order: NDArray[np.uint32],
+    scales: NDArray[np.float32],
+    temperature: float = 0.0,
+    seed: int = 0,
+    shortlisted: bool = False,
+    batch: int = 64,
+) -> int:
+    """Visit all elements in batches of one size; return the number of moves."""
+    parts = (order[begin : begin + batch] for begin in range(0, len(order), batch))
+    return sum(visit(part, scales, temperature, seed, shortlisted) for part in parts)
+
+
 def events(pairs: Pairs, word: int) -> int:
     return sum(n for (_, w), n in pairs.items() if w == word)
 
@@ -60,7 +74,7 @@ class Tied:
     classes: int
     targets: int
 
-    def kernel(self, threads: int = 1, shortlist: int = 0) -> _core.TiedExchange:
+    def kernel(self, threads: int = 1, shortlist: int = 8) -> _core.TiedExchange:
         n = len(self.labels)
         return _core.TiedExchange(
             *rows_of(self.pairs, n),
@@ -92,7 +106,7 @@ class TwoSided:
     category_targets: int
     states_move: bool
 
-    def kernel(self, threads: int = 1, shortlist: int = 0) -> _core.TwoSidedExchange:
+    def kernel(self, threads: int = 1, shortlist: int = 8) -> _core.TwoSidedExchange:
         return _core.TwoSidedExchange(
             *rows_of(self.pairs, len(self.states)),
             *rows_of(transposed(self.pairs), len(self.categories)),
@@ -116,9 +130,10 @@ class TwoSided:
     ) -> int:
         how = temperature, seed, shortlisted
         words, contexts = len(self.categories), len(self.states)
-        moves = kernel.sweep_words(array(range(words)), np.ones(words, np.float32), *how)
+        moves = sweep(kernel.visit_words, array(range(words)), np.ones(words, np.float32), *how)
         if self.states_move:
-            moves += kernel.sweep_contexts(array(range(contexts)), np.ones(contexts, np.float32), *how)
+            scales = np.ones(contexts, np.float32)
+            moves += sweep(kernel.visit_contexts, array(range(contexts)), scales, *how)
         return moves
 
 
@@ -161,7 +176,7 @@ def two_sided(draw: st.DrawFn, states_move: bool = True) -> TwoSided:
 
 any_two_sided = st.booleans().flatmap(lambda states_move: two_sided(states_move=states_move))
 temperatures = st.sampled_from([0.0, 0.1, 3.0, 1e6])
-shortlists = st.sampled_from([0, 1, 3, 100])
+shortlists = st.sampled_from([1, 3, 100])
 seeds = st.integers(0, 2**64 - 1)
 
 

@@ -30,21 +30,21 @@ def ami(seed: int, effort: str) -> float:
 
 def test_word_classes() -> None:
     found = sum(ami(seed, "normal") for seed in range(3)) / 3
-    assert found == pytest.approx(1.5418, abs=4 * 0.0066 / 3**0.5)
+    assert found == pytest.approx(1.5488, abs=4 * 0.0028 / 3**0.5)
 
 
 def test_plain_exchange_is_outside_the_band() -> None:
     """The band is narrow enough to notice that the annealing is gone, and wide enough for no less."""
-    assert ami(0, "fast") == pytest.approx(1.4719, abs=0.002)
-    assert ami(0, "fast") < 1.5418 - 10 * 0.0066
+    assert ami(0, "fast") == pytest.approx(1.4746, abs=0.002)
+    assert ami(0, "fast") < 1.5488 - 20 * 0.0028
 
 
 def test_contexts_along_a_tree() -> None:
     """Bands of the training perplexity of each level."""
     for preset, (first, last), spread in (
-        ("paper", (179.17, 163.38), 0.002),
-        ("normal", (174.94, 158.60), 0.002),  # no seed matters here: what rounding may change
-        ("best", (171.33, 156.63), 4 * 0.18 / 156.6),
+        ("paper", (179.08, 163.32), 0.002),
+        ("normal", (174.70, 158.33), 0.002),  # no seed matters here: what rounding may change
+        ("best", (171.24, 156.48), 4 * 0.20 / 156.5),
     ):
         found = cluster(text(), "w-2,w-1", states=100, categories=100, preset=preset)
         assert found.levels[0].perplexity == pytest.approx(first, rel=spread), preset

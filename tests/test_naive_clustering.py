@@ -95,10 +95,11 @@ def same_partition(words: WordClasses, corpus: Corpus, labels: Sequence[int]) ->
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "batch"), [(0, 64), (1, 64), (2, 8)])
 @pytest.mark.parametrize("criterion", ["tied", "predictive", "two-sided"])
-def test_word_classes(criterion: str, seed: int) -> None:
+def test_word_classes(criterion: str, seed: int, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The effort "fast": elements are placed, then there are two sweeps."""
+    monkeypatch.setattr("stategram.clustering.exchange._MIN_BATCH", batch)
     corpus, n = text(seed, 90), 5
     words = WordClasses(n, criterion=criterion, effort="fast").fit(corpus)
     types, boundary = len(corpus.vocabulary), 2
@@ -117,8 +118,8 @@ def test_word_classes(criterion: str, seed: int) -> None:
         return two_sided_criterion(pairs, s, g)
 
     for _ in range(3):
-        clustering.sweep(lambda g: f(states, g), categories, order, n, batch=64)
-        clustering.sweep(lambda s: f(s, categories), states, contexts, n, batch=64)
+        clustering.sweep(lambda g: f(states, g), categories, order, n, batch, 0.25)
+        clustering.sweep(lambda s: f(s, categories), states, contexts, n, batch, 0.25)
     assert words.criterion_ == pytest.approx(f(states, categories), rel=1e-12)
     assert same_partition(words, corpus, categories)
     if criterion == "two-sided":

@@ -136,12 +136,9 @@ def test_counts_of_shards_are_those_of_the_text(story: Path, size: int, order: i
             for name, array in vars(of_corpus).items():
                 assert getattr(level, name).tobytes() == array.tobytes(), name
     bigrams, of_corpus_too = count_bigrams(text), count_bigrams(corpus)
-    for one, other in zip(
-        bigrams.successors + bigrams.predecessors,
-        of_corpus_too.successors + of_corpus_too.predecessors,
-        strict=True,
-    ):
-        assert one.tobytes() == other.tobytes()
+    for side in ("successors", "predecessors"):
+        rows, expected_rows = getattr(bigrams, side), getattr(of_corpus_too, side)
+        assert [array.tobytes() for array in rows] == [array.tobytes() for array in expected_rows]
     assert bigrams.word_counts.tolist() == of_corpus_too.word_counts.tolist()
     assert (bigrams.n_events, bigrams.boundary) == (of_corpus_too.n_events, of_corpus_too.boundary)
 
@@ -173,11 +170,11 @@ def test_a_given_vocabulary_is_kept(story: Path) -> None:
 def test_compressed_files_are_one_part_and_several_shards(story: Path, tmp_path: Path, suffix: str) -> None:
     packed = tmp_path / f"story.{suffix}"
     compress = gzip.compress if suffix == "gz" else zstd.compress
-    packed.write_bytes(compress(story.read_bytes()))
+    packed.write_bytes(compress(story.read_bytes() * 70))
     assert text_parts([str(packed)], 100) == [TextPart(str(packed), size=packed.stat().st_size)]
     text = sharded([str(packed)], EncodingOptions(), 4000)
-    assert len(text.shards) > 1 or packed.stat().st_size < 4000
-    assert text.corpus().ids.tolist() == read_corpus(story).ids.tolist()
+    assert len(text.shards) > 1
+    assert np.array_equal(text.corpus().ids, np.tile(read_corpus(story).ids, 70))
 
 
 def test_stdin_is_a_part(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +206,7 @@ def test_bad_bytes_are_found_in_their_line(tmp_path: Path, size: int) -> None:
 def test_lines_before_a_part(tmp_path: Path) -> None:
     file = tmp_path / "text"
     file.write_bytes(b"a\nbb\n\nccc\n")
-    for begin, expected in ((0, 0), (1, 1), (2, 1), (3, 2), (5, 2), (6, 3), (7, 4)):
+    for begin, expected in ((0, 0), (1, 1), (2, 1), (3, 2), (5, 2), (6, 3)):
         assert lines_before(TextPart(str(file), begin, 10)) == expected, begin
 
 

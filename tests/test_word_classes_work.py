@@ -5,15 +5,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from planted import SMALL, criterion_of, planted_text
 from stategram.clustering import CRITERIA, WordClasses
-from stategram.clustering.exchange import Side, check_memory, frequent_first
+from stategram.clustering.class_level import merge_and_split
+from stategram.clustering.exchange import batches, check_memory, frequent_first, tied_exchange
+from stategram.clustering.hierarchy import build_hierarchy
 from stategram.clustering.monitor import Monitor
+from stategram.clustering.schedule import Sweep
+from stategram.counts import BigramCounts, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError
+from stategram.text import corpus_from_sentences
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -102,13 +108,46 @@ def test_frequent_words_begin_alone_and_given_ones_where_they_are_given() -> Non
     assert clusters.n_all == 5
 
 
-def test_a_sweep_is_cut_into_whole_batches() -> None:
-    order = np.arange(1000, dtype=np.uint32)
-    side = Side(order, np.ones(1000, np.float32), np.ones(1000, np.int64), lambda *_: 0, lambda: order)
-    parts = list(side.parts())
+def test_batches_grow() -> None:
+    order = np.arange(100_000, dtype=np.uint32)[::-1]
+    parts = list(batches(order))
     assert np.concatenate(parts).tolist() == order.tolist()
-    assert len(parts) > 1
-    assert all(len(part) % 64 == 0 for part in parts[:-1])
+    place = 0
+    for part in parts[:-1]:
+        assert len(part) == max(64, place // 4)
+        place += len(part)
+    # A sweep may be continued where a batch ends.
+    begin = sum(len(part) for part in parts[:9])
+    assert [part.tolist() for part in batches(order, begin)] == [part.tolist() for part in parts[9:]]
+
+
+def test_more_events_than_32_bits_can_count() -> None:
+    few = count_bigrams(corpus_from_sentences(planted_text()))
+    factor = 2**32 // few.n_events + 1
+    successors, predecessors = (
+        counts._replace(counts=(counts.counts * factor).astype(np.uint32))
+        for counts in (few.successors, few.predecessors)
+    )
+    assert int(successors.counts.max()) == int(few.successors.counts.max()) * factor
+    many = BigramCounts(
+        successors, predecessors, few.word_counts * factor, few.n_events * factor, few.boundary
+    )
+    found = []
+    for bigrams in (few, many):
+        classes = frequent_first(bigrams.word_counts, 8, singletons=[bigrams.boundary])
+        exchange = tied_exchange(bigrams, classes, 8)
+        for _ in range(3):
+            exchange.sweep(Sweep("exchange"), 0, lambda *_: None)
+        reached = replace(classes, labels=exchange.words.labels())
+        table = cluster_bigrams(bigrams, reached.labels, reached.n_all)
+        assert table.sum() == bigrams.n_events
+        merged = merge_and_split(bigrams, reached, seed=3)
+        assert merged is not None
+        tree = build_hierarchy(table, 8)
+        labels = reached.labels.tolist(), merged.labels.tolist()
+        found.append((*labels, tree.merges.tolist(), round(exchange.perplexity, 6)))
+    # With every bigram so many times as frequent, the classes, mergers and perplexity are the same.
+    assert found[0] == found[1]
 
 
 # ---- refusals

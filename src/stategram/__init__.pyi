@@ -127,6 +127,11 @@ from .scale import (
 from .scoring import (
     surprisal as surprisal,
 )
+from .selection import (
+    Selection as Selection,
+    cross_entropy_difference as cross_entropy_difference,
+    select as select,
+)
 from .tables import (
     Items as Items,
     Table as Table,

@@ -19,6 +19,7 @@ from exchange_problems import (
     rounding,
     seeds,
     shortlists,
+    sweep,
     temperatures,
     text_problem,
     text_problem_two_sided,
@@ -27,7 +28,6 @@ from exchange_problems import (
 from naive import clustering
 from naive.exchange import Pairs, closed_bigrams, moved, transposed, two_sided_criterion
 from naive.leave_one_out import freeze, frozen_criterion
-from stategram import _core
 
 BATCHES = [1, 3, 64]
 
@@ -129,7 +129,7 @@ def test_tied_sweeps(problem: Tied, batch: int, random: object) -> None:
     for _ in range(3):
         gone = twin.sweep(problem.criterion, labels, order, problem.targets, batch)
         assume(twin.is_clear)
-        moves = kernel.sweep(array(order), np.ones(words, np.float32), 0.0, 0, batch=batch)
+        moves = sweep(kernel.visit, array(order), np.ones(words, np.float32), 0.0, 0, batch=batch)
         assert kernel.labels().tolist() == labels
         assert moves == len(gone)
 
@@ -159,7 +159,7 @@ def test_two_sided_and_predictive_sweeps(problem: TwoSided, batch: int, leave_on
             lambda g: criterion(states, g), categories, words, problem.category_targets, batch
         )
         assume(of_words.is_clear)
-        moves = kernel.sweep_words(array(words), np.ones(len(words), np.float32), 0.0, 0, batch=batch)
+        moves = sweep(kernel.visit_words, array(words), np.ones(len(words), np.float32), 0.0, 0, batch=batch)
         assert kernel.categories().tolist() == categories
         assert moves == len(gone)
         if not problem.states_move:
@@ -168,8 +168,8 @@ def test_two_sided_and_predictive_sweeps(problem: TwoSided, batch: int, leave_on
             lambda s: criterion(s, categories), states, contexts, problem.state_targets, batch
         )
         assume(of_contexts.is_clear)
-        moves = kernel.sweep_contexts(
-            array(contexts), np.ones(len(contexts), np.float32), 0.0, 0, batch=batch
+        moves = sweep(
+            kernel.visit_contexts, array(contexts), np.ones(len(contexts), np.float32), 0.0, 0, batch=batch
         )
         assert kernel.states().tolist() == states
         assert moves == len(gone)
@@ -183,7 +183,7 @@ def test_a_batch_is_scored_before_its_first_move() -> None:
         labels = list(problem.labels)
         clustering.sweep(problem.criterion, labels, range(60), 7, batch)
         kernel = problem.kernel()
-        kernel.sweep(array(range(60)), np.ones(60, np.float32), 0.0, 0, batch=batch)
+        sweep(kernel.visit, array(range(60)), np.ones(60, np.float32), 0.0, 0, batch=batch)
         assert kernel.labels().tolist() == labels
         found.append(labels)
     assert found[0] != found[1]
@@ -200,7 +200,7 @@ def test_a_tied_sweep_is_its_proposals_applied(
     fused, split = problem.kernel(1, shortlist), problem.kernel(1, shortlist)
     order, scales = array(range(words)), np.ones(words, np.float32)
     for shortlisted in (False, True):
-        moves = fused.sweep(order, scales, temperature, seed, shortlisted, batch)
+        moves = sweep(fused.visit, order, scales, temperature, seed, shortlisted, batch)
         applied = 0
         for begin in range(0, words, batch):
             part = order[begin : begin + batch]
@@ -218,14 +218,14 @@ def test_a_two_sided_sweep_is_its_proposals_applied(
     problem: TwoSided, temperature: float, seed: int, shortlist: int, batch: int
 ) -> None:
     fused, split = problem.kernel(1, shortlist), problem.kernel(1, shortlist)
-    sides = [(fused.sweep_words, split.propose_words, split.apply_words, len(problem.categories))]
+    sides = [(fused.visit_words, split.propose_words, split.apply_words, len(problem.categories))]
     if problem.states_move:
         sides.append(
-            (fused.sweep_contexts, split.propose_contexts, split.apply_contexts, len(problem.states))
+            (fused.visit_contexts, split.propose_contexts, split.apply_contexts, len(problem.states))
         )
-    for sweep, propose, apply, n in sides:
+    for visit, propose, apply, n in sides:
         order, scales = array(range(n)), np.ones(n, np.float32)
-        moves = sweep(order, scales, temperature, seed, False, batch)
+        moves = sweep(visit, order, scales, temperature, seed, False, batch)
         applied = 0
         for begin in range(0, n, batch):
             part = order[begin : begin + batch]
@@ -242,7 +242,7 @@ def test_replicas_that_apply_the_same_proposals_stay_the_same() -> None:
     alone, *replicas = (problem.kernel() for _ in range(3))
     scales = np.ones(200, np.float32)
     for seed in range(2):
-        alone.sweep_words(array(range(200)), scales, 0.5, seed, batch=100)
+        sweep(alone.visit_words, array(range(200)), scales, 0.5, seed, batch=100)
         for batch in np.split(array(range(200)), 2):
             parts = [
                 replica.propose_words(part, scales, 0.5, seed)
@@ -260,7 +260,7 @@ def test_a_move_that_lost_its_gain_is_not_made() -> None:
     problem = text_problem(100, 10)
     kernel = problem.kernel()
     order, scales = array(range(100)), np.ones(100, np.float32)
-    while kernel.sweep(order, scales, 0.0, 0):
+    while sweep(kernel.visit, order, scales, 0.0, 0):
         pass
     labels, reached = kernel.labels(), kernel.criterion
     others = ((labels + 1) % 10).astype(np.uint32)
@@ -292,10 +292,3 @@ def test_unusable_proposals_are_refused(targets: list[int], noise: list[float], 
             apply(array([0, 9]), array([1, 1]), np.zeros(2))
         with pytest.raises(ValueError, match="element 0 is a duplicate"):
             apply(array([0, 0]), array([1, 1]), np.zeros(2))
-
-
-def test_a_batch_has_elements() -> None:
-    kernel = text_problem(9, 5).kernel()
-    with pytest.raises(ValueError, match="at least 1 element"):
-        kernel.sweep(array([0]), np.ones(9, np.float32), 0.0, 0, batch=0)
-    assert _core.SWEEP_BATCH == 64

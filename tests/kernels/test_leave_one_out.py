@@ -17,6 +17,7 @@ from exchange_problems import (
     rounding,
     seeds,
     shortlists,
+    sweep,
     temperatures,
     text_problem_two_sided,
     two_sided,
@@ -207,5 +208,5 @@ def test_still_states_have_no_such_criterion(words: int) -> None:
     kernel = problem.kernel()
     with pytest.raises(ValueError, match="do not move"):
         kernel.leave_one_out()
-    kernel.sweep_words(array(range(words)), np.ones(words, np.float32), 0.0, 0)
+    sweep(kernel.visit_words, array(range(words)), np.ones(words, np.float32), 0.0, 0)
     assert kernel.criterion == exactly(two_sided_criterion(problem.pairs, *labels_of(kernel)))

@@ -33,11 +33,23 @@ def best_target(criterion: Criterion, labels: Labels, element: int, targets: int
     return home if home < targets and found[home] >= found[best] else best
 
 
-def sweep(criterion: Criterion, labels: Labels, order: Sequence[int], targets: int, batch: int = 1) -> Labels:
-    """Move each element of `order` to the best of the `targets`; return the elements that moved."""
+def sweep(
+    criterion: Criterion,
+    labels: Labels,
+    order: Sequence[int],
+    targets: int,
+    batch: int = 1,
+    growth: float = 0,
+) -> Labels:
+    """Move each element of `order` to the best of the `targets`; return the elements that moved.
+
+    A batch has at least `batch` elements, and up to the fraction `growth` of those before it.
+    """
     gone = []
-    for begin in range(0, len(order), batch):
-        elements = order[begin : begin + batch]
+    begin = end = 0
+    while end < len(order):
+        begin, end = end, end + max(batch, int(growth * end))
+        elements = order[begin:end]
         proposed = [best_target(criterion, labels, element, targets) for element in elements]
         for element, target in zip(elements, proposed, strict=True):
             gain = criterion(moved(labels, element, target)) - criterion(labels)

@@ -68,6 +68,21 @@ def tied_gain(pairs: Pairs, labels: Sequence[int], word: int, target: int) -> fl
     return tied_criterion(pairs, words, moved(labels, word, target)) - tied_criterion(pairs, words, labels)
 
 
+def annealed(scores: Sequence[float], home: int, temperature: float) -> list[float]:
+    """Return the probability of each target for an element at home, with all targets on its shortlist.
+
+    Targets have Gumbel noise on scores / T, home has none. The largest noisy score of the others is a Gumbel
+    variable around log Z, and independent of it whose it is: a draw from the softmax.
+
+        p(home) = exp(-Z),  p(b) = (1 - exp(-Z)) e(b) / Z
+
+    with e(b) = exp((score(b) - score(home)) / T) and Z their sum over the others.
+    """
+    e = [math.exp((score - scores[home]) / temperature) for score in scores]
+    z = sum(e) - 1
+    return [math.exp(-z) if b == home else (1 - math.exp(-z)) * e[b] / z for b in range(len(scores))]
+
+
 def tied_scores(pairs: Pairs, labels: Sequence[int], word: int, targets: int) -> list[float]:
     """For each class, F with the word in it less F of the text without the word.
 

@@ -39,7 +39,8 @@ def in_order(found: Keys, numbers: Sequence[int]) -> list[tuple[int, ...]]:
 
 
 def run(found: Keys, numbers: Sequence[int]) -> bytes:
-    data, before = b"", ()
+    data = b""
+    before: tuple[int, ...] = ()
     for key in in_order(found, numbers):
         shared = 0
         while shared < min(len(key), len(before)) and key[shared] == before[shared]:

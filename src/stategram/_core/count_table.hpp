@@ -4,7 +4,8 @@
 // most counts of an element are that small, and adding an element with count n in this row to every
 // possible column costs one pass over one contiguous row.
 //
-// A row that can only ever have a few columns is kept as a short list of them instead.
+// Counts have 32 bits, as they are read at random and should stay in the caches, or 64 if there are so many
+// events. A row that can only ever have a few columns is kept as a short list of them instead.
 #pragma once
 
 #include <cstddef>
@@ -22,15 +23,17 @@ class CountTable {
  public:
     // A list costs about this many times more for each of its columns than a dense row.
     static constexpr std::size_t sparse_factor = 8;
+    static constexpr std::int64_t largest_in_list = UINT32_MAX;
 
     CountTable() = default;
 
-    // Every row dense.
-    CountTable(std::size_t rows, std::size_t columns)
-        : CountTable(columns, std::vector<std::size_t>(rows, columns)) {}
+    // Every row dense. No count is ever above `largest`.
+    CountTable(std::size_t rows, std::size_t columns, std::int64_t largest)
+        : CountTable(columns, std::vector<std::size_t>(rows, columns), largest) {}
 
-    // `widths[r]`: how many different columns row r can have at the most.
-    CountTable(std::size_t columns, const std::vector<std::size_t>& widths)
+    // `widths[r]`: how many different columns row r can have at the most; a row with a count above
+    // `largest_in_list` must be able to have all.
+    CountTable(std::size_t columns, const std::vector<std::size_t>& widths, std::int64_t largest)
         : columns_(columns),
           stride_((columns + 15) / 16 * 16),
           totals_(widths.size(), 0),
@@ -47,7 +50,11 @@ class CountTable {
                 sparse += widths[r];
             }
         }
-        counts_ = BigArray<std::int32_t>(dense * stride_, 0);
+        is_wide_ = largest > INT32_MAX;
+        if (is_wide_)
+            wide_counts_ = BigArray<std::int64_t>(dense * stride_, 0);
+        else
+            counts_ = BigArray<std::int32_t>(dense * stride_, 0);
         small_ = BigArray<float>(dense * stride_ * CountTerm::small, 0.0f);
         for (const Place& place : places_)
             for (std::size_t column = 0; place.dense && column < stride_; ++column)
@@ -72,9 +79,10 @@ class CountTable {
         Filled found;
         for (const Place& place : places_)
             for (std::size_t i = place.begin; place.dense && i < place.begin + columns_; ++i) {
-                found.ones += counts_[i] == 1;
-                found.twos += counts_[i] == 2;
-                found.any += counts_[i] > 0;
+                const std::int64_t count = dense_count(i);
+                found.ones += count == 1;
+                found.twos += count == 2;
+                found.any += count > 0;
             }
         return found;
     }
@@ -85,7 +93,7 @@ class CountTable {
 
     std::int64_t get(std::size_t row, std::size_t column) const {
         const Place& place = places_[row];
-        if (place.dense) return counts_[place.begin + column];
+        if (place.dense) return dense_count(place.begin + column);
         for (std::size_t i = place.begin; i < place.begin + place.size; ++i)
             if (list_[i].column == column) return list_[i].count;
         return 0;
@@ -95,8 +103,11 @@ class CountTable {
         totals_[row] += change;
         Place& place = places_[row];
         if (place.dense) {
-            std::int32_t& count = counts_[place.begin + column];
-            count = static_cast<std::int32_t>(count + change);
+            const std::size_t i = place.begin + column;
+            if (is_wide_)
+                wide_counts_[i] += change;
+            else
+                counts_[i] = static_cast<std::int32_t>(counts_[i] + change);
             refresh(place.begin, column);
         } else {
             add_to_list(place, column, change);
@@ -109,7 +120,7 @@ class CountTable {
         const Place& place = places_[row];
         const CountTerm& f = *f_;
         double sum = 0.0;
-        if (place.dense && totals_[row] + sum_of_n < CountTerm::table_size) {
+        if (place.dense && !is_wide_ && totals_[row] + sum_of_n < CountTerm::table_size) {
             const double* table = f.table();
             const std::int32_t* counts = &counts_[place.begin];
             for (std::size_t i = 0; i < size; ++i) {
@@ -149,7 +160,7 @@ class CountTable {
                 pending.size = 0;
             }
         } else {
-            add_gains(*f_, out, &counts_[place.begin], totals_[row], n, 1.0f, targets);
+            add_large_gains(row, n, 1.0f, out, targets);
         }
     }
 
@@ -165,7 +176,7 @@ class CountTable {
             add_row(out, &small_[place.begin * CountTerm::small + static_cast<std::size_t>(n - 1) * stride_],
                     factor, targets);
         else
-            add_gains(*f_, out, &counts_[place.begin], totals_[row], n, factor, targets);
+            add_large_gains(row, n, factor, out, targets);
     }
 
     // The sum of f over all cells; of the f in use, or of another one.
@@ -174,7 +185,7 @@ class CountTable {
         double sum = 0.0;
         for (const Place& place : places_) {
             if (place.dense)
-                for (std::size_t i = place.begin; i < place.begin + columns_; ++i) sum += f(counts_[i]);
+                for (std::size_t i = place.begin; i < place.begin + columns_; ++i) sum += f(dense_count(i));
             else
                 for (std::size_t i = place.begin; i < place.begin + place.size; ++i) sum += f(list_[i].count);
         }
@@ -190,30 +201,43 @@ class CountTable {
     };
     struct Cell {
         std::uint32_t column;
-        std::int32_t count;
+        std::uint32_t count;
     };
 
+    std::int64_t dense_count(std::size_t i) const { return is_wide_ ? wide_counts_[i] : counts_[i]; }
+
+    void add_large_gains(std::size_t row, std::int64_t n, float factor, float* out,
+                         std::size_t targets) const {
+        const std::size_t begin = places_[row].begin;
+        if (is_wide_)
+            add_gains(*f_, out, &wide_counts_[begin], totals_[row], n, factor, targets);
+        else
+            add_gains(*f_, out, &counts_[begin], totals_[row], n, factor, targets);
+    }
+
     void refresh(std::size_t begin, std::size_t column) {
-        f_->small_gains(counts_[begin + column], &small_[begin * CountTerm::small + column], stride_);
+        f_->small_gains(dense_count(begin + column), &small_[begin * CountTerm::small + column], stride_);
     }
 
     void add_to_list(Place& place, std::size_t column, std::int64_t change) {
         Cell* cells = &list_[place.begin];
         for (std::size_t i = 0; i < place.size; ++i) {
             if (cells[i].column != column) continue;
-            cells[i].count = static_cast<std::int32_t>(cells[i].count + change);
+            cells[i].count = static_cast<std::uint32_t>(cells[i].count + change);
             if (cells[i].count == 0) cells[i] = cells[--place.size];
             return;
         }
         if (place.size == place.capacity) throw std::logic_error("a sparse row of counts has overflowed");
-        cells[place.size++] = {static_cast<std::uint32_t>(column), static_cast<std::int32_t>(change)};
+        cells[place.size++] = {static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(change)};
     }
 
     const CountTerm* f_ = &CountTerm::n_log_n();
     std::size_t columns_ = 0, stride_ = 0;
     std::vector<std::int64_t> totals_;
     std::vector<Place> places_;
-    BigArray<std::int32_t> counts_;
+    bool is_wide_ = false;
+    BigArray<std::int32_t> counts_;  // unless they are wide
+    BigArray<std::int64_t> wide_counts_;
     BigArray<float> small_;
     std::vector<Cell> list_;
 };

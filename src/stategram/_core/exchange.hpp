@@ -1,16 +1,19 @@
 // The exchange algorithm: move one element at a time to the cluster where the criterion gains most.
 //
-// A sweep goes over its elements in batches. `propose` scores a batch in parallel against the tables as they
-// are and names a target for each element; `apply` computes the exact gain of each proposal again and makes
-// the moves that still gain, in order. So the result does not depend on the number of threads, nor on where
-// the proposals were computed, and at temperature 0 the criterion never falls. With batches of one element
-// this is the exchange algorithm of the textbooks.
-//
-// At a temperature T > 0 every score gets Gumbel noise of that scale. The largest noisy score is then a
-// draw from the softmax of scores / T: a heat bath, simulated annealing by the same sweep.
+// A sweep visits its elements in batches, which Python chooses. `propose` scores a batch in parallel against
+// the tables as they are and names a target for each element; `apply` computes the exact gain of each
+// proposal again and makes the moves that still gain, in order. So the result does not depend on the number
+// of threads, nor on where the proposals were computed, and at temperature 0 the criterion never falls. With
+// batches of one element this is the exchange algorithm of the textbooks.
 //
 // The best targets of an element change little from sweep to sweep. A sweep that scores all targets keeps a
 // shortlist of them for each element, and later sweeps may score only those.
+//
+// At a temperature T > 0 the scores of the targets on the shortlist get Gumbel noise of that scale, that of
+// the element's own cluster gets none. So the element leaves with the probability
+//     1 - exp(-Z),   Z = sum over the shortlist of exp((score - score of its cluster) / T),
+// for a draw from the softmax of the scores / T: simulated annealing by the same sweep. Noise on all targets
+// instead would melt the clustering, as there are so many poor ones.
 #pragma once
 
 #include <algorithm>
@@ -42,6 +45,12 @@ struct Neighbours {
     std::int64_t begin(std::size_t row) const { return offsets.data()[row]; }
     std::int64_t end(std::size_t row) const { return offsets.data()[row + 1]; }
 
+    std::int64_t total() const {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < counts.size(); ++i) sum += counts(i);
+        return sum;
+    }
+
     std::int64_t total(std::size_t row) const {
         std::int64_t sum = 0;
         for (std::int64_t i = begin(row); i < end(row); ++i) sum += counts.data()[i];
@@ -53,15 +62,12 @@ struct Neighbours {
         if (offsets.size() != expected_rows + 1 || ids.size() != counts.size() || offsets(0) != 0 ||
             offsets(expected_rows) != static_cast<std::int64_t>(ids.size()))
             throw std::invalid_argument("offsets, ids and counts do not fit together");
-        std::int64_t sum = 0;
         for (std::size_t r = 0; r < expected_rows; ++r)
             if (begin(r) > end(r)) throw std::invalid_argument("offsets fall");
         for (std::size_t i = 0; i < ids.size(); ++i) {
             if (ids(i) >= columns) throw std::invalid_argument("an id is out of range");
             if (counts(i) == 0) throw std::invalid_argument("a count is 0; leave such pairs out");
-            sum += counts(i);
         }
-        if (sum > INT32_MAX) throw std::invalid_argument("more than 2^31-1 events");
     }
 
     // Moves take from the tables what one side says the other has put there: a difference would make cells
@@ -162,6 +168,7 @@ class Shortlists {
     Shortlists(std::size_t elements, std::size_t length)
         : length_(length), targets_(elements * length), known_(elements, false) {}
 
+    std::size_t length() const { return length_; }
     bool known(std::uint32_t element) const { return known_[element] != 0; }
     std::span<const std::uint32_t> of(std::uint32_t element) const {
         return {targets_.data() + element * length_, length_};
@@ -184,9 +191,6 @@ class Shortlists {
     std::vector<std::uint32_t> targets_;
     std::vector<char> known_;
 };
-
-// Elements that are scored before their moves are made, unless Python says otherwise.
-inline constexpr std::size_t sweep_batch = 64;
 
 // How the elements of a sweep are scored.
 struct Scoring {
@@ -225,18 +229,11 @@ class Mover {
           // Smaller gains are the rounding errors of sums of n log n.
           least_gain_(1e-6 + 8 * std::numeric_limits<double>::epsilon() * problem.largest_term()) {}
 
-    // One pass over the elements of `order`. Returns the number of moves and adds their gains to `criterion`.
-    std::size_t sweep(Elements order, const Scoring& how, std::size_t batch, ThreadPool& pool,
-                      double& criterion) {
-        check(order, how);
-        if (batch < 1) throw std::invalid_argument("a batch must have at least 1 element");
-        std::size_t moves = 0;
-        for (std::size_t begin = 0; begin < order.size(); begin += batch) {
-            const Elements elements = order.subspan(begin, std::min(batch, order.size() - begin));
-            propose_into(elements, how, pool, proposals_);
-            moves += apply_checked(elements, proposals_.targets, proposals_.noise, criterion);
-        }
-        return moves;
+    // Moves the elements of a batch. Returns the number of moves and adds their gains to `criterion`.
+    std::size_t visit(Elements elements, const Scoring& how, ThreadPool& pool, double& criterion) {
+        check(elements, how);
+        propose_into(elements, how, pool, proposals_);
+        return apply_checked(elements, proposals_.targets, proposals_.noise, criterion);
     }
 
     Proposals propose(Elements elements, const Scoring& how, ThreadPool& pool) {
@@ -290,32 +287,36 @@ class Mover {
         const std::uint32_t home = problem_.label(element);
         const bool is_placed = home < problem_.targets();
         const float temperature = how.temperature * how.scales[element];
-        const float* draw = noise_.window(how.seed, element);
         problem_.gather(element, mine);
         if (how.shortlisted && is_placed && shortlists_.known(element))
-            return shortlisted_proposal(element, temperature, draw, mine);
+            return best_on_shortlist(element, temperature, how.seed, [&](std::uint32_t target) {
+                return problem_.insertion_gain(element, target, mine);
+            });
         problem_.score(element, mine);
-        shortlists_.note(element, mine.scores);
-        float* scores = mine.scores.data();
-        if (temperature > 0) add_row(scores, draw, temperature, problem_.targets());
-        const auto best = static_cast<std::uint32_t>(largest(scores, problem_.targets()));
+        const std::vector<float>& scores = mine.scores;
+        shortlists_.note(element, scores);
+        if (is_placed && temperature > 0)
+            return best_on_shortlist(element, temperature, how.seed,
+                                     [&](std::uint32_t target) { return scores[target]; });
+        const auto best = static_cast<std::uint32_t>(largest(scores.data(), scores.size()));
         // An element in a cluster that is no target moves whatever it costs.
         if (!is_placed) return {best, std::numeric_limits<double>::infinity()};
-        if (!(scores[best] > scores[home])) return {home, 0.0};
-        return {best, temperature > 0 ? temperature * (draw[best] - draw[home]) : 0.0};
+        return {scores[best] > scores[home] ? best : home, 0.0};
     }
 
-    Proposal shortlisted_proposal(std::uint32_t element, float temperature, const float* draw,
-                                  const Scratch& mine) const {
+    template <typename Score>
+    Proposal best_on_shortlist(std::uint32_t element, float temperature, std::uint64_t seed,
+                               const Score& score) const {
         const std::uint32_t home = problem_.label(element);
+        const float* draw = noise_.window(seed, element);
         Proposal best{home, 0.0};
-        double best_score = problem_.insertion_gain(element, home, mine) + temperature * draw[home];
+        double best_score = score(home);
         for (const std::uint32_t target : shortlists_.of(element)) {
             if (target == home) continue;
-            const double score = problem_.insertion_gain(element, target, mine) + temperature * draw[target];
-            if (score > best_score) {
-                best_score = score;
-                best = {target, temperature * (draw[target] - draw[home])};
+            const double noise = temperature * draw[target];
+            if (const double noisy = score(target) + noise; noisy > best_score) {
+                best_score = noisy;
+                best = {target, noise};
             }
         }
         return best;
@@ -344,6 +345,8 @@ class Mover {
             throw std::invalid_argument("there must be one scale for each element");
         if (!(how.temperature >= 0) || !std::isfinite(how.temperature))
             throw std::invalid_argument("the temperature must be a number of at least 0");
+        if (how.temperature > 0 && shortlists_.length() == 0)
+            throw std::invalid_argument("a temperature above 0 needs shortlists");
         check(elements);
     }
 

@@ -50,7 +50,6 @@ void register_decoder(nanobind::module_& m);
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of stategram: flat arrays in, flat arrays out.";
-    m.attr("SWEEP_BATCH") = stategram::sweep_batch;
     stategram::register_bigrams(m);
     stategram::register_ngram_counts(m);
     stategram::register_ngram_runs(m);

@@ -24,8 +24,9 @@ inline float split(float x, float& exponent) {
 
 // With u = N + n:  f(u) - f(N) = n log u + N log(u / N), which loses no digits when N is much larger than
 // n. Both logarithms are exponent * log 2 + 2 atanh(s); near u / N = 1 its s is n / (2 N + n) exactly.
-STATEGRAM_CLONES void add_computed_gains(float* STATEGRAM_RESTRICT out, const std::int32_t* counts, float n,
-                                         float factor, std::size_t size) {
+template <typename Count>
+inline void computed_gains(float* STATEGRAM_RESTRICT out, const Count* counts, float n, float factor,
+                           std::size_t size) {
     constexpr float log2 = 0.693147180559945f;
     for (std::size_t i = 0; i < size; ++i) {
         float count = static_cast<float>(counts[i]);
@@ -47,12 +48,34 @@ STATEGRAM_CLONES void add_computed_gains(float* STATEGRAM_RESTRICT out, const st
     }
 }
 
+STATEGRAM_CLONES void add_computed_gains(float* out, const std::int32_t* counts, float n, float factor,
+                                         std::size_t size) {
+    computed_gains(out, counts, n, factor, size);
+}
+
+STATEGRAM_CLONES void add_computed_gains(float* out, const std::int64_t* counts, float n, float factor,
+                                         std::size_t size) {
+    computed_gains(out, counts, n, factor, size);
+}
+
 // Two look-ups beat the arithmetic above where the whole table of f is at hand.
-void add_looked_up_gains(const double* f, float* STATEGRAM_RESTRICT out, const std::int32_t* counts,
-                         std::int64_t n, float factor, std::size_t size) {
+template <typename Count>
+void add_looked_up_gains(const double* f, float* STATEGRAM_RESTRICT out, const Count* counts, std::int64_t n,
+                         float factor, std::size_t size) {
     const double* f_plus_n = f + n;
     for (std::size_t i = 0; i < size; ++i)
         out[i] += factor * static_cast<float>(f_plus_n[counts[i]] - f[counts[i]]);
+}
+
+template <typename Count>
+void add_gains_of(const CountTerm& f, float* out, const Count* counts, std::int64_t largest_count,
+                  std::int64_t n, float factor, std::size_t size) {
+    if (largest_count + n < CountTerm::table_size)
+        add_looked_up_gains(f.table(), out, counts, n, factor, size);
+    else if (f.is_near_n_log_n())
+        add_computed_gains(out, counts, static_cast<float>(n), factor, size);
+    else  // a row with a large total has few large counts
+        for (std::size_t i = 0; i < size; ++i) out[i] += factor * static_cast<float>(f.gain(counts[i], n));
 }
 
 }  // namespace
@@ -71,12 +94,12 @@ STATEGRAM_CLONES void add_row(float* out, const float* row, float factor, std::s
 
 void add_gains(const CountTerm& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
                std::int64_t n, float factor, std::size_t size) {
-    if (largest_count + n < CountTerm::table_size)
-        add_looked_up_gains(f.table(), out, counts, n, factor, size);
-    else if (f.is_near_n_log_n())
-        add_computed_gains(out, counts, static_cast<float>(n), factor, size);
-    else  // a row with a large total has few large counts
-        for (std::size_t i = 0; i < size; ++i) out[i] += factor * static_cast<float>(f.gain(counts[i], n));
+    add_gains_of(f, out, counts, largest_count, n, factor, size);
+}
+
+void add_gains(const CountTerm& f, float* out, const std::int64_t* counts, std::int64_t largest_count,
+               std::int64_t n, float factor, std::size_t size) {
+    add_gains_of(f, out, counts, largest_count, n, factor, size);
 }
 
 STATEGRAM_CLONES std::size_t largest(const float* values, std::size_t size) {

@@ -18,6 +18,8 @@ void add_row(float* out, const float* row, float factor, std::size_t size);
 // out += factor * (f(counts + n) - f(counts)). `largest_count` bounds the counts.
 void add_gains(const CountTerm& f, float* out, const std::int32_t* counts, std::int64_t largest_count,
                std::int64_t n, float factor, std::size_t size);
+void add_gains(const CountTerm& f, float* out, const std::int64_t* counts, std::int64_t largest_count,
+               std::int64_t n, float factor, std::size_t size);
 
 // The first place of the largest value.
 std::size_t largest(const float* values, std::size_t size);

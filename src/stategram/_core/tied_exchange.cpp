@@ -32,9 +32,10 @@ class TiedWords {
         predecessors_.check(labels.size(), labels.size());
         successors_.check_transpose(predecessors_);
         labels_ = checked_labels(labels, labels.size(), classes);
-        following_ = CountTable(classes, classes);
-        preceding_ = CountTable(classes, classes);
-        margins_ = CountTable(1, classes);
+        const std::int64_t events = successors_.total();
+        following_ = CountTable(classes, classes, events);
+        preceding_ = CountTable(classes, classes, events);
+        margins_ = CountTable(1, classes, events);
         word_counts_.resize(labels_.size());
         for (std::size_t w = 0; w < labels_.size(); ++w) {
             word_counts_[w] = successors_.total(w);
@@ -210,11 +211,11 @@ class TiedExchange : Exclusive {
         });
     }
 
-    std::size_t sweep(const In<std::uint32_t>& order, const In<float>& scales, float temperature,
-                      std::uint64_t seed, bool shortlisted, std::size_t batch) {
+    std::size_t visit(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+                      std::uint64_t seed, bool shortlisted) {
         return exclusively([&] {
             const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            const std::size_t moves = mover_->sweep(span_of(order), how, batch, pool_, criterion_);
+            const std::size_t moves = mover_->visit(span_of(elements), how, pool_, criterion_);
             check_criterion(criterion_, [&] { return words_->criterion(); });
             return moves;
         });
@@ -266,10 +267,9 @@ void register_tied_exchange(nb::module_& m) {
              nb::arg("predecessors").noconvert(), nb::arg("predecessor_counts").noconvert(),
              nb::arg("labels").noconvert(), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
              nb::arg("shortlist") = 0)
-        .def("sweep", &TiedExchange::sweep, nb::arg("order").noconvert(), nb::arg("scales").noconvert(),
+        .def("visit", &TiedExchange::visit, nb::arg("elements").noconvert(), nb::arg("scales").noconvert(),
              nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false,
-             nb::arg("batch") = sweep_batch,
-             "Propose and apply moves of the words of `order`, batch by batch; return the number of moves.")
+             "Propose and apply moves of the words of a batch; return the number of moves.")
         .def("propose", &TiedExchange::propose, nb::arg("elements").noconvert(),
              nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
              nb::arg("shortlisted") = false,

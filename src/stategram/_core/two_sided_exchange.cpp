@@ -27,7 +27,7 @@ class Side {
     Side(Neighbours across, std::vector<std::uint32_t> labels, std::size_t clusters, std::size_t targets)
         : across_(std::move(across)), labels_(std::move(labels)), targets_(targets) {
         if (targets < 1 || targets > clusters) throw std::invalid_argument("targets must be 1 to clusters");
-        margins_ = CountTable(1, clusters);
+        margins_ = CountTable(1, clusters, across_.total());
         element_counts_.resize(labels_.size());
         for (std::size_t x = 0; x < labels_.size(); ++x) {
             element_counts_[x] = across_.total(x);
@@ -156,11 +156,11 @@ class TwoSidedExchange : Exclusive {
     }
 
     template <Which which>
-    std::size_t sweep(const In<std::uint32_t>& order, const In<float>& scales, float temperature,
-                      std::uint64_t seed, bool shortlisted, std::size_t batch) {
+    std::size_t visit(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+                      std::uint64_t seed, bool shortlisted) {
         return exclusively([&] {
             const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            const std::size_t moves = mover<which>().sweep(span_of(order), how, batch, pool_, criterion_);
+            const std::size_t moves = mover<which>().visit(span_of(elements), how, pool_, criterion_);
             check_criterion(criterion_, [&] { return recount(); });
             return moves;
         });
@@ -253,8 +253,9 @@ class TwoSidedExchange : Exclusive {
     }
 
     void fill_tables(const Neighbours& of_contexts, std::size_t n_states, std::size_t n_categories) {
-        by_state_ = CountTable(n_categories, widths(of_contexts, n_states, n_categories));
-        if (states_move_) by_category_ = CountTable(n_categories, n_states);
+        const std::int64_t events = of_contexts.total();
+        by_state_ = CountTable(n_categories, widths(of_contexts, n_states, n_categories), events);
+        if (states_move_) by_category_ = CountTable(n_categories, n_states, events);
         for (std::size_t x = 0; x < of_contexts.rows(); ++x)
             for (std::int64_t i = of_contexts.begin(x); i < of_contexts.end(x); ++i) {
                 const std::uint32_t s = contexts_->labels()[x];
@@ -272,6 +273,8 @@ class TwoSidedExchange : Exclusive {
         for (std::size_t x = 0; x < of_contexts.rows(); ++x)
             result[contexts_->labels()[x]] +=
                 static_cast<std::size_t>(of_contexts.end(x) - of_contexts.begin(x));
+        for (std::size_t s = 0; s < n_states; ++s)
+            if (contexts_->margins().get(0, s) > CountTable::largest_in_list) result[s] = n_categories;
         return result;
     }
 
@@ -291,11 +294,10 @@ template <Which which>
 void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elements,
                  const std::string& element, const char* labels) {
     kernel
-        .def(
-            ("sweep_" + elements).c_str(), &TwoSidedExchange::sweep<which>, nb::arg("order").noconvert(),
-            nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
-            nb::arg("shortlisted") = false, nb::arg("batch") = sweep_batch,
-            "Propose and apply moves of the elements of `order`, batch by batch; return the number of moves.")
+        .def(("visit_" + elements).c_str(), &TwoSidedExchange::visit<which>, nb::arg("elements").noconvert(),
+             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
+             nb::arg("shortlisted") = false,
+             "Propose and apply moves of the elements of a batch; return the number of moves.")
         .def(("propose_" + elements).c_str(), &TwoSidedExchange::propose<which>,
              nb::arg("elements").noconvert(), nb::arg("scales").noconvert(), nb::arg("temperature"),
              nb::arg("seed"), nb::arg("shortlisted") = false,

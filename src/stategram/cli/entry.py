@@ -26,6 +26,7 @@ _COMMANDS = {
     "score": "Print the surprisal of each word of a text.",
     "predict": "Print the most likely next words.",
     "generate": "Print random sentences of a model.",
+    "select": "Choose text like yours from a large pool.",
     "rescore": "Choose among the hypotheses of a recognizer.",
     "info": "Print what a model is and how it was made.",
     "count": "Count a text of any size, to train on its counts.",

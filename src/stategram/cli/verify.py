@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from stategram.cli.console import Console
 from stategram.cli.options import work_options
 from stategram.cli.reading import read_model_and_manifest
+from stategram.counts import check_counts, is_counts, open_counts
 from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
 from stategram.progress import subprogress
+from stategram.storage import open_folder
+from stategram.wording import plural
 
 _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 
@@ -19,7 +24,8 @@ _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
 Examples:
   stategram verify model
   stategram verify model --samples 1000
-  stategram verify other.arpa.gz""",
+  stategram verify other.arpa.gz
+  stategram verify counts""",
 )
 @click.argument("model_name", metavar="MODEL")
 @click.option(
@@ -37,7 +43,12 @@ def verify(model_name: str, samples: int, console: Console) -> None:
     Histories are random, but always the same; half of them are n-grams of the model. Sums may be off by
     0.000001, those of an ARPA file by 0.0001, those of a compact model by 0.02. The exit code is 3 if
     something is wrong.
+
+    MODEL may also be the counts that stategram count keeps: n-grams and text are then read whole.
     """
+    if Path(model_name).is_dir() and is_counts(model_name):
+        _verify_counts(model_name, console)
+        return
     console.steps = 3
     model, manifest = read_model_and_manifest(model_name, console)
     is_folder = manifest is not None
@@ -81,3 +92,18 @@ def verify(model_name: str, samples: int, console: Console) -> None:
                 f"off by {one.error:.2g}; at most {tolerance:g} was expected: {advice}"
             )
         click.echo(f"OK  sums{where}: after {samples:,} histories, the worst is off by {one.error:.1e}")
+
+
+def _verify_counts(name: str, console: Console) -> None:
+    console.steps = 2
+    with console.step(f"opening {name}") as progress:
+        folder = open_folder(name, kind="counts", progress=progress)
+    for file in ("manifest.json", *folder.manifest["files"]):
+        click.echo(f"OK  {file}: whole")
+    with console.step("reading n-grams and text") as progress:
+        counted = open_counts(name)
+        try:
+            check_counts(counted, progress)
+        except BadDataError as error:
+            raise BadDataError(f"{name}: {error}") from error
+    click.echo(f"OK  counts: {counted!r}, n-grams of up to {plural(counted.order, 'word')}")

@@ -54,7 +54,7 @@ class ClassLevel:
         if self.criterion == "tied":
             return tied_exchange(bigrams, classes, self.candidates)
         if self.criterion == "predictive":
-            return predictive_exchange(bigrams, classes)
+            return predictive_exchange(bigrams, classes, self.candidates)
         states = frequent_first(bigrams.word_counts, min(self.n_states or classes.n, self.n_nodes(1)))
         return two_sided_exchange(bigrams.successors, bigrams.predecessors, states, classes, self.candidates)
 

@@ -11,32 +11,44 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-# Nats per event for a word seen once. Chosen for 100 and 500 classes on a text of two million words: hotter
-# starts melt what was found, a colder end only repeats the plain sweeps.
-_HOT = 0.3
-_COLD = 0.04
+# The temperature falls from hot to cold as (1 - t)^1.5: nats for an element seen once. Chosen for 100, 500
+# and 2000 classes on texts of one to four million words: hotter starts melt what was found, a colder end only
+# repeats the plain sweeps.
+_HOT = 0.8
+_COLD = 0.1
+_FALL = 1.5
 # Whether the sweeps of a step are over shortlists, in turn.
 _ANNEALING = (False, True, True, True)
 _EXCHANGE_OF_CONTEXTS = (False, True, True)
 EXCHANGE_OF_CLASSES = (True, False)
 # With fewer clusters for each place on a shortlist, scoring all of them is as quick.
 _MIN_CLUSTERS_PER_CANDIDATE = 12.5
+# Fewer classes than this settle sooner: two thirds of the annealing are enough.
+_FEW_CLASSES = 200
 # The fraction of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
 _ANNEALING_TIME = 0.85
-_ANNEALING_TIME_WITH_ROUNDS = 0.5
 # Fewer annealing sweeps than this find less than as many plain ones, if time is limited.
 _MIN_TIMED_ANNEALING = 8
 # Where a sweep takes no time, more of them find nothing more and only fill the history.
 _MAX_TIMED_ANNEALING, _MAX_TIMED_SWEEPS, _MAX_TIMED_ROUNDS = 5000, 10_000, 1000
 
 
-def shortlist_length(clusters: int, candidates: int) -> int:
-    """Return the length of shortlists; 0 if there are so few clusters that they save no time.
+def shortlists_save_time(clusters: int, candidates: int) -> bool:
+    """Return whether plain sweeps over shortlists are quicker than those over all clusters.
 
-    >>> shortlist_length(199, 16), shortlist_length(200, 16)
-    (0, 16)
+    >>> shortlists_save_time(199, 16), shortlists_save_time(200, 16)
+    (False, True)
     """
-    return candidates if clusters >= _MIN_CLUSTERS_PER_CANDIDATE * candidates else 0
+    return clusters >= _MIN_CLUSTERS_PER_CANDIDATE * candidates > 0
+
+
+def annealing_sweeps(classes: int, sweeps: int) -> int:
+    """Return how many of the annealing sweeps of an effort so many word classes need.
+
+    >>> annealing_sweeps(199, 36), annealing_sweeps(200, 36)
+    (24, 36)
+    """
+    return sweeps if classes >= _FEW_CLASSES else 2 * sweeps // 3
 
 
 @dataclass(frozen=True)
@@ -67,8 +79,10 @@ class Schedule:
     """Plain sweeps end when one over all clusters moves nothing, or improves the criterion by less than this
     fraction of it."""
     rounds: int = 0
-    candidates: int = 16
-    """The length of shortlists; 0 for none."""
+    candidates: int = 8
+    """The length of shortlists. Elements are annealed among these clusters only."""
+    shortlisted: bool = True
+    """Whether there are sweeps over shortlists; else all clusters are scored in every sweep."""
     exchange: tuple[bool, ...] = _EXCHANGE_OF_CONTEXTS
     """Whether the plain sweeps are over shortlists, in turn."""
     time_limit: float | None = None
@@ -83,7 +97,7 @@ class Schedule:
         if is_first_level:
             yield Sweep("place")
             for number, fraction in enumerate(self._annealing(seconds)):
-                temperature = _HOT + (_COLD - _HOT) * fraction
+                temperature = _COLD + (_HOT - _COLD) * (1 - fraction) ** _FALL
                 yield Sweep("anneal", temperature, self._is_short(_ANNEALING, number))
         for number in range(self.max_sweeps):
             yield Sweep("exchange", shortlisted=self._is_short(self.exchange, number))
@@ -93,14 +107,14 @@ class Schedule:
         return self.max_sweeps + len(ROUND) * self.rounds + (1 + self.anneal if is_first_level else 0)
 
     def _is_short(self, pattern: tuple[bool, ...], number: int) -> bool:
-        return self.candidates > 0 and pattern[number % len(pattern)]
+        return self.shortlisted and pattern[number % len(pattern)]
 
     def _annealing(self, seconds: Callable[[], float]) -> Iterator[float]:
         """Yield, for each annealing sweep, the fraction of the annealing before it."""
         if self.time_limit is None:
             yield from (number / self.anneal for number in range(self.anneal))
             return
-        time = self.time_limit * (_ANNEALING_TIME_WITH_ROUNDS if self.rounds else _ANNEALING_TIME)
+        time = self.time_limit * _ANNEALING_TIME
         # Placing has shown how long a sweep takes.
         if not self.anneal or time / max(seconds(), 1e-3) < _MIN_TIMED_ANNEALING:
             return

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from stategram.clustering.schedule import EXCHANGE_OF_CLASSES, Schedule, shortlist_length
+from stategram.clustering.schedule import EXCHANGE_OF_CLASSES, Schedule, shortlists_save_time
 from stategram.errors import UsageError
 
 _Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -58,8 +58,13 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     @property
     def schedule(self) -> Schedule:
         """The sweeps of a level."""
-        candidates = shortlist_length(min(self.states, self.categories), self.candidates)
-        return Schedule(self.anneal, self.max_sweeps, self.tolerance, candidates=candidates)
+        return Schedule(
+            self.anneal,
+            self.max_sweeps,
+            self.tolerance,
+            candidates=self.candidates or Schedule.candidates,
+            shortlisted=shortlists_save_time(min(self.states, self.categories), self.candidates),
+        )
 
     def __post_init__(self) -> None:
         """Raise a UsageError for a value that is not possible."""
@@ -89,36 +94,36 @@ class Effort(msgspec.Struct, frozen=True):
     contexts: ClusteringSettings
 
 
-def _classes(anneal: int, max_sweeps: int, rounds: int = 0) -> Schedule:
-    return Schedule(anneal, max_sweeps, rounds=rounds, exchange=EXCHANGE_OF_CLASSES)
+def _classes(anneal: int, max_sweeps: int, rounds: int = 0, candidates: int = 8) -> Schedule:
+    return Schedule(anneal, max_sweeps, rounds=rounds, candidates=candidates, exchange=EXCHANGE_OF_CLASSES)
 
 
 EFFORTS = {
     "paper": Effort(
-        Schedule(anneal=0, max_sweeps=50, tolerance=0.01, candidates=0),
+        Schedule(anneal=0, max_sweeps=50, tolerance=0.01, shortlisted=False),
         ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, candidates=0, criterion="ml"),
     ),
-    "fast": Effort(_classes(anneal=0, max_sweeps=2), ClusteringSettings(max_sweeps=3)),
-    "normal": Effort(_classes(anneal=20, max_sweeps=4), ClusteringSettings()),
+    "fast": Effort(_classes(anneal=0, max_sweeps=2, candidates=16), ClusteringSettings(max_sweeps=3)),
+    "normal": Effort(_classes(anneal=36, max_sweeps=2), ClusteringSettings()),
     "best": Effort(
-        _classes(anneal=100, max_sweeps=10, rounds=25),
+        _classes(anneal=240, max_sweeps=10, rounds=5),
         ClusteringSettings(anneal=20, tolerance=0.000014, max_sweeps=12),
     ),
 }
 """The search efforts, for word classes and for contexts.
 
-Word classes are few and their sweeps cheap: they are annealed, sweep until nothing moves, and, given time,
-merge and split classes. Contexts are many: a level ends when a sweep over all clusters improves the criterion
-by less than `tolerance` of it. For a given time, annealing alone is better at first; rounds of merge-split
-are better once it has run for a while.
+Word classes are few and their sweeps cheap: they are annealed, and two plain sweeps settle them. For a given
+time a longer annealing finds more than anything else; a few rounds of merge-split at its end add a little.
+Contexts are many: a level ends when a sweep over all clusters improves the criterion by less than `tolerance`
+of it.
 
 "paper" is the algorithm of Ueberla and Gransden (1996), as far as they describe it: plain exchange from the
 initial clustering; every sweep goes over all clusters; a level ends when a sweep over words and contexts
 improves the criterion F by less than 1 % of it; contexts with fewer than 6 events do not move. Where the
 paper does not say it, this is the choice: F is that of maximum likelihood (`criterion` has leaving-one-out);
-elements are scored in batches of 64, a parameter of the kernels; initially the most frequent elements have a
-cluster each, and the first sweep, from the most frequent to the rarest, places the others; on a deeper level,
-states without contexts are given to its most frequent nodes; without a tree, contexts begin in the state of
-their nearest value, where rare ones stay.
+elements are scored in batches of 64 and up to a quarter of those before them; initially the most frequent
+elements have a cluster each, and the first sweep, from the most frequent to the rarest, places the others; on
+a deeper level, states without contexts are given to its most frequent nodes; without a tree, contexts begin
+in the state of their nearest value, where rare ones stay.
 """
 PRESETS = {name: effort.contexts for name, effort in EFFORTS.items()}

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering.class_level import ClassLevel
-from stategram.clustering.exchange import Clusters, Exchange, frequent_first
+from stategram.clustering.exchange import Clusters, Exchange, batches, frequent_first
 from stategram.clustering.hierarchy import ClassHierarchy, build_hierarchy
 from stategram.clustering.monitor import Monitor, SweepRecord
-from stategram.clustering.schedule import Schedule, Sweep, shortlist_length
+from stategram.clustering.schedule import Schedule, Sweep, annealing_sweeps, shortlists_save_time
 from stategram.clustering.settings import EFFORTS
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, ShardedText, cluster_bigrams, count_bigrams
@@ -229,8 +229,8 @@ class WordClasses:
             fixed=[ids[word] for word in fixed if word in ids],
             singletons=[bigrams.boundary],
         )
-        is_rare = bigrams.word_counts[categories.order] < self.min_count
-        often = dataclasses.replace(categories, order=categories.order[~is_rare])
+        n_frequent = int(np.count_nonzero(bigrams.word_counts[categories.order] >= self.min_count))
+        often = dataclasses.replace(categories, order=categories.order[:n_frequent])
         schedule = self._schedule(often, bool(numbers))
         level = ClassLevel(self.criterion, bigrams, often, self.n_states, schedule.candidates)
         # With a class for every word, as `frequent_first` gives them, there is nothing to gain.
@@ -239,7 +239,8 @@ class WordClasses:
             exchange = level.merge_split(clustering, clustering.run()[1])
         else:
             exchange = level.exchange(ResumePoint(1))
-        exchange.words.visit(categories.order[is_rare], Sweep("place"))
+        for rare in batches(categories.order, n_frequent):
+            exchange.words.visit(rare, Sweep("place"))
         exchange.recompute_criterion()
         self.history_ = monitor.history
         self.criterion_ = exchange.criterion
@@ -340,11 +341,15 @@ class WordClasses:
         return dataclasses.replace(
             schedule,
             # Classes to begin with only get better.
-            anneal=schedule.anneal if not self.init and len(classes.order) else 0,
+            anneal=annealing_sweeps(classes.n, schedule.anneal)
+            if not self.init and len(classes.order)
+            else 0,
             # Given classes keep their names: none is merged away.
             rounds=schedule.rounds if self.criterion == "tied" and not is_given else 0,
             # The sparse rows of fixed states are slow to look a single class up in.
-            candidates=0 if self.criterion == "predictive" else shortlist_length(n, schedule.candidates),
+            shortlisted=self.criterion != "predictive"
+            and schedule.shortlisted
+            and shortlists_save_time(n, schedule.candidates),
         )
 
     def _take(

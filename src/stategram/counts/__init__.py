@@ -9,6 +9,7 @@ from stategram.counts.bigrams import (
 )
 from stategram.counts.count_folder import (
     CountedText,
+    check_counts,
     count_text,
     is_counts,
     keep_counts,
@@ -39,6 +40,7 @@ __all__ = [
     "ShardedText",
     "TemporaryBlobs",
     "Workspace",
+    "check_counts",
     "cluster_bigrams",
     "cluster_counts",
     "count_bigrams",

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from stategram import _core
-from stategram.counts.runs import MergeTask, count_runs, merge_tasks, numbers_of
+from stategram.counts.runs import MergeTask, count_runs, levels_of_runs, merge_tasks, numbers_of, positions_of
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard, shard_text
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -220,6 +220,12 @@ def keep_counts(
         "report": asdict(text.stats),
         "recipe": dict(recipe),
         "inputs": [asdict(one) for one in inputs],
+        "figures": {
+            "order": order,
+            "events": text.n_events,
+            "sentences": text.n_sentences,
+            "unknown": text.n_unknown,
+        },
     }
     blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files))
     for name in blobs.names():
@@ -278,6 +284,26 @@ def open_counts(place: str) -> CountedText:
     return CountedText(
         vocabulary, word_counts, found.report, tuple(found.shards), checked, found.runs, found.recipe, inputs
     )
+
+
+def check_counts(text: CountedText, progress: Progress | None = None) -> None:
+    """Read all n-grams and the whole text; BadDataError unless they are of the same words."""
+    assert text.runs is not None
+    numbers, blobs = numbers_of(len(text.vocabulary)), text.blobs
+    expected, counted = positions_of(text, numbers), np.zeros(len(numbers), np.int64)
+    for (first, last), levels in levels_of_runs(text.runs, blobs, 1):
+        counted[first:last] = levels[0][1]
+        if progress:
+            progress(0.7 * last / len(numbers), "n-grams")
+    if not np.array_equal(counted, expected):
+        raise BadDataError("the n-grams are not those of the word counts; count again")
+    of_text = np.zeros(len(numbers), np.int64)
+    for number, piece in enumerate(text.pieces(), 1):
+        of_text += piece.word_counts
+        if progress:
+            progress(0.7 + 0.3 * number / len(text.shards), "the text")
+    if not np.array_equal(of_text, text.word_counts):
+        raise BadDataError("the text is not that of the word counts; count again")
 
 
 def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import msgspec
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
-from stategram.tables.reading import Rows, read_rows
+from stategram.tables.reading import Rows, check_column, read_rows
 from stategram.tables.text_column import TextColumn
 
 _UNNAMED = "text"
@@ -97,7 +96,7 @@ def read_items(
     text_column = text_column or _only_text_column(rows)
     named = [text_column, *filter(None, (id_column, region_column))]
     for column in named:
-        _check_column(column, rows)
+        check_column(column, rows.columns, rows.name)
     if len(set(named)) < len(named):
         raise UsageError(f"one column is named twice for text, id and region: {', '.join(named)}; name three")
     texts = _texts(rows, text_column)
@@ -157,17 +156,6 @@ def _only_text_column(rows: Rows) -> str:
             "name one as the text column"
         )
     return found[0]
-
-
-def _check_column(name: str, rows: Rows) -> None:
-    if name in rows.columns:
-        return
-    near = get_close_matches(name, rows.columns, 1, 0.6)
-    near = near or [one for one in rows.columns if one.strip().casefold() == name.casefold()]
-    guess = f"; did you mean {near[0]!r}?" if near else ""
-    raise UsageError(
-        f"{rows.name}: no column {name!r}; there are {', '.join(map(repr, rows.columns))}{guess}"
-    )
 
 
 def _texts(rows: Rows, column: str) -> tuple[str, ...]:

@@ -6,14 +6,15 @@ import csv
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 import msgspec
 
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.storage import Place
 from stategram.tables import frames
 from stategram.tables.writing import TableFormat, format_of_name
@@ -72,8 +73,18 @@ def parse_rows(name: str, data: bytes, format: TableFormat | None = None) -> Row
     text = data.removeprefix(_BOM).decode()
     rows = _read_jsonl(name, text) if format == "jsonl" else _read_delimited(name, text, format)
     if not rows.columns:
-        raise BadDataError(f"{name}:1: no columns in the file; expected {_EXPECTED[format]}")
+        raise BadDataError(f"{name}:1: no columns in the file; expected {EXPECTED[format]}")
     return rows
+
+
+def check_column(name: str, columns: Collection[str], where: str) -> None:
+    """Raise an error if a table does not have a column; guess which one was meant."""
+    if name in columns:
+        return
+    near = get_close_matches(name, columns, 1, 0.6)
+    near = near or [one for one in columns if one.strip().casefold() == name.casefold()]
+    guess = f"; did you mean {near[0]!r}?" if near else ""
+    raise UsageError(f"{where}: no column {name!r}; there are {', '.join(map(repr, columns))}{guess}")
 
 
 def word_table(name: str, data: bytes, column: str) -> Rows | None:
@@ -123,7 +134,7 @@ def _format_of_header(data: bytes, names: set[str]) -> TableFormat | None:
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_EXPECTED: dict[TableFormat, str] = {
+EXPECTED: dict[TableFormat, str] = {
     "tsv": "a line with the names of the columns, separated by tabs, then one line per row",
     "csv": "a line with the names of the columns, separated by commas, then one line per row",
     "jsonl": 'a JSON object on each line, such as {"item": 1, "text": "the cat sat"}',
@@ -142,33 +153,42 @@ def _format_of(name: str, data: bytes) -> TableFormat:
 
 
 def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
-    first = text.partition("\n")[0]
-    # Spreadsheets of some countries separate by semicolons.
-    delimiter = "\t" if format == "tsv" else ";" if "," not in first and ";" in first else ","
+    delimiter = delimiter_of(text.partition("\n")[0], format)
     rows: list[list[str]] = []
     lines: list[int] = []
     begin = 1
-    with _fields_of_any_length():
+    with fields_of_any_length():
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         try:
             names = next(reader, [])
             begin = reader.line_num + 1
             for row in reader:
                 if row or len(names) == 1:
-                    _check_width(row, names, f"{name}:{begin}")
+                    check_width(row, names, f"{name}:{begin}")
                     rows.append(row or [""])
                     lines.append(begin)
                 begin = reader.line_num + 1
         except csv.Error as error:
-            raise BadDataError(
-                f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
-                "inside it"
-            ) from error
+            raise bad_quoting(f"{name}:{begin}", error) from error
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     return Rows(name, _named(name, names, map(list, columns)), lines)
 
 
-def _check_width(row: list[str], names: list[str], where: str) -> None:
+def delimiter_of(header: str, format: str) -> str:
+    """Return what separates the fields of a csv or tsv file, given its first line."""
+    # Spreadsheets of some countries separate by semicolons.
+    return "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
+
+
+def bad_quoting(where: str, error: csv.Error) -> BadDataError:
+    """Return the error for a field that is not quoted as it should be."""
+    return BadDataError(
+        f"{where}: bad quoting ({error}); put quotes around the whole field, and double those inside it"
+    )
+
+
+def check_width(row: list[str], names: list[str], where: str) -> None:
+    """Refuse a row with more or fewer fields than there are columns."""
     if row and len(row) != len(names):
         raise BadDataError(
             f"{where}: found {plural(len(row), 'field')}, but line 1 names {plural(len(names), 'column')}; "
@@ -177,7 +197,8 @@ def _check_width(row: list[str], names: list[str], where: str) -> None:
 
 
 @contextmanager
-def _fields_of_any_length() -> Iterator[None]:
+def fields_of_any_length() -> Iterator[None]:
+    """Let the module csv read fields of more than 131,072 characters."""
     before = csv.field_size_limit(2**31 - 1)
     try:
         yield
@@ -202,10 +223,10 @@ def _read_jsonl(name: str, text: str) -> Rows:
             found = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:
             raise BadDataError(
-                f"{name}:{number}: not JSON ({error}); expected {_EXPECTED['jsonl']}"
+                f"{name}:{number}: not JSON ({error}); expected {EXPECTED['jsonl']}"
             ) from error
         if not isinstance(found, dict):
-            raise BadDataError(f"{name}:{number}: found {line.strip()[:40]!r}; expected {_EXPECTED['jsonl']}")
+            raise BadDataError(f"{name}:{number}: found {line.strip()[:40]!r}; expected {EXPECTED['jsonl']}")
         objects.append(found)
         lines.append(number)
     names = dict.fromkeys(key for found in objects for key in found)

@@ -109,7 +109,7 @@ class TableWriter:
         self._names: tuple[str, ...] = ()
         self._stack = ExitStack()
         self._file: Writer | None = None
-        self._rows: _Lines | _Parquet | None = None
+        self._rows: _Lines | ParquetRows | None = None
 
     def __enter__(self) -> Self:
         self._file = self._stack.enter_context(atomic_open(self._place))
@@ -131,7 +131,7 @@ class TableWriter:
         if self._rows is None:
             self._names = table.columns
             self._rows = (
-                _Parquet(self._file) if self._format == "parquet" else _Lines(self._file, self._format)
+                ParquetRows(self._file) if self._format == "parquet" else _Lines(self._file, self._format)
             )
             if self._header and isinstance(self._rows, _Lines):
                 self._rows.write_header(self._names)
@@ -140,7 +140,7 @@ class TableWriter:
                 f"the table has the columns {', '.join(table.columns)}; those before it had "
                 f"{', '.join(self._names)}"
             )
-        self._rows.write(table)
+        self._rows.write(table.to_arrow() if isinstance(self._rows, ParquetRows) else table)
         if not isinstance(self._place, str | os.PathLike) or os.fspath(self._place) == "-":
             self.flush()
 
@@ -242,16 +242,17 @@ def _numbers(name: str, values: NDArray[Any]) -> tuple[str, NDArray[Any]]:
     return "i", np.ascontiguousarray(values, np.int64)
 
 
-class _Parquet:
-    """Rows in a parquet file, in groups that are worth their overhead."""
+class ParquetRows:
+    """Arrow tables as the rows of a parquet file, in groups that are worth their overhead."""
 
     def __init__(self, file: Writer) -> None:
         self._sink = _Sink(file)
         self._writer: Any = None
         self._waiting: list[Any] = []
 
-    def write(self, table: Table) -> None:
-        self._waiting.append(table.to_arrow())
+    def write(self, table: Any) -> None:
+        """Write the rows of an Arrow table; it must have the schema of those before it."""
+        self._waiting.append(table)
         if self._writer is None:
             parquet = frames.load("pyarrow.parquet", "the format parquet")
             self._writer = parquet.ParquetWriter(self._sink, self._waiting[0].schema)
@@ -259,6 +260,7 @@ class _Parquet:
             self._write_group()
 
     def close(self, *, complete: bool) -> None:
+        """End the file; if it is not complete, without writing to it."""
         if not complete:
             self._sink.file = None
         elif self._waiting:

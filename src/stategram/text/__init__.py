@@ -17,8 +17,8 @@ from stategram.text.encoding import (
     warn_of_wide_spaces,
     words_of,
 )
-from stategram.text.feeding import read_lines
-from stategram.text.line_blocks import LineBlock, block_of_sentences, read_line_blocks
+from stategram.text.feeding import Lines, read_lines
+from stategram.text.line_blocks import LineBlock, block_of_sentences, encode_lines, read_line_blocks
 from stategram.text.reading import (
     Source,
     compression,
@@ -73,6 +73,7 @@ __all__ = [
     "EncodingErrors",
     "EncodingOptions",
     "LineBlock",
+    "Lines",
     "Normalization",
     "ReadStats",
     "Sentences",
@@ -94,6 +95,7 @@ __all__ = [
     "decimal_numbers",
     "dense_ids",
     "display_name",
+    "encode_lines",
     "file_names",
     "file_size",
     "file_sizes",

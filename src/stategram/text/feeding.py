@@ -126,7 +126,9 @@ def feed_lines(
         data = _blank_line_at_marks(data, document_mark, split)
     if tokenizer is not None:
         data = tokenizer.tokenize(lines, data)
-    if data and (encoder.feed(BYTE_ORDER_MARK + data) or encoder.end_file()):
+    # A byte order mark alone is a blank line, as in `feed_file`.
+    is_plain = document_mark is None and tokenizer is None
+    if (data or is_plain) and (encoder.feed(BYTE_ORDER_MARK + data) or encoder.end_file()):
         # Found again in the lines as they are in the file.
         _check_lines(lines, replace_errors=False)
     if before or not encoder.wide_spaces:

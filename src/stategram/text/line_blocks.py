@@ -111,6 +111,25 @@ def block_of_sentences(sentences: Sentences, normalization: Normalization) -> Li
     return replace(block, corpus=_continue_documents(block.corpus, False)[0])
 
 
+def encode_lines(
+    lines: Lines,
+    options: EncodingOptions,
+    mark: re.Pattern[str] | None = None,
+    tokenizer: LineTokenizer | None = None,
+) -> tuple[Corpus, NDArray[np.int64]]:
+    r"""Return lines as sentences, and the line number of each; lines without words are left out.
+
+    >>> lines = Lines("text", b"the cat\n\na dog\n", 1, 0, 15)
+    >>> corpus, numbers = encode_lines(lines, EncodingOptions(Vocabulary.from_words(["the", "cat"])))
+    >>> corpus.ids.tolist(), numbers.tolist()
+    ([3, 4, 2, 0, 0, 2], [1, 3])
+    """
+    encoder, split = options.encoder(), options.normalization.split
+    wide_space = feed_lines(encoder, lines, mark, split, tokenizer)
+    corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
+    return corpus, _sentence_lines(lines, corpus.n_sentences, split, tokenizer)
+
+
 def _encode(
     lines: Lines,
     options: EncodingOptions,
@@ -118,14 +137,11 @@ def _encode(
     mark: re.Pattern[str] | None,
     tokenizer: LineTokenizer | None,
 ) -> LineBlock:
-    encoder = options.encoder()
-    wide_space = feed_lines(encoder, lines, mark, normalization.split, tokenizer)
-    corpus = options.corpus(encoder, (display_name(lines.name),), len(lines.data), wide_space)
+    corpus, numbers = encode_lines(lines, options, mark, tokenizer)
     normalized = corpus.vocabulary
     if normalization.lowercase or normalization.digits:
         words = normalization.apply(normalized.words)
         normalized = Vocabulary.from_encoded([word.encode() for word in words])
-    numbers = _sentence_lines(lines, corpus.n_sentences, normalization.split, tokenizer)
     return LineBlock(replace(corpus, vocabulary=normalized), corpus.vocabulary, numbers)
 
 

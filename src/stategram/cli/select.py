@@ -1,0 +1,192 @@
+"""`stategram select`: text like that of a domain, from a large pool."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+import click
+
+from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.console import Console
+from stategram.cli.options import ReadingOptions, common_options, heldout_options, memory_options
+from stategram.counts import MAX_ORDER
+from stategram.selection import CRITERIA, By, Selection
+from stategram.selection import select as select_rows
+from stategram.tables import POOL_FORMATS
+from stategram.wording import plural
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  stategram select pool.txt --in-domain mine.txt --keep 10% -o chosen.txt
+  stategram select web-*.jsonl.zst --in-domain mine.txt --keep 10% -o chosen.jsonl.zst
+  stategram select pool.parquet --text-column body --in-domain mine.txt --keep 50000 -o chosen.parquet
+  zcat pool.gz | stategram select - --in-domain mine.txt --general news.txt --threshold 0 -o - > chosen.txt
+  stategram select pool.jsonl --in-domain model --by perplexity --scores -o scored.jsonl
+
+R. C. Moore and W. Lewis: Intelligent selection of language model training data. ACL 2010.""",
+)
+@click.argument("pool", nargs=-1, required=True, metavar="POOL...")
+@click.option(
+    "--in-domain",
+    required=True,
+    metavar="TEXT",
+    help="Text of the domain; or a model of it, a model folder or an ARPA file.",
+)
+@click.option(
+    "--general",
+    metavar="TEXT",
+    help="General text, or a model of it.  [default: a random sample of POOL, as large as the text of the "
+    "domain]",
+)
+@click.option(
+    "--by",
+    type=click.Choice(CRITERIA),
+    default=CRITERIA[0],
+    show_default=True,
+    help="difference: of the cross-entropies, in-domain minus general, in bits per word; perplexity: that of "
+    "the in-domain model alone. The lower, the better.",
+)
+@click.option(
+    "--keep",
+    metavar="AMOUNT",
+    help="Keep the best rows: 10% of the words of POOL, 50000 rows, or '2000000 words'. POOL is read twice.",
+)
+@click.option(
+    "--threshold",
+    type=float,
+    metavar="X",
+    help="Instead: keep rows with a score of at most X. POOL is read once, if --general is given.",
+)
+@click.option(
+    "--scores",
+    is_flag=True,
+    help="Write the score of each row too: in a new column, or before a line of text and a tab. Without "
+    "--keep and --threshold all rows are written.",
+)
+@click.option(
+    "--format",
+    type=click.Choice(POOL_FORMATS),
+    help="Format of POOL, and of OUT.  [default: as the files are named, text otherwise]",
+)
+@click.option(
+    "--text-column",
+    default="text",
+    show_default=True,
+    metavar="NAME",
+    help="Column of the texts, in jsonl, csv, tsv and parquet.",
+)
+@click.option(
+    "--score-column",
+    default="score",
+    show_default=True,
+    metavar="NAME",
+    help="With --scores: name of the new column.",
+)
+@click.option(
+    "--min-words",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Do not score rows with fewer words, and so do not keep them.",
+)
+@click.option(
+    "--max-words", type=click.IntRange(min=1), metavar="N", help="Nor those with more words than this."
+)
+@click.option(
+    "--order",
+    type=click.IntRange(1, MAX_ORDER),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Length of the n-grams of the models that are trained.",
+)
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="OUT",
+    help="Output file; - is stdout. .gz .xz .bz2 .zst are compressed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures of the selection as JSON.")
+@memory_options
+@heldout_options
+@common_options
+def select(
+    pool: tuple[str, ...],
+    in_domain: str,
+    general: str | None,
+    by: By,
+    keep: str | None,
+    threshold: float | None,
+    scores: bool,
+    format: str | None,
+    text_column: str,
+    score_column: str,
+    min_words: int,
+    max_words: int | None,
+    order: int,
+    output: str,
+    as_json: bool,
+    reading: ReadingOptions,
+    seed: int,
+    console: Console,
+) -> None:
+    """Choose the rows of POOL that are most like the text of a domain.
+
+    POOL are files of one format, plain or compressed: lines of text, or jsonl, csv, tsv or parquet with a
+    column of texts. Rows are written in their order and as they are, with all their fields; rows without
+    words are left out.
+
+    A row is good if a model of the domain predicts it better than a model of general text does. Where TEXT
+    is a text, the model is one of trigrams, trained now. Both have one vocabulary, the words that are at
+    least twice in the text of the domain, or that of the model if one is given; all others are <unk>. If two
+    models are given that differ in their vocabularies, words that one does not know count in neither.
+    """
+    inputs = [in_domain, *([general] if general else [])]
+    check_inputs([*pool, *inputs])
+    for name in inputs:
+        check_output_apart(output, name)
+    if any(is_same_file(output, name) for name in pool):
+        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    if as_json and output == "-":
+        raise click.UsageError("--json and the rows cannot both go to stdout; name an output file")
+    console.steps = 1
+    with console.step("selecting") as progress:
+        found = select_rows(
+            pool,
+            in_domain,
+            general,
+            output=output,
+            keep=keep,
+            threshold=threshold,
+            scores=scores,
+            by=by,
+            format=format,
+            text_column=text_column,
+            score_column=score_column,
+            min_words=min_words,
+            max_words=max_words,
+            order=order,
+            lowercase=reading.lowercase,
+            digits=reading.digits,
+            split=reading.split,
+            tokenize=False if reading.no_tokenize else reading.tokenize,
+            encoding_errors=reading.encoding_errors,
+            seed=seed,
+            verify=not reading.no_verify,
+            progress=progress,
+        )
+    if as_json:
+        click.echo(json.dumps(asdict(found)))
+    else:
+        _show(found, console)
+
+
+def _show(found: Selection, console: Console) -> None:
+    words = f"{found.kept_words:,} of {plural(found.words, 'word')}"
+    limit = "" if found.threshold is None else f", with a score of at most {found.threshold}"
+    console.info(f"      {found.kept_rows:,} of {plural(found.rows, 'row')} kept, {words}{limit}")

@@ -1,0 +1,145 @@
+"""Rows of files, written as they were read, with a new column of numbers if need be."""
+
+from __future__ import annotations
+
+import csv
+import io
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import BadDataError
+from stategram.storage import Place, atomic_open
+from stategram.storage.atomic import Writer
+from stategram.tables import frames
+from stategram.tables.reading import delimiter_of
+from stategram.tables.row_blocks import ArrowRows, LineRows, RowBlock
+from stategram.tables.writing import ParquetRows
+
+
+class RowWriter:
+    """Write blocks of rows, of one or several files of the same kind, to one file.
+
+    Used in a ``with`` block: the file appears at its end, and does not if the block is left by an exception.
+
+    Parameters
+    ----------
+    place
+        A path, ``-`` for stdout, or a binary stream.
+
+    """
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._stack = ExitStack()
+        self._file: Writer | None = None
+        self._parquet: ParquetRows | None = None
+        self._schema: Any = None
+        self._header: bytes | None = None
+
+    def __enter__(self) -> Self:
+        self._file = self._stack.enter_context(atomic_open(self._place))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            if self._parquet is not None:
+                self._parquet.close(complete=kind is None)
+            if error is not None:
+                raise error
+
+    def write(self, block: RowBlock, numbers: NDArray[np.float32] | None = None) -> None:
+        """Write rows, with a number each in the new column of their file; nan where it is missing."""
+        assert self._file is not None
+        if isinstance(block, ArrowRows):
+            self._write_arrow(self._file, block, numbers)
+        elif isinstance(block, LineRows):
+            self._write_lines(self._file, block, numbers)
+
+    def _write_lines(self, file: Writer, block: LineRows, numbers: NDArray[np.float32] | None) -> None:
+        header = block.header.rstrip(b"\r\n")
+        if self._header is None:
+            self._header = header
+            if header:
+                file.write(_header_line(block, numbers is not None))
+        elif header != self._header:
+            raise _other_columns(block)
+        if numbers is not None:
+            file.write(_numbered(block, numbers))
+        elif block.data:
+            file.write(block.data if block.data.endswith(b"\n") else block.data + b"\n")
+
+    def _write_arrow(self, file: Writer, block: ArrowRows, numbers: NDArray[np.float32] | None) -> None:
+        table = block.table
+        if numbers is not None:
+            pyarrow = frames.load("pyarrow", "writing parquet")
+            column = pyarrow.array(numbers.astype(np.float64), mask=np.isnan(numbers))
+            table = table.append_column(block.file.new_column, column)
+        if self._parquet is None:
+            self._parquet = ParquetRows(file)
+            self._schema = table.schema
+        elif not table.schema.equals(self._schema):
+            raise _other_columns(block)
+        elif not len(block):
+            return
+        self._parquet.write(table)
+
+
+def _other_columns(block: LineRows | ArrowRows) -> BadDataError:
+    return BadDataError(
+        f"{block.file.name}: its columns are not those of the files before it; give files with the same "
+        "columns, or run the command for each"
+    )
+
+
+def _delimiter(block: LineRows) -> str:
+    return delimiter_of(block.header.decode(errors="replace"), block.file.format)
+
+
+def _header_line(block: LineRows, has_numbers: bool) -> bytes:
+    line, end = _split_end(block.header)
+    if not has_numbers:
+        return line + end
+    field = io.StringIO()
+    csv.writer(field, delimiter=_delimiter(block), lineterminator="").writerow([block.file.new_column])
+    return line + f"{_delimiter(block)}{field.getvalue()}".encode() + end
+
+
+def _numbered(block: LineRows, numbers: NDArray[np.float32]) -> bytes:
+    """Return rows with a number each: before a line of text, else after the other columns."""
+    rows = map(_split_end, block.rows())
+    if block.file.format == "jsonl":
+        # JSON has no infinite numbers either.
+        begin = b", " + msgspec.json.encode(block.file.new_column) + b": "
+        shown = [begin + (_digits(number) if np.isfinite(number) else b"null") + b"}" for number in numbers]
+        return b"".join(
+            line.rstrip()[:-1].rstrip() + number + end
+            for (line, end), number in zip(rows, shown, strict=True)
+            if line.strip()
+        )
+    shown = [b"" if np.isnan(number) else _digits(number) for number in numbers]
+    if block.file.format == "text":
+        return b"".join(b"%b\t%b%b" % (number, *row) for row, number in zip(rows, shown, strict=True))
+    separator = _delimiter(block).encode()
+    return b"".join(line + separator + number + end for (line, end), number in zip(rows, shown, strict=True))
+
+
+def _digits(number: np.float32) -> bytes:
+    """Return the fewest digits from which the same number is read."""
+    return str(number).encode()
+
+
+def _split_end(row: bytes) -> tuple[bytes, bytes]:
+    r"""Return a row without its line end, and that; a last row without one gets one.
+
+    >>> _split_end(b"a\r\n"), _split_end(b"a")
+    ((b'a', b'\r\n'), (b'a', b'\n'))
+    """
+    end = b"\r\n" if row.endswith(b"\r\n") else b"\n"
+    return row.removesuffix(end), end

@@ -1,0 +1,82 @@
+"""Counts made by workers, real processes, against those of one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stategram import NgramModel, StategramError, count_text, open_cluster, open_counts
+from test_count_folder import files_of, make_story
+
+pytest.importorskip("distributed", reason="Dask runs the tasks")
+pytestmark = [
+    # Of Dask, when processes are killed; what goes wrong shows in the results.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::RuntimeWarning", "ignore::UserWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_story(tmp_path_factory.mktemp("story"))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_workers_change_nothing(story: Path, tmp_path: Path, workers: int) -> None:
+    with open_cluster(f"local:{workers}"):
+        for order in (1, 3, 5) if workers == 2 else (3,):
+            for size in (5000, 20_000, 10**6) if workers == 2 else (5000,):
+                found, expected = (str(tmp_path / f"{name}-{order}-{size}") for name in ("found", "expected"))
+                count_text(story, found, order, shard_size=size)
+                _count_here(story, expected, order, size)
+                assert files_of(found) == files_of(expected)
+                model, other = (tmp_path / f"{name}-{order}-{size}" for name in ("model", "other"))
+                NgramModel.train(open_counts(found), order).save(model)
+                NgramModel.train(open_counts(expected), order).save(other)
+                assert files_of(model) == files_of(other)
+
+
+def _count_here(story: Path, place: str, order: int, size: int) -> None:
+    """Count in this process, whatever cluster is open."""
+    thread = threading.Thread(target=lambda: count_text(story, place, order, shard_size=size))
+    thread.start()  # a thread has resources of its own
+    thread.join()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_a_killed_worker_changes_nothing(story: Path, tmp_path: Path) -> None:
+    _count_here(story, str(tmp_path / "expected"), 4, 1000)
+    killed: list[int] = []
+
+    def kill(client: Any) -> None:
+        """Kill a worker that has a task."""
+        processes = client.run(os.getpid)
+        deadline = time.monotonic() + 30
+        while not killed and time.monotonic() < deadline:
+            busy = [worker for worker, tasks in client.processing().items() if tasks]
+            if busy:
+                killed.append(processes[busy[0]])
+                os.kill(killed[0], signal.SIGKILL)
+
+    with open_cluster("local:2") as executor:
+        thread = threading.Thread(target=kill, args=[executor._client])  # type: ignore[attr-defined]
+        thread.start()
+        count_text(story, str(tmp_path / "found"), 4, shard_size=1000)
+        thread.join()
+    assert killed
+    assert files_of(tmp_path / "found") == files_of(tmp_path / "expected")
+
+
+def test_errors_of_tasks_are_those_of_one_process(story: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(story.read_bytes()[:60_000] + b"\xff\n")
+    line = bad.read_bytes().count(b"\n")
+    with open_cluster("local:1"), pytest.raises(StategramError, match=rf"bad\.txt:{line}: byte 0xff"):
+        count_text([story, bad], str(tmp_path / "counts"), 2, shard_size=5000)

@@ -1,0 +1,264 @@
+"""Counts that are kept: what is trained from them, how they are continued, what is refused."""
+
+from __future__ import annotations
+
+import gzip
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from backports import zstd
+
+from command_line import run
+from stategram import (
+    BadDataError,
+    NgramModel,
+    StategramError,
+    UsageError,
+    WordClasses,
+    count_text,
+    open_counts,
+    read_corpus,
+    train_recipe,
+)
+from stategram.counts import check_counts, is_counts
+
+LINES = 4000
+
+
+def make_story(place: Path) -> Path:
+    random = np.random.default_rng(2)
+    lines = [" ".join(f"w{w}" for w in random.zipf(1.3, n) % 300) for n in random.integers(1, 12, LINES)]
+    lines[::50] = ["" for _ in lines[::50]]  # documents
+    file = place / "story.txt"
+    file.write_text("\n".join(lines) + "\n")
+    return file
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_story(tmp_path_factory.mktemp("story"))
+
+
+@pytest.fixture(scope="module")
+def counts(story: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    place = str(tmp_path_factory.mktemp("counts") / "counts")
+    count_text(story, place, 3, shard_size=20_000)
+    return place
+
+
+def files_of(folder: Path | str) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("kind", ["txt", "gz", "zst"])
+def test_a_model_of_counts_has_the_bytes_of_that_of_the_text(
+    story: Path, tmp_path: Path, order: int, kind: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / f"text.{kind}"
+    compress: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}
+    text.write_bytes(compress[kind](story.read_bytes()))
+    assert run("train", text, "-o", tmp_path / "model", "--order", order, capfd=capfd)[0] == 0
+    for size in ("7k", "40k", "64M"):
+        place = tmp_path / f"counts{size}"
+        assert run("count", text, "-o", place, "--order", order, "--shard-size", size, capfd=capfd)[0] == 0
+        assert run("train", place, "-o", tmp_path / size, capfd=capfd)[0] == 0
+        assert files_of(tmp_path / size) == files_of(tmp_path / "model")
+
+
+def test_a_lower_order_is_that_of_the_text(story: Path, counts: str) -> None:
+    found, corpus = open_counts(counts), read_corpus(story)
+    for order in (1, 2, 3):
+        expected = NgramModel.train(corpus, order).score(corpus).log_probs
+        assert np.array_equal(NgramModel.train(found, order).score(corpus).log_probs, expected)
+    with pytest.raises(
+        UsageError, match="up to 3 words were counted, not of 4; count the text with --order 4"
+    ):
+        NgramModel.train(found, 4)
+
+
+def test_the_text_comes_back(story: Path, counts: str) -> None:
+    found, corpus = open_counts(counts).corpus(), read_corpus(story)
+    assert found.ids.tolist() == corpus.ids.tolist()
+    assert found.sentence_starts.tolist() == corpus.sentence_starts.tolist()
+    assert found.document_starts.tolist() == corpus.document_starts.tolist()
+    assert found.stats == corpus.stats
+    assert found.vocabulary.counts.tolist() == corpus.vocabulary.counts.tolist()
+
+
+def test_classes_and_recipes_take_counts(story: Path, counts: str) -> None:
+    corpus = read_corpus(story)
+    assert WordClasses(9).fit(open_counts(counts)).as_dict() == WordClasses(9).fit(corpus).as_dict()
+    heldout = ["w1 w2 w3", "w4 w1"]
+    expected = train_recipe(corpus, heldout, "fast").score(corpus).log_probs
+    assert np.array_equal(
+        train_recipe(open_counts(counts), heldout, "fast").score(corpus).log_probs, expected
+    )
+
+
+def test_how_the_text_was_read_is_kept(
+    story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = tmp_path / "words"
+    words.write_text("w1\nw7\nw3\n")
+    given: list[list[object]] = [
+        ["--vocab", 20, "--lowercase"],
+        ["--vocab-file", words],
+        ["--tokenize", "words", "--digits", "N"],
+    ]
+    for number, options in enumerate(given):
+        model, counted, again = (tmp_path / f"{name}{number}" for name in ("model", "counts", "again"))
+        assert run("train", story, "-o", model, *options, capfd=capfd)[0] == 0
+        assert run("count", story, "-o", counted, "--order", 3, *options, capfd=capfd)[0] == 0
+        assert run("train", counted, "-o", again, capfd=capfd)[0] == 0
+        assert files_of(model) == files_of(again)
+
+
+def test_classes_of_counts_on_the_command_line(
+    story: Path, counts: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    of_text = run("classes", story, "-k", 9, "--evaluate", story, capfd=capfd)
+    of_counts = run("classes", counts, "-k", 9, "--evaluate", story, capfd=capfd)
+    assert of_text[:2] == of_counts[:2]
+    assert of_text[0] == 0
+
+
+def test_counts_are_smaller_than_twice_the_text(story: Path, tmp_path: Path) -> None:
+    count_text(story, str(tmp_path / "counts"), 5)
+    assert sum(map(len, files_of(tmp_path / "counts").values())) < 2 * story.stat().st_size + 20_000
+
+
+def test_what_is_left_of_a_killed_run_is_continued(story: Path, tmp_path: Path) -> None:
+    """Killed at whatever moment, the same command ends with the counts of an uninterrupted one."""
+    expected = tmp_path / "expected"
+    count_text(story, str(expected), 4, shard_size=3000)
+    command = [sys.executable, "-m", "stategram", "count", str(story), "-o", "counts", "--order", "4"]
+    command += ["--shard-size", "3000", "-q"]
+    for wait in (0.35, 0.5, 0.6, 0.7, 0.8):
+        place = tmp_path / f"run{wait}"
+        place.mkdir()
+        process = subprocess.Popen(command, cwd=place)
+        time.sleep(wait)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if not is_counts(str(place / "counts")):
+            with pytest.raises(StategramError, match=r"not complete|there are no counts"):
+                open_counts(str(place / "counts"))
+        finished = subprocess.run(
+            command if not is_counts(str(place / "counts")) else [*command, "--force"],
+            cwd=place,
+            check=False,
+            capture_output=True,
+        )
+        assert finished.returncode == 0, finished.stderr
+        assert files_of(place / "counts") == files_of(expected)
+
+
+def test_finished_shards_are_not_read_again(story: Path, tmp_path: Path) -> None:
+    place = tmp_path / "counts"
+    text = tmp_path / "text"
+    shutil.copy(story, text)
+    count_text(text, str(place), 2, shard_size=3000)
+    expected = files_of(place)
+    # Only the manifest is missing: all n-grams are there, by their names.
+    (place / "manifest.json").unlink()
+    names = {name: (place / name).stat().st_mtime_ns for name in expected if name.endswith(".ngrams")}
+    count_text(text, str(place), 2, shard_size=3000)
+    assert files_of(place) == expected
+    assert {name: (place / name).stat().st_mtime_ns for name in names} == names
+
+
+def test_a_place_with_other_files_or_counts_is_refused(
+    story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine.txt").write_text("a text of mine")
+    code, _, err = run("count", story, "-o", tmp_path, capfd=capfd)
+    assert (code, "none of our files" in err) == (1, True)
+    code, _, err = run("count", story, "-o", story, capfd=capfd)
+    assert (code, "is a file; name a folder" in err) == (2, True)
+    code, _, err = run("count", story, "-o", counts, capfd=capfd)
+    assert (code, "--force replaces them" in err) == (2, True)
+    again = tmp_path / "again"
+    shutil.copytree(counts, again)
+    assert run("count", story, "-o", again, "--force", "--order", 2, capfd=capfd)[0] == 0
+    assert open_counts(str(again)).order == 2
+
+
+def test_options_of_the_text_are_refused_with_counts(
+    story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run("train", counts, "-o", tmp_path / "m", "--lowercase", capfd=capfd)
+    assert (code, "was counted already" in err) == (2, True)
+    code, _, err = run("train", counts, story, "-o", tmp_path / "m", capfd=capfd)
+    assert (code, "counts are given alone" in err) == (2, True)
+    (tmp_path / "empty").mkdir()
+    code, _, err = run("train", tmp_path / "empty", "-o", tmp_path / "m", capfd=capfd)
+    assert (code, "there are no counts" in err) == (1, True)
+
+
+def test_damage_is_named(counts: str, tmp_path: Path) -> None:
+    for name in sorted(file.name for file in Path(counts).iterdir()):
+        place = tmp_path / name
+        shutil.copytree(counts, place)
+        data = bytearray((place / name).read_bytes())
+        data[len(data) // 2] ^= 1
+        (place / name).write_bytes(data)
+        with pytest.raises(BadDataError, match=r"damaged|not counts"):
+            _read_everything(str(place))
+        (place / name).unlink()
+        with pytest.raises(StategramError, match=r"missing|no counts"):
+            _read_everything(str(place))
+
+
+def _read_everything(place: str) -> None:
+    found = open_counts(place)
+    NgramModel.train(found, 3)
+    found.corpus()
+
+
+def test_counts_are_verified_and_described(
+    story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run("verify", counts, capfd=capfd)
+    assert (code, out.count("OK")) == (0, len(files_of(counts)) + 1)
+    assert "events 2" in run("info", counts, capfd=capfd)[1]
+    found = open_counts(counts)
+    check_counts(found)
+    word_counts = found.word_counts.copy()
+    word_counts[5] += 1
+    with pytest.raises(BadDataError, match="n-grams are not those of the word counts"):
+        check_counts(replace(found, word_counts=word_counts))
+    with pytest.raises(BadDataError, match="text is not that of the word counts"):
+        check_counts(replace(found, shards=found.shards[1:]))
+    (tmp_path / "none").mkdir()
+    assert run("verify", tmp_path / "none", capfd=capfd)[0] != 0
+
+
+def test_an_empty_text_and_a_missing_file_are_errors(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "empty").touch()
+    code, _, err = run("count", tmp_path / "empty", "-o", tmp_path / "counts", capfd=capfd)
+    assert (code, "no words in" in err) == (3, True)
+    assert not is_counts(str(tmp_path / "counts"))
+    code, _, err = run("count", tmp_path / "none", "-o", tmp_path / "counts", capfd=capfd)
+    assert (code, "no such file" in err) == (1, True)
+    cut = tmp_path / "cut.gz"
+    cut.write_bytes(gzip.compress(b"a b c\n" * 1000)[:30])
+    code, _, err = run("count", cut, "-o", tmp_path / "counts", capfd=capfd)
+    assert (code, "cut.gz: the gzip data is truncated" in err) == (3, True)
+
+
+def test_counts_at_a_url(story: Path) -> None:
+    count_text(story, "memory://counts/here", 2, shard_size=20_000)
+    expected = NgramModel.train(read_corpus(story), 2).score(["w1 w2"]).log_probs
+    found = NgramModel.train(open_counts("memory://counts/here"), 2).score(["w1 w2"]).log_probs
+    assert np.array_equal(found, expected)
