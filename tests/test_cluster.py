@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import datetime
 import gzip
 import ipaddress
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,7 @@ from stategram.scale import cluster, executor, open_cluster
 from stategram.scale.task import TaskSettings, run_task
 from stategram.scoring import ModelSource
 
+dask = pytest.importorskip("dask", reason="Dask runs the tasks")
 pytest.importorskip("distributed", reason="Dask runs the tasks")
 pytestmark = [
     # Of Dask, when processes are killed; what goes wrong shows in the results.
@@ -50,8 +53,15 @@ def wait_until(condition: Callable[[], object]) -> None:
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Executor]:
-    with use_resources(threads=2, memory="1G"), open_cluster("local:2") as found:
+    # In a context of its own: it is not to be the executor of all tests.
+    context, stack = contextvars.copy_context(), contextlib.ExitStack()
+    context.run(stack.enter_context, dask.config.set({"distributed.scheduler.allowed-failures": 1}))
+    context.run(stack.enter_context, use_resources(threads=4))
+    found = context.run(stack.enter_context, open_cluster("local:2"))
+    try:
         yield found
+    finally:
+        context.run(stack.close)
 
 
 def test_results_come_in_the_order_of_the_items(local: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,10 +82,30 @@ def test_results_come_in_the_order_of_the_items(local: Executor, monkeypatch: py
     assert list(results) == list(range(4, 40, 2))
 
 
-def test_workers_share_the_resources_of_the_driver(local: Executor) -> None:
-    found = list(local.map(tasks.see, range(12)))
+def test_nobody_else_sees_local_workers(local: Any) -> None:
+    psutil = pytest.importorskip("psutil")  # of Dask
+    us = psutil.Process()
+    ports = [
+        found.laddr
+        for process in (us, *us.children(recursive=True))
+        for found in process.net_connections("tcp")
+        if found.status == psutil.CONN_LISTEN
+    ]
+    assert len(ports) >= 4  # of the scheduler, of each worker, and web servers
+    assert {port.ip for port in ports} == {"127.0.0.1"}
+    answers = set()
+    for port in ports:
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(f"http://127.0.0.1:{port.port}/", timeout=10)
+            answers.add(port.port)
+    assert answers == set()
+
+
+def test_workers_share_the_resources_of_the_driver(local: Executor, tmp_path: Path) -> None:
+    with use_resources(memory="1G", tmp=tmp_path):
+        found = list(local.map(tasks.see, range(12)))
     assert len({one.process for one in found} - {os.getpid()}) == 2
-    assert {one[1:] for one in found} == {(1, 2**29, None, False)}
+    assert {one[1:] for one in found} == {(2, 2**29, tmp_path, False)}
 
 
 def test_notes_come_once(local: Executor, caplog: pytest.LogCaptureFixture) -> None:
@@ -104,21 +134,15 @@ def test_damaged_and_missing_files_are_named_and_not_tried_again(local: Executor
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_task_that_kills_its_workers_is_named() -> None:
-    dask = pytest.importorskip("dask")
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        open_cluster("local:1") as found,
-        pytest.raises(StategramError, match="2: 2 workers were lost while they were at work on it"),
-    ):
-        list(found.map(tasks.kill_worker, [2]))
+def test_a_task_that_kills_its_workers_is_named(local: Executor) -> None:
+    with pytest.raises(StategramError, match="2: 2 workers were lost while they were at work on it"):
+        list(local.map(tasks.kill_worker, [1, 2]))
 
 
 def test_a_closed_cluster_says_so() -> None:
-    before = Resources.current().executor
     with open_cluster("local:1") as found:
         assert Resources.current().executor is found
-    assert Resources.current().executor is before
+    assert Resources.current().executor is None
     with pytest.raises(StategramError, match="connection to the cluster local:1 was lost"):
         list(found.map(tasks.double, [1]))
 
@@ -453,7 +477,11 @@ def output_of(*arguments: object, capfd: pytest.CaptureFixture[str]) -> str:
 
 
 def test_commands_print_the_same_with_workers(
-    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    local: Executor,
+    texts: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(texts)
     monkeypatch.setattr("stategram.evaluation.perplexity.EVENTS_PER_PIECE", 20)
@@ -469,8 +497,7 @@ def test_commands_print_the_same_with_workers(
     ]
     here = [output_of(*command, capfd=capfd) for command in commands]
     packed = tmp_path / "scores.tsv.gz"
-    # One cluster for all: to start its workers takes longer than all they do.
-    with open_cluster("local:2"):
+    with use_resources(executor=local):
         assert [output_of(*command, capfd=capfd) for command in commands] == here
         assert output_of("score", "model", *names, "-o", packed, capfd=capfd) == ""
         with gzip.open(packed, "rt") as file:

@@ -21,7 +21,7 @@ import stategram
 from stategram.errors import StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scale.executor import ClusterExecutor
-from stategram.scale.task import TaskSettings, other_versions
+from stategram.scale.task import other_versions
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -82,23 +82,14 @@ def open_cluster(
             with _interrupt_later():
                 client = _start_local(distributed, n_workers, stack)
             threads = threads or max(1, Resources.current().threads // n_workers)
-            sharing = n_workers
+            sharing: int | None = n_workers
         else:
             _check_address(address)
             distributed = _import_distributed(stack)
             security = _security(distributed, address, tls_ca, tls_cert, tls_key)
             client = _connect(distributed, address, security, stack)
-            sharing = 1
-        here = Resources.current()
-        settings = TaskSettings(
-            version=stategram.__version__,
-            threads=threads,
-            memory=None if here.memory is None else here.memory // sharing,
-            tmp=None if here.tmp is None else str(here.tmp),
-            folder=str(Path.cwd()),
-            shows_worker=local is None,
-        )
-        executor = ClusterExecutor(client, address, settings)
+            sharing = None
+        executor = ClusterExecutor(client, address, threads, sharing)
         with use_resources(executor=executor):
             yield executor
 
@@ -143,18 +134,23 @@ def _start_local(distributed: Any, n_workers: int, stack: ExitStack) -> Any:
             prefix="stategram-workers-", dir=Resources.current().tmp, ignore_cleanup_errors=True
         )
     )
+    import dask
+
     try:
-        cluster = distributed.LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address=None,
-            memory_limit=0,
-            local_directory=scratch,
-            security=distributed.Security.temporary(),
-            silence_logs=logging.CRITICAL + 1,
-        )
+        # Dask always has a web server; nobody can see anything in this one.
+        with dask.config.set({f"distributed.{who}.http.routes": [] for who in ("scheduler", "worker")}):
+            cluster = distributed.LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",
+                scheduler_kwargs={"dashboard": False},
+                memory_limit=0,
+                local_directory=scratch,
+                security=distributed.Security.temporary(),
+                silence_logs=logging.CRITICAL + 1,
+            )
         stack.callback(_stop_local, cluster)
         return stack.enter_context(distributed.Client(cluster, set_as_default=False))
     except ImportError as error:

@@ -8,10 +8,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from itertools import islice
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+import stategram
 from stategram.errors import StategramError
+from stategram.resources import Resources
 from stategram.scale.task import Outcome, TaskSettings, other_versions, run_task
 
 Item = TypeVar("Item")
@@ -37,15 +40,18 @@ class ClusterExecutor:
         A `distributed.Client`.
     address
         The cluster, as messages name it.
-    settings
-        What tasks are given besides their items.
+    threads
+        The threads of a task; None for what its worker has.
+    sharing
+        How many workers share this machine and its memory; None if they have machines of their own.
 
     """
 
-    def __init__(self, client: Any, address: str, settings: TaskSettings) -> None:
+    def __init__(self, client: Any, address: str, threads: int | None, sharing: int | None) -> None:
         self._client = client
         self._address = address
-        self._settings = settings
+        self._threads = threads
+        self._sharing = sharing
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Yield ``function(item)`` for each item; `function` is one that workers can import."""
@@ -55,10 +61,12 @@ class ClusterExecutor:
         shown: set[tuple[str, str]] = set()
         numbered = enumerate(items)
         following = 0
+        settings = self._settings()
         try:
             while True:
                 for number, item in islice(numbered, _MAX_OUTSTANDING - len(running) - len(waiting)):
-                    running[number] = item, self._submit(function, item, number, done)
+                    running[number] = item, self._submit(function, item, settings)
+                    running[number][1].add_done_callback(lambda _, number=number: done.put(number))
                 if not running:
                     return
                 number = self._wait(done)
@@ -76,17 +84,24 @@ class ClusterExecutor:
                 with contextlib.suppress(Exception):  # the cluster may be what was lost
                     self._client.cancel([future for _, future in running.values()], force=True)
 
-    def _submit(
-        self, function: Callable[[Item], Result], item: Item, number: int, done: SimpleQueue[int]
-    ) -> Any:
+    def _settings(self) -> TaskSettings:
+        here = Resources.current()
+        return TaskSettings(
+            version=stategram.__version__,
+            threads=self._threads,
+            memory=None if here.memory is None else here.memory // (self._sharing or 1),
+            tmp=None if here.tmp is None else str(here.tmp),
+            folder=str(Path.cwd()),
+            shows_worker=self._sharing is None,
+        )
+
+    def _submit(self, function: Callable[[Item], Result], item: Item, settings: TaskSettings) -> Any:
         try:
-            future = self._client.submit(run_task, function, item, self._settings, pure=False)
-        except StategramError:
-            raise
+            return self._client.submit(run_task, function, item, settings, pure=False)
         except Exception as error:
+            if self._client.status == "running":  # what cannot be sent is a mistake of who wrote the task
+                raise
             raise self._lost(error) from error
-        future.add_done_callback(lambda _: done.put(number))
-        return future
 
     def _wait(self, done: SimpleQueue[int]) -> int:
         """Return the number of a task that has ended; check now and then that there are workers."""

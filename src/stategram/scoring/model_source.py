@@ -46,6 +46,9 @@ _kept: dict[ModelSource, Model] = {}
 
 
 def _digest(name: str) -> str:
-    if is_folder(name):
+    found = is_folder(name)
+    if found is None:
+        raise StategramError(f"{name}: no such model; give it a name under which all workers find it")
+    if found:
         return file_sha256(Path(name, "manifest.json"))
     return f"{Path(name).stat().st_size} bytes"

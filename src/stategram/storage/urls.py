@@ -114,13 +114,11 @@ _MISSING = (404, 410)
 
 
 def url_size(url: str) -> int | None:
-    """Return the size of a file; None if its server does not say it."""
+    """Return the size of a file; None if its server does not say it, or if it is a folder."""
     with url_errors("read", url):
         system, path = url_file_system(url)
         info = system.info(path)
-        if info.get("type") == "directory":
-            raise StategramError(f"cannot read {shown_url(url)}: it is a folder; name the files in it")
-        size = info["size"]
+        size = info["size"] if info["type"] == "file" else None
         return None if size is None else int(size)
 
 
@@ -155,6 +153,9 @@ def open_url(url: str, begin: int = 0) -> Iterator[IO[bytes]]:
         # From the beginning, every web server can send a file in one stream; not every one sends parts.
         is_stream = begin == 0 and url.lower().startswith(("http://", "https://"))
         file = system.open(path, "rb", block_size=0 if is_stream else _READ_AHEAD, cache_type="readahead")
+        # s3fs opens a folder as an empty file.
+        if (getattr(file, "details", None) or {}).get("type") == "directory":
+            raise StategramError(f"cannot read {shown_url(url)}: it is a folder; name the files in it")
     try:
         with url_errors("read", url):
             if begin:
