@@ -22,7 +22,7 @@ from stategram.counts import CountedText, ShardedText, count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes, write_vectors
 from stategram.progress import subprogress
-from stategram.storage import check_place
+from stategram.storage import check_place, expand_urls
 from stategram.tables import choose_format
 from stategram.text import Corpus, read_corpus
 from stategram.wording import plural
@@ -208,6 +208,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     """
     values["format"] = choose_format(values["output"], values["format"], "tsv")
     options = _Options(**values)
+    texts = tuple(expand_urls(list(texts)))
     options.check_files(texts, text)
     init = read_classes(options.init) if options.init else {}
     fixed = read_classes(options.fixed) if options.fixed else {}

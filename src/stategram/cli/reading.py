@@ -12,12 +12,20 @@ import click
 from stategram.cli.checks import option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TEXT_OPTIONS, ReadingOptions, TextOptions
-from stategram.counts import CountedText, NgramCounts, ShardedText, TemporaryBlobs, open_counts, shard_text
+from stategram.counts import (
+    CountedText,
+    NgramCounts,
+    ShardedText,
+    TemporaryBlobs,
+    is_counts,
+    open_counts,
+    shard_text,
+)
 from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.storage import is_folder, open_folder
+from stategram.storage import is_folder, is_url, open_folder
 from stategram.text import (
     SHARD_SIZE,
     SPECIAL_WORDS,
@@ -75,7 +83,9 @@ def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -
 
 def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
     """Open the counts of a text in place of the text, as the next step; None if no text is such a folder."""
-    places = [name for name in texts if name.endswith("/") or Path(name).is_dir()]
+    places = [name for name in texts if Path(name).is_dir() or (is_url(name) and len(texts) == 1)]
+    if places and is_url(places[0]) and not is_counts(places[0]):
+        return None
     if not places:
         return None
     if len(texts) > 1:

@@ -53,7 +53,7 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import subprogress
-from stategram.storage import InputFile, input_files
+from stategram.storage import InputFile, expand_urls, input_files
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import command_line, plural
 
@@ -239,6 +239,7 @@ def train(
         found: Recipe | None = class_recipe(classes, ngram, recipe, context, heldout)
     else:
         found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
+    texts = tuple(expand_urls(list(texts)))
     inputs = [("counts" if counts else "training", name) for name in texts]
     inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
     inputs += [("held-out", heldout)] if heldout else []

@@ -72,7 +72,7 @@ class _Manifest(Entries, frozen=True):
     inputs: list[_Input]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CountedText(ShardedText):
     r"""A text and its n-gram counts, as `count_text` keeps them.
 
