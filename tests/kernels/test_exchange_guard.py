@@ -65,7 +65,7 @@ def assert_refused(use: Callable[[], object]) -> None:
 
 
 TIED: dict[str, Callable[[_core.TiedExchange], object]] = {
-    "sweep": lambda kernel: kernel.sweep(ORDER, SCALES, HOT, 1),
+    "visit": lambda kernel: kernel.visit(ORDER, SCALES, HOT, 1),
     "propose": lambda kernel: kernel.propose(ORDER, SCALES, HOT, 1),
     "apply": lambda kernel: kernel.apply(ORDER, np.zeros(WORDS, np.uint32), NO_NOISE),
     "scores": lambda kernel: kernel.scores(0),
@@ -74,8 +74,8 @@ TIED: dict[str, Callable[[_core.TiedExchange], object]] = {
     "recompute_criterion": lambda kernel: kernel.recompute_criterion(),
 }
 TWO_SIDED: dict[str, Callable[[_core.TwoSidedExchange], object]] = {
-    "sweep_words": lambda kernel: kernel.sweep_words(ORDER, SCALES, HOT, 1),
-    "sweep_contexts": lambda kernel: kernel.sweep_contexts(ORDER, SCALES, HOT, 1),
+    "visit_words": lambda kernel: kernel.visit_words(ORDER, SCALES, HOT, 1),
+    "visit_contexts": lambda kernel: kernel.visit_contexts(ORDER, SCALES, HOT, 1),
     "propose_words": lambda kernel: kernel.propose_words(ORDER, SCALES, HOT, 1),
     "propose_contexts": lambda kernel: kernel.propose_contexts(ORDER, SCALES, HOT, 1),
     "apply_words": lambda kernel: kernel.apply_words(ORDER, np.zeros(WORDS, np.uint32), NO_NOISE),
@@ -104,7 +104,7 @@ def test_nothing_is_left_out() -> None:
 @pytest.mark.parametrize("use", TIED)
 def test_a_tied_exchange(use: str) -> None:
     kernel = tied_problem().kernel(2)
-    with at_work(lambda: kernel.sweep(ORDER, SCALES, HOT, 2)):
+    with at_work(lambda: kernel.visit(ORDER, SCALES, HOT, 2)):
         assert_refused(lambda: TIED[use](kernel))
     assert kernel.recompute_criterion() == pytest.approx(tied_problem().criterion(kernel.labels().tolist()))
 
@@ -112,10 +112,10 @@ def test_a_tied_exchange(use: str) -> None:
 @pytest.mark.parametrize("use", TWO_SIDED)
 def test_a_two_sided_exchange(use: str) -> None:
     kernel = two_sided_problem().kernel(2)
-    with at_work(lambda: kernel.sweep_words(ORDER, SCALES, HOT, 2)):
+    with at_work(lambda: kernel.visit_words(ORDER, SCALES, HOT, 2)):
         assert_refused(lambda: TWO_SIDED[use](kernel))
     # Whoever was refused has changed nothing.
-    assert kernel.sweep_contexts(ORDER, SCALES, 0.0, 0) >= 0
+    assert kernel.visit_contexts(ORDER, SCALES, 0.0, 0) >= 0
 
 
 HIERARCHY: dict[str, Callable[[_core.HierarchyBuilder], object]] = {

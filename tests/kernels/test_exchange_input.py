@@ -64,7 +64,7 @@ def good_two_sided() -> dict[str, object]:
         ("successors", array([1, 2, 0, 0, 0, 1]), "transpose"),
         ("successor_counts", array([1, 1, 1, 1, 1, 2]), "transpose"),
         ("successor_counts", array([1, 1, 1, 1, 1, 0]), "a count is 0"),
-        ("successor_counts", array([1, 1, 1, 1, 1, 2**31 - 1]), "more than"),
+        ("successor_counts", array([1, 1, 1, 1, 1, 2**31 - 1]), "transpose"),
         ("predecessor_offsets", np.array([0, 1, 4, 6], np.int64), "transpose"),
         ("predecessors", array([1, 2, 0, 2, 0, 0]), "transpose"),
         ("predecessors", array([1, 2, 0, 2, 0, 4_000_000_000]), "out of range"),
@@ -104,7 +104,7 @@ def test_a_word_needs_as_many_predecessors_as_successors() -> None:
         ("contexts", array([0, 1, 1, 2]), "out of range"),
         ("contexts", array([0, 0, 1, 0]), "transpose"),
         ("context_counts", array([3, 1, 1, 1]), "transpose"),
-        ("context_counts", array([2**31, 1, 1, 1]), "more than"),
+        ("context_counts", array([2**31, 1, 1, 1]), "transpose"),
         ("states", array([0]), "do not fit together"),
         ("states", array([0, 2]), "not below the number of clusters"),
         ("categories", array([0, 1]), "out of range"),
@@ -149,9 +149,9 @@ def test_fewer_counts_on_one_side_are_refused() -> None:
 def test_unusable_sweeps_are_refused(order: list[int], scales: int, temperature: float, message: str) -> None:
     tied_kernel = _core.TiedExchange(**good_tied())  # type: ignore[arg-type]
     words = _core.TwoSidedExchange(**good_two_sided())  # type: ignore[arg-type]
-    for sweep in (tied_kernel.sweep, words.sweep_words):
+    for visit in (tied_kernel.visit, words.visit_words):
         with pytest.raises(ValueError, match=message):
-            sweep(array(order), np.ones(scales, np.float32), temperature, 0)
+            visit(array(order), np.ones(scales, np.float32), temperature, 0)
 
 
 def test_scores_of_elements_that_do_not_exist_are_refused() -> None:
@@ -167,14 +167,14 @@ def test_scores_of_elements_that_do_not_exist_are_refused() -> None:
 def test_states_that_do_not_move_cannot_be_swept() -> None:
     kernel = _core.TwoSidedExchange(**{**good_two_sided(), "states_move": False})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="do not move"):
-        kernel.sweep_contexts(array([0]), np.ones(2, np.float32), 0.0, 0)
+        kernel.visit_contexts(array([0]), np.ones(2, np.float32), 0.0, 0)
     with pytest.raises(ValueError, match="do not move"):
         kernel.context_scores(0)
 
 
 def test_no_words_are_no_problem() -> None:
     kernel = Tied({}, [], 3, 3).kernel()
-    assert kernel.sweep(array([]), np.ones(0, np.float32), 1.0, 0) == 0
+    assert kernel.visit(array([]), np.ones(0, np.float32), 1.0, 0) == 0
     assert kernel.criterion == 0.0
     assert kernel.labels().size == 0
 
@@ -182,7 +182,7 @@ def test_no_words_are_no_problem() -> None:
 def test_an_element_comes_once_in_an_order() -> None:
     kernel = _core.TiedExchange(**good_tied())  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="element 1 is a duplicate"):
-        kernel.sweep(array([0, 1, 1]), np.ones(3, np.float32), 0.0, 1)
+        kernel.visit(array([0, 1, 1]), np.ones(3, np.float32), 0.0, 1)
 
 
 def test_arrays_of_another_type_are_not_converted() -> None:

@@ -23,7 +23,7 @@ _EXCHANGE_OF_CONTEXTS = (False, True, True)
 EXCHANGE_OF_CLASSES = (True, False)
 # With fewer clusters for each place on a shortlist, scoring all of them is as quick.
 _MIN_CLUSTERS_PER_CANDIDATE = 12.5
-# Fewer classes than this settle sooner: two thirds of the annealing are enough.
+# Fewer classes than this have two thirds of the annealing, to keep their time: more would still gain.
 _FEW_CLASSES = 200
 # The fraction of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
 _ANNEALING_TIME = 0.85

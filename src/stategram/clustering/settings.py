@@ -112,8 +112,9 @@ EFFORTS = {
 }
 """The search efforts, for word classes and for contexts.
 
-Word classes are few and their sweeps cheap: they are annealed, and two plain sweeps settle them. For a given
-time a longer annealing finds more than anything else; a few rounds of merge-split at its end add a little.
+Word classes are few and their sweeps cheap: they are annealed, and plain sweeps settle them; "best" then has
+rounds of merge-split. With 240 annealing sweeps and 5 rounds 500 classes have a higher AMI than with 100
+and 25 in about the same time; the two numbers were not varied separately.
 Contexts are many: a level ends when a sweep over all clusters improves the criterion by less than `tolerance`
 of it.
 
