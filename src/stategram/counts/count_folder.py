@@ -17,7 +17,15 @@ import msgspec
 import numpy as np
 
 from stategram import _core
-from stategram.counts.runs import MergeTask, count_runs, levels_of_runs, merge_tasks, numbers_of, positions_of
+from stategram.counts.runs import (
+    MergeTask,
+    count_runs,
+    in_threads,
+    levels_of_runs,
+    merge_tasks,
+    numbers_of,
+    positions_of,
+)
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard, shard_text
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -198,7 +206,9 @@ def keep_counts(
     files: dict[str, str] = {}
     tasks = merge_tasks(runs, blobs)
     merged = []
-    for task, (size, sha256) in zip(tasks, Resources.current().map(_merge, tasks), strict=True):
+    resources = Resources.current()
+    merging = in_threads(_merge, tasks) if resources.executor is None else resources.map(_merge, tasks)
+    for task, (size, sha256) in zip(tasks, merging, strict=True):
         files[task.name] = sha256
         merged.append([RunPart(task.name, 0, size)])
         if progress:
@@ -206,12 +216,12 @@ def keep_counts(
             progress(fraction, f"{len(merged):,} of {plural(len(tasks), 'range')} of first words merged")
     shards = []
     packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
-    for shard, sha256 in Resources.current().map(_keep_text, packing):
+    for shard, sha256 in resources.map(_keep_text, packing):
         shards.append(shard)
         files[shard.name] = sha256
     if progress:
         progress(0.9, "checksums of the inputs")
-    inputs = list(Resources.current().map(input_file, uses))
+    inputs = list(resources.map(input_file, uses))
     texts = {_VOCABULARY: text.vocabulary.to_bytes(), _WORD_COUNTS: text.word_counts.astype("<i8").tobytes()}
     for name, data in texts.items():
         blobs.write(name, data)

@@ -8,7 +8,7 @@ not depend on the shards.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -166,7 +166,7 @@ def merge_tasks(runs: Runs, blobs: Shards) -> list[MergeTask]:
 def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Range, list[Counted]]]:
     """Yield each range of first words, and the n-grams of 1 to `order` words that begin with them."""
     tasks = merge_tasks(runs, blobs)
-    yield from zip(runs.ranges, _in_threads(partial(_levels, order), tasks), strict=True)
+    yield from zip(runs.ranges, in_threads(partial(_levels, order), tasks), strict=True)
 
 
 def _levels(order: int, task: MergeTask) -> list[Counted]:
@@ -182,8 +182,8 @@ def _levels(order: int, task: MergeTask) -> list[Counted]:
         raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
 
 
-def _in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterable[Result]:
-    """Return ``function(item)`` for each item, in order, a few of them computed ahead."""
+def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+    """Yield ``function(item)`` for each item, in order, a few of them computed ahead."""
     threads = Resources.current().threads
     if threads == 1 or len(items) < 2:
         yield from map(function, items)
