@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stategram import BadDataError, Corpus, NgramModel, UsageError, corpus_from_sentences, load_model
+from stategram import BadDataError, Corpus, NgramModel, UsageError, _core, corpus_from_sentences, load_model
 from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
+from texts import endless_corpus
 from word_tree_models import CACHES, CHAINS, model, sources_of, texts, train_word_tree, trees_of
 
 
@@ -223,6 +224,22 @@ def test_what_cannot_be_trained() -> None:
             WordTreeModel.train(train, None, trees, sources, [Chain.parse(text)])
         with pytest.raises(UsageError, match=f"the value {text}: there is no {text[:-2]}"):
             WordTreeModel.train(train, None, trees, sources, chains, [Cache.parse(f"{text} 0.9")])
+
+
+def test_a_text_that_is_too_large_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, _, _ = texts()
+    trees, sources = trees_of(train, [4]), sources_of(train, rare=0.01, with_states=False)
+    chains = [Chain.parse("w-1")]
+    advice = r"give a part of it, or .* stategram train --counts"
+    with pytest.raises(UsageError, match=f"has 2,147,483,648 events, .*{advice}"):
+        WordTreeModel.train(endless_corpus(), None, trees, sources, chains)
+
+    def overflow(*_: object) -> None:
+        raise OverflowError("a level of a chain is larger than 16 GB")
+
+    monkeypatch.setattr(_core, "count_chain_level", overflow)
+    with pytest.raises(UsageError, match=f"for the chain w-1 .*larger than 16 GB.*{advice}"):
+        WordTreeModel.train(train, None, trees, sources, chains)
 
 
 @pytest.mark.parametrize(

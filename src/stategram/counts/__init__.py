@@ -15,12 +15,13 @@ from stategram.counts.ngrams import (
     given_ngrams,
     trie_numbers,
 )
-from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
+from stategram.counts.ranges import RANGE_SIZE, TOO_LARGE_ADVICE, Range, ranges_of, require_countable
 from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
     "MAX_ORDER",
     "RANGE_SIZE",
+    "TOO_LARGE_ADVICE",
     "BigramCounts",
     "CompressedCounts",
     "NgramCounts",

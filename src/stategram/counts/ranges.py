@@ -10,6 +10,11 @@ from stategram.text import Corpus
 
 # What one kernel call can count: its counters are 32 bits wide.
 MAX_EVENTS = 2**31 - 1
+# What to do with a text that is too large.
+TOO_LARGE_ADVICE = (
+    "give a part of it, or train an n-gram model on the counts of its parts (stategram counts, then "
+    "stategram train --counts)"
+)
 # Positions of the text that are counted at a time; more gain nothing.
 RANGE_SIZE = 12_000_000
 
@@ -21,7 +26,7 @@ def require_countable(corpus: Corpus) -> None:
     if corpus.n_events > MAX_EVENTS:
         raise UsageError(
             f"the text has {corpus.n_events:,} events, more than {MAX_EVENTS:,}, which can be counted; "
-            "give a part of it"
+            f"{TOO_LARGE_ADVICE}"
         )
 
 
