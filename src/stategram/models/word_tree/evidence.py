@@ -76,6 +76,7 @@ class Evidence:
         for number, chain in enumerate(ordered):
             step = subprogress(progress, number / len(ordered), (number + 1) / len(ordered))
             counts.append(tuple(count_chain(chain, corpus, sources, trees, progress=step)))
+            _core.trim_memory()  # the many small lists of a level leave gaps
         found = cls(
             tuple(trees),
             sources,
