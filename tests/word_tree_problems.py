@@ -49,7 +49,7 @@ def count_levels(
     min_count: int = 2,
     has_longer: bool = True,
     threads: int = 1,
-    events_per_pass: int = 2**23,
+    events_per_pass: int = 2**22,
 ) -> list[tuple[int, tuple[Any, ...]]]:
     """Count the levels of a chain: for each how long tails are, and what the kernel returns.
 

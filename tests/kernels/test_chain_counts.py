@@ -149,7 +149,7 @@ def assert_twin(
             events_per_pass=events_per_pass,
         )
 
-    counted = count(1, 2**23)
+    counted = count(1, 2**22)
     levels = [
         Level.read(n_tail, one, has_longer and number < len(streams))
         for number, (n_tail, one) in enumerate(counted, 1)
@@ -177,7 +177,7 @@ def assert_twin(
         assert len(one[9]) == n_tail
         for place, more in enumerate(one[9], depth):
             in_tails[place] += more
-    for threads, events_per_pass in ((1, 0), (2, 2**23), (3, 5000)):
+    for threads, events_per_pass in ((1, 0), (2, 2**22), (3, 5000)):
         for (_, one), (_, other) in zip(counted, count(threads, events_per_pass), strict=True):
             assert all(a.tobytes() == b.tobytes() for a, b in zip(one[:6], other[:6], strict=True))
             assert one[6:] == other[6:]

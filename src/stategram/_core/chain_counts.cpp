@@ -38,7 +38,7 @@ struct Event {
 
 constexpr std::size_t events_per_part = 4096;
 // Of a text of 40 million events, more at a time gain next to nothing.
-constexpr std::size_t default_pass = std::size_t{1} << 23;
+constexpr std::size_t default_pass = std::size_t{1} << 22;
 
 // What tails have of longer contexts: `width` numbers for each event, of which `size` from `first` on are of
 // this level.

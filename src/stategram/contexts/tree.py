@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +13,16 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.contexts.definition import VALUE_KINDS, ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import RANGE_SIZE, CompressedCounts, Range, Workspace, ranges_of, require_countable
+from stategram.counts import (
+    RANGE_SIZE,
+    CompressedCounts,
+    CountedLevel,
+    GrowingLevels,
+    Range,
+    Workspace,
+    ranges_of,
+    require_countable,
+)
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
@@ -220,12 +227,9 @@ def _maps(
     return tuple(maps[value.kind] for value in definition.values)
 
 
-_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
-
-
 def _count(
     corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...], range_size: int
-) -> list[_Counted]:
+) -> list[CountedLevel]:
     """Count the contexts of ranges of first values, and concatenate them."""
     n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
     distances = [value.distance for value in definition.values]
@@ -242,22 +246,11 @@ def _count(
         n_values,
         resources.threads,
     )
-    workspace = Workspace()
-    levels = [[workspace.growing(np.uint32) for _ in range(3)] for _ in range(len(maps) + 1)]
-
-    def add(part: list[_Counted]) -> None:
-        for depth, (values, counts, first_child) in enumerate(part):
-            levels[depth][0].append(values)
-            levels[depth][1].append(counts)
-            if depth < len(maps):
-                np.add(first_child, np.uint32(levels[depth + 1][0].size), out=first_child)
-                levels[depth][2].append(first_child[:-1])
-
-    # No name here holds a part: its memory goes as soon as it is copied.
-    deque(map(add, resources.map(count, ranges_of(positions, range_size))), maxlen=0)
-    for level, below in pairwise(levels):
-        level[2].append(np.array([below[0].size], np.uint32))
-    return [(level[0].finish(), level[1].finish(), level[2].finish()) for level in levels]
+    levels = GrowingLevels(Workspace(), len(maps) + 1)
+    for part in resources.map(count, ranges_of(positions, range_size)):
+        levels.append(part)
+    del part  # its memory is needed
+    return levels.finish()
 
 
 def _count_range(
@@ -268,7 +261,7 @@ def _count_range(
     n_values: int,
     threads: int,
     first_values: Range,
-) -> list[_Counted]:
+) -> list[CountedLevel]:
     """Count the contexts whose first value is in a range: values, counts and first children by level."""
     return _core.count_contexts(
         ids, sentence_starts, BEGIN, maps, distances, n_values, *first_values, threads

@@ -15,7 +15,15 @@ from stategram.counts.ngrams import (
     given_ngrams,
     trie_numbers,
 )
-from stategram.counts.ranges import RANGE_SIZE, TOO_LARGE_ADVICE, Range, ranges_of, require_countable
+from stategram.counts.ranges import (
+    RANGE_SIZE,
+    TOO_LARGE_ADVICE,
+    CountedLevel,
+    GrowingLevels,
+    Range,
+    ranges_of,
+    require_countable,
+)
 from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
@@ -24,6 +32,8 @@ __all__ = [
     "TOO_LARGE_ADVICE",
     "BigramCounts",
     "CompressedCounts",
+    "CountedLevel",
+    "GrowingLevels",
     "NgramCounts",
     "NgramLevel",
     "Range",

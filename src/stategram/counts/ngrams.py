@@ -10,7 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable
+from stategram.counts.ranges import (
+    RANGE_SIZE,
+    CountedLevel,
+    GrowingLevels,
+    Range,
+    ranges_of,
+    require_countable,
+)
 from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.progress import Progress, subprogress
@@ -18,7 +25,6 @@ from stategram.resources import Resources
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 
 MAX_ORDER = 9
-_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
 
 _NONE = np.empty(0, np.uint32)
 
@@ -150,7 +156,7 @@ def count_ngrams(
 
 
 def given_ngrams(
-    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[_Counted]
+    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[CountedLevel]
 ) -> NgramCounts:
     """Return n-grams that were counted elsewhere; ValueError if one lacks its suffix.
 
@@ -187,7 +193,7 @@ def _count_levels(
         workspace, in_use, range_size, _BYTES_PER_POSITION + _BYTES_PER_LIMB * limbs
     )
     ranges = ranges_of(positions, fitting)
-    growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
+    growing = GrowingLevels(workspace, order)
     resources = Resources.current()
     count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, resources.threads)
     n_done = n_ngrams = 0
@@ -195,22 +201,11 @@ def _count_levels(
         n_done += int(positions[first:last].sum())
         n_ngrams += sum(len(words) for words, _, _ in counted)
         _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))
-        for (words, counts, first_child), arrays, following in zip(
-            counted, growing, [*growing[1:], None], strict=True
-        ):
-            if following is not None:
-                np.add(first_child, np.uint32(following[0].size), out=first_child)
-            for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
-                array.append(part)
+        growing.append(counted)
         if progress:
             progress(n_done / n_positions, f"{n_done:,} of {n_positions:,} positions")
-    levels = [_root(len(numbers))]
-    for arrays, following in zip(growing, [*growing[1:], None], strict=True):
-        if following is not None:
-            arrays[2].append(np.array([following[0].size], np.uint32))
-        words, counts, first_child = (array.finish() for array in arrays)
-        levels.append(NgramLevel(words, counts, first_child, _NONE, _NONE))
-    return levels
+    del counted  # its memory is needed
+    return [_root(len(numbers)), *(NgramLevel(*level, _NONE, _NONE) for level in growing.finish())]
 
 
 def _root(n_words: int) -> NgramLevel:
@@ -225,7 +220,7 @@ def _count_range(
     order: int,
     threads: int,
     first_words: Range,
-) -> list[_Counted]:
+) -> list[CountedLevel]:
     """Count the n-grams whose first word is in a range: last words, counts and first children by length."""
     return _core.count_ngrams(
         ids, sentence_starts, numbers, int(numbers[BEGIN]), order, *first_words, threads
