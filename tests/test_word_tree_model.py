@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -62,6 +63,19 @@ def test_the_same_bytes_for_any_number_of_threads_and_others_for_another_seed() 
     other = arrays_of(train_word_tree(train, heldout, seed=1))
     different = {name for name, data in other.items() if data != found[0][0][name]}
     assert {name for name, _ in different} == {f"weights-{history}" for history in HISTORIES}
+
+
+def test_the_same_bytes_where_memory_is_scarce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, heldout, test = texts()
+    train, heldout = train.sentences(0, 200), heldout.sentences(0, 40)
+    expected = train_word_tree(train, heldout)
+    monkeypatch.setattr("stategram.counts.workspace._MIN_MOVED", 1)
+    with use_resources(memory=1, tmp=tmp_path):
+        found = train_word_tree(train, heldout)
+    bases = [level.entries.base for levels in found.evidence.counts for level in levels if level.entries.size]
+    assert all(isinstance(memoryview(cast("memoryview", base)).obj, mmap.mmap) for base in bases)
+    assert arrays_of(found) == arrays_of(expected)
+    assert found.log_probs(test).tobytes() == expected.log_probs(test).tobytes()
 
 
 @pytest.mark.parametrize("history", HISTORIES)

@@ -246,8 +246,10 @@ def _count(
         n_values,
         resources.threads,
     )
-    levels = GrowingLevels(Workspace(), len(maps) + 1)
+    workspace = Workspace()
+    levels = GrowingLevels(workspace, len(maps) + 1)
     for part in resources.map(count, ranges_of(positions, range_size)):
+        workspace.spill_when_scarce(sum(array.nbytes for level in part for array in level))
         levels.append(part)
     del part  # its memory is needed
     return levels.finish()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts import TOO_LARGE_ADVICE
+from stategram.counts import TOO_LARGE_ADVICE, Workspace
 from stategram.errors import UsageError
 from stategram.models.word_tree.chains import Chain
 from stategram.models.word_tree.tree import WordTree
@@ -63,6 +63,17 @@ class LevelCounts:
         """Return the level for the first trees only."""
         return replace(
             self, long_lists=self.long_lists[:n_trees], node_discounts=self.node_discounts[:n_trees]
+        )
+
+    def moved_to(self, workspace: Workspace) -> LevelCounts:
+        """Return the level with its arrays where a workspace allocates them."""
+        return replace(
+            self,
+            directory=workspace.moved(self.directory),
+            entries=workspace.moved(self.entries),
+            long_lists=tuple(
+                (workspace.moved(begins), workspace.moved(lists)) for begins, lists in self.long_lists
+            ),
         )
 
     def for_kernel(self) -> tuple[Any, ...]:
