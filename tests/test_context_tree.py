@@ -48,7 +48,8 @@ def assert_like_the_twin(found: ContextTree, corpus: Corpus) -> None:
         zip(found.levels, nodes_of(found), expected, strict=True), 1
     ):
         assert len(level) == len(nodes)
-        offsets, words, counts = (array.tolist() for array in found.events_of(number))
+        each = np.arange(len(nodes), dtype=np.uint32), np.arange(len(nodes) + 1)
+        offsets, words, counts = (array.tolist() for array in found.sum_events(number, *each))
         after = {
             node: dict(zip(words[begin:end], counts[begin:end], strict=True))
             for node, begin, end in zip(nodes, offsets, offsets[1:], strict=False)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
-from stategram import BadDataError, Corpus, NgramModel, UsageError, corpus_from_sentences, load_model
+from stategram import BadDataError, Corpus, NgramModel, UsageError, _core, corpus_from_sentences, load_model
 from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
+from texts import endless_corpus
 from word_tree_models import CACHES, CHAINS, model, sources_of, texts, train_word_tree, trees_of
 
 
@@ -61,6 +63,19 @@ def test_the_same_bytes_for_any_number_of_threads_and_others_for_another_seed() 
     other = arrays_of(train_word_tree(train, heldout, seed=1))
     different = {name for name, data in other.items() if data != found[0][0][name]}
     assert {name for name, _ in different} == {f"weights-{history}" for history in HISTORIES}
+
+
+def test_the_same_bytes_where_memory_is_scarce(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, heldout, test = texts()
+    train, heldout = train.sentences(0, 200), heldout.sentences(0, 40)
+    expected = train_word_tree(train, heldout)
+    monkeypatch.setattr("stategram.counts.workspace._MIN_MOVED", 1)
+    with use_resources(memory=1, tmp=tmp_path):
+        found = train_word_tree(train, heldout)
+    bases = [level.entries.base for levels in found.evidence.counts for level in levels if level.entries.size]
+    assert all(isinstance(memoryview(cast("memoryview", base)).obj, mmap.mmap) for base in bases)
+    assert arrays_of(found) == arrays_of(expected)
+    assert found.log_probs(test).tobytes() == expected.log_probs(test).tobytes()
 
 
 @pytest.mark.parametrize("history", HISTORIES)
@@ -223,6 +238,22 @@ def test_what_cannot_be_trained() -> None:
             WordTreeModel.train(train, None, trees, sources, [Chain.parse(text)])
         with pytest.raises(UsageError, match=f"the value {text}: there is no {text[:-2]}"):
             WordTreeModel.train(train, None, trees, sources, chains, [Cache.parse(f"{text} 0.9")])
+
+
+def test_a_text_that_is_too_large_is_refused_with_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, _, _ = texts()
+    trees, sources = trees_of(train, [4]), sources_of(train, rare=0.01, with_states=False)
+    chains = [Chain.parse("w-1")]
+    advice = r"give a part of it, or .* stategram train --counts"
+    with pytest.raises(UsageError, match=f"has 2,147,483,648 events, .*{advice}"):
+        WordTreeModel.train(endless_corpus(), None, trees, sources, chains)
+
+    def overflow(*_: object) -> None:
+        raise OverflowError("a level of a chain is larger than 16 GB")
+
+    monkeypatch.setattr(_core, "count_chain_level", overflow)
+    with pytest.raises(UsageError, match=f"for the chain w-1 .*larger than 16 GB.*{advice}"):
+        WordTreeModel.train(train, None, trees, sources, chains)
 
 
 @pytest.mark.parametrize(

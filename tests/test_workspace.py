@@ -52,6 +52,23 @@ def test_what_was_in_memory_when_files_began_is_not_lost(tmp_path: Path) -> None
     assert workspace.empty(0, np.uint32).size == 0
 
 
+def test_arrays_are_moved_to_files_when_half_of_the_memory_is_in_use(tmp_path: Path) -> None:
+    large, small = np.arange(2**20, dtype=np.uint32), np.arange(9)
+    for memory, is_scarce in ((memory_in_use(), True), (4 * memory_in_use(), False), (None, False)):
+        workspace = use_resources(tmp=tmp_path, memory=memory)(Workspace)()
+        workspace.spill_when_scarce(1000)
+        assert workspace.spilling == is_scarce
+        moved = workspace.moved(large)
+        assert np.array_equal(moved, large)
+        assert (moved is large) != is_scarce
+        assert workspace.moved(small) is small
+    with (
+        use_resources(tmp=tmp_path, memory=1),
+        pytest.raises(StategramError, match="not enough space for temporary files"),
+    ):
+        Workspace().spill_when_scarce(2**60)
+
+
 def test_a_full_disk_is_said_with_needed_and_free_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

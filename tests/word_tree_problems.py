@@ -49,6 +49,7 @@ def count_levels(
     min_count: int = 2,
     has_longer: bool = True,
     threads: int = 1,
+    events_per_pass: int = 2**22,
 ) -> list[tuple[int, tuple[Any, ...]]]:
     """Count the levels of a chain: for each how long tails are, and what the kernel returns.
 
@@ -68,7 +69,7 @@ def count_levels(
         n_tail = max(0, single_levels - level)
         counted = _core.count_chain_level(
             hashes, words, after, checks.reshape(-1), level - 1 if n_tail else 0, n_tail,
-            1 if level <= single_levels else min_count, threads,
+            1 if level <= single_levels else min_count, threads, events_per_pass,
         )  # fmt: skip
         found.append((n_tail, counted))
     return found

@@ -90,8 +90,8 @@ def use_resources(
     threads
         The number of threads; all processors by default.
     memory
-        The memory that the process may use, such as ``"2G"``; no limit by default. N-gram counts that do not
-        fit go to files of `tmp`.
+        The memory that the process may use, such as ``"2G"``; no limit by default. Counts of n-grams and of
+        contexts that do not fit go to files of `tmp`.
     tmp
         The folder of temporary files; the system's by default.
     executor

@@ -11,6 +11,7 @@
 #include <new>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -74,6 +75,35 @@ class BigArray {
     static constexpr std::size_t page = std::size_t{1} << 21;
     T* values_ = nullptr;
     std::size_t size_ = 0;
+};
+
+// An array that grows by chunks: it is never twice in memory, as a vector is while it grows.
+template <typename T>
+class Chunks {
+ public:
+    // Returns the place of so many further values.
+    T* add(std::size_t size) {
+        chunks_.emplace_back(size);
+        return chunks_.back().data();
+    }
+
+    // Returns all values, and is empty then; each chunk is freed as soon as it is copied.
+    BigArray<T> join() {
+        std::vector<BigArray<T>> chunks = std::exchange(chunks_, {});
+        if (chunks.size() == 1) return std::move(chunks[0]);
+        std::size_t size = 0;
+        for (const BigArray<T>& chunk : chunks) size += chunk.size();
+        BigArray<T> joined(size);
+        T* end = joined.data();
+        for (BigArray<T>& chunk : chunks) {
+            end = std::copy_n(chunk.data(), chunk.size(), end);
+            chunk = {};
+        }
+        return joined;
+    }
+
+ private:
+    std::vector<BigArray<T>> chunks_;
 };
 
 }  // namespace stategram

@@ -37,7 +37,8 @@ struct Event {
 };
 
 constexpr std::size_t events_per_part = 4096;
-constexpr std::size_t events_per_pass = std::size_t{1} << 24;
+// Of a text of 40 million events, more at a time gain next to nothing.
+constexpr std::size_t default_pass = std::size_t{1} << 22;
 
 // What tails have of longer contexts: `width` numbers for each event, of which `size` from `first` on are of
 // this level.
@@ -115,18 +116,19 @@ int bits_for(std::size_t number) { return std::max(1, static_cast<int>(std::bit_
 
 auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
                        std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
-                       std::size_t first_check, std::size_t n_tail, std::uint32_t min_count, int threads) {
+                       std::size_t first_check, std::size_t n_tail, std::uint32_t min_count, int threads,
+                       std::size_t events_per_pass) {
     const std::size_t size = hashes.size();
     require(words.size() == size && (!next || next->size() == size),
             "each event needs a context, a word and a next value");
-    require(size < UINT32_MAX, "there are too many events");
+    require(size < UINT32_MAX, "more than 2^32-2 events; count a part of the text");
     check_below(words, max_words, "a word has too large a number");
     const std::size_t width = size == 0 ? first_check + n_tail : checks.size() / size;
     const Tails tails{checks.data(), width, first_check, n_tail};
     require(checks.size() == width * size && first_check <= width && n_tail <= width - first_check,
             "each event needs what tails have of its contexts");
-    CountedContexts all(n_tail);
     LevelArrays arrays;
+    CountedContexts totals(n_tail);
     {
         nb::gil_scoped_release release;
         ThreadPool pool(threads);
@@ -142,6 +144,7 @@ auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
             if (hash[i] != 0) ++begins[(hash[i] >> (64 - part_bits)) + 1];
         for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
 
+        CountedLevel level(n_tail, std::size_t{1} << bucket_bits);
         BigArray<Event> events;
         std::vector<std::size_t> places(parts);
         for (std::size_t first = 0, last; first < parts; first = last) {
@@ -166,13 +169,15 @@ auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
                     .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
                            (part + 1) * buckets_per_part, counted[index]);
             });
-            for (CountedContexts& part : counted) all.append(std::move(part));
+            level.add(std::move(counted));
         }
-        arrays = all.take_arrays();
+        events = {};
+        arrays = level.take_arrays();
+        totals = std::move(level.totals);
     }
-    return std::tuple_cat(
-        to_numpy(std::move(arrays)),
-        std::tuple(all.contexts, all.ngrams, std::tuple(all.seen_in[0], all.seen_in[1]), all.in_tails));
+    return std::tuple_cat(to_numpy(std::move(arrays)),
+                          std::tuple(totals.contexts, totals.ngrams,
+                                     std::tuple(totals.seen_in[0], totals.seen_in[1]), totals.in_tails));
 }
 
 auto tail_checks(In<std::uint64_t> hashes, int threads) {
@@ -214,13 +219,15 @@ void register_chain_counts(nb::module_& m) {
         "count_chain_level", &count_chain_level, nb::arg("hashes").noconvert(), nb::arg("words").noconvert(),
         nb::arg("next").noconvert().none(), nb::arg("checks").noconvert(), nb::arg("first_check"),
         nb::arg("n_tail"), nb::arg("min_count"), nb::arg("threads"),
+        nb::arg("events_per_pass") = default_pass,
         "Return the followers of each context.\n\n"
         "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
         "divides contexts; None if no longer ones are to be counted. `checks`: for each event a row of the "
         "`tail_checks` of\n"
         "longer contexts; a context seen once has `n_tail` of them as its tail, from `first_check` on.\n"
         "Contexts of fewer than `min_count` events are left out. Where longer contexts need not be counted,\n"
-        "because they are in a tail, or too rare, the hash is set to 0.\n"
+        "because they are in a tail, or too rare, the hash is set to 0. Only `events_per_pass` events, or\n"
+        "those of a few thousand contexts, are sorted at a time; the result does not depend on it.\n"
         "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
         "longer contexts, number of contexts, of n-grams, of those in one and in two longer contexts, and\n"
         "how many contexts of each longer level are in tails.");

@@ -1,8 +1,10 @@
 // Writes the contexts of one level of a chain, in the order of their hashes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "arrays.hpp"
 #include "big_array.hpp"
 #include "chain_level.hpp"
-#include "checks.hpp"
 
 namespace stategram {
 
@@ -21,9 +22,9 @@ constexpr std::size_t max_words = std::size_t{1} << 27;
 // The arrays of a level; those of long lists are their beginnings, words, counts and longer contexts.
 struct LevelArrays {
     std::vector<std::uint32_t> directory;
-    BigArray<std::uint8_t> entries;  // on large pages
-    std::vector<std::int64_t> long_begins{0};
-    std::vector<std::uint32_t> long_words, long_counts, long_contexts;
+    BigArray<std::uint8_t> entries;
+    std::vector<std::int64_t> long_begins;
+    BigArray<std::uint32_t> long_words, long_counts, long_contexts;
 };
 
 inline auto to_numpy(LevelArrays&& arrays) {
@@ -45,50 +46,67 @@ struct CountedContexts {
     std::array<std::uint64_t, 2> seen_in{};  // words after one, and after two, distinct longer contexts
     std::uint64_t contexts = 0, ngrams = 0;
     std::vector<std::uint64_t> in_tails;  // longer contexts by their level
+};
 
-    // Adds what comes next.
-    void append(CountedContexts&& other) {
-        for (const std::size_t mark : other.long_marks) {
-            const auto number = static_cast<std::uint32_t>(n_long_++);
-            std::memcpy(&other.entries[mark], &number, 4);
+// All contexts of a level: those of its buckets one after the other.
+class CountedLevel {
+ public:
+    CountedLevel(std::size_t n_tail, std::size_t n_buckets) : totals(n_tail) {
+        directory_.reserve(n_buckets + 1);
+        directory_.push_back(0);
+    }
+
+    CountedContexts totals;  // the numbers only
+
+    // Adds what comes next; the memory of each is freed as soon as it is copied.
+    void add(std::vector<CountedContexts>&& parts) {
+        std::size_t n_bytes = 0, n_followers = 0;
+        for (const CountedContexts& part : parts) {
+            n_bytes += part.entries.size();
+            n_followers += part.long_followers.size();
         }
-        const auto add = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-        add(long_sizes, other.long_sizes);
-        add(bucket_sizes, other.bucket_sizes);
-        add(entries, other.entries);
-        add(long_followers, other.long_followers);
-        for (std::size_t i = 0; i < 2; ++i) seen_in[i] += other.seen_in[i];
-        for (std::size_t i = 0; i < in_tails.size(); ++i) in_tails[i] += other.in_tails[i];
-        contexts += other.contexts;
-        ngrams += other.ngrams;
-        other = CountedContexts(0);
+        std::uint8_t* entry = entries_.add(n_bytes);
+        std::uint32_t *word = long_words_.add(n_followers), *count = long_counts_.add(n_followers),
+                      *context = long_contexts_.add(n_followers);
+        for (CountedContexts& part : parts) {
+            for (const std::size_t mark : part.long_marks) {
+                const auto number = static_cast<std::uint32_t>(n_long_++);
+                std::memcpy(&part.entries[mark], &number, 4);
+            }
+            for (const std::uint32_t size : part.bucket_sizes) add_bucket(size);
+            for (const std::int64_t size : part.long_sizes)
+                long_begins_.push_back(long_begins_.back() + size);
+            entry = std::copy(part.entries.begin(), part.entries.end(), entry);
+            for (const Follower& one : part.long_followers) {
+                *word++ = one.word;
+                *count++ = one.count;
+                *context++ = one.contexts;
+            }
+            for (std::size_t i = 0; i < 2; ++i) totals.seen_in[i] += part.seen_in[i];
+            for (std::size_t i = 0; i < totals.in_tails.size(); ++i) totals.in_tails[i] += part.in_tails[i];
+            totals.contexts += part.contexts;
+            totals.ngrams += part.ngrams;
+            part = CountedContexts(0);
+        }
     }
 
     LevelArrays take_arrays() {
-        LevelArrays arrays;
-        arrays.directory.reserve(bucket_sizes.size() + 1);
-        std::uint64_t at = 0;
-        arrays.directory.push_back(0);
-        for (const std::uint32_t bucket : bucket_sizes) {
-            at += bucket;
-            require(at <= UINT32_MAX, "a level of a chain is larger than 16 GB");
-            arrays.directory.push_back(static_cast<std::uint32_t>(at));
-        }
-        arrays.entries = BigArray<std::uint8_t>(entries.size());
-        std::copy(entries.begin(), entries.end(), arrays.entries.data());
-        entries = {};
-        for (const std::int64_t size : long_sizes)
-            arrays.long_begins.push_back(arrays.long_begins.back() + size);
-        for (const Follower& one : long_followers) {
-            arrays.long_words.push_back(one.word);
-            arrays.long_counts.push_back(one.count);
-            arrays.long_contexts.push_back(one.contexts);
-        }
-        return arrays;
+        return {std::move(directory_), entries_.join(),     std::move(long_begins_),
+                long_words_.join(),    long_counts_.join(), long_contexts_.join()};
     }
 
  private:
+    void add_bucket(std::uint32_t size) {
+        if (size > UINT32_MAX - directory_.back())
+            throw std::overflow_error("a level of a chain is larger than 16 GB");
+        directory_.push_back(directory_.back() + size);
+    }
+
     std::size_t n_long_ = 0;
+    std::vector<std::uint32_t> directory_;
+    Chunks<std::uint8_t> entries_;
+    std::vector<std::int64_t> long_begins_{0};
+    Chunks<std::uint32_t> long_words_, long_counts_, long_contexts_;
 };
 
 class LevelWriter {

@@ -62,7 +62,8 @@ auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std
     require(!maps.empty() && maps.size() < most_words && maps.size() == distances.size(),
             "a context has 1 to 8 values");
     check_offsets(sentence_starts, ids.size(), "the sentences do not cover the ids");
-    require(first < last && last <= n_values && n_values < UINT32_MAX && ids.size() <= UINT32_MAX / 2,
+    require(ids.size() <= UINT32_MAX / 2, "more than 2^31-1 events; count a part of the text");
+    require(first < last && last <= n_values && n_values < UINT32_MAX,
             "values and their range do not fit together");
     ContextSource source{ids.data(), sentence_starts.data(), sentence_starts.size() - 1, before, {}};
     const std::size_t n_words = maps[0].size();
@@ -145,7 +146,8 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
                         const std::uint32_t column = columns.data()[i], count = counts.data()[i];
                         if (sum[column] == 0) touched.push_back(column);
                         sum[column] += count;
-                        require(sum[column] >= count, "a sum of counts is above 2^32-1");
+                        require(sum[column] >= count,
+                                "a sum of counts is above 2^32-1; count a part of the text");
                     }
                 }
                 std::sort(touched.begin(), touched.end());

@@ -80,7 +80,8 @@ auto convert_first_layout(In<std::uint32_t> directory, In<std::uint8_t> entries,
         nb::gil_scoped_release release;
         const FirstLayout lists(begins, records, bytes, is_last);
         LevelWriter writer(bits, has_longer, 0);
-        CountedContexts counted(0), all(0);
+        std::vector<CountedContexts> parts(1, CountedContexts(0));
+        CountedContexts& counted = parts[0];
         std::vector<Follower> followers;
         for (std::size_t bucket = 0; bucket < std::size_t{1} << bits; ++bucket) {
             std::size_t at = std::size_t{directory.data()[bucket]} * 4;
@@ -113,8 +114,9 @@ auto convert_first_layout(In<std::uint32_t> directory, In<std::uint8_t> entries,
             }
             writer.end_bucket(counted);
         }
-        all.append(std::move(counted));
-        arrays = all.take_arrays();
+        CountedLevel level(0, directory.size() - 1);
+        level.add(std::move(parts));
+        arrays = level.take_arrays();
     }
     return to_numpy(std::move(arrays));
 }

@@ -1,6 +1,10 @@
 // The door between Python and the kernels: every kernel file registers its functions here.
 #include <nanobind/nanobind.h>
 
+#if defined(__linux__)
+#include <malloc.h>
+#endif
+
 #include "exchange.hpp"
 
 namespace stategram {
@@ -48,8 +52,21 @@ void register_mixture_stepper(nanobind::module_& m);
 void register_decoder(nanobind::module_& m);
 }  // namespace stategram
 
+namespace {
+
+void trim_memory() {
+#if defined(__GLIBC__)
+    nanobind::gil_scoped_release release;
+    malloc_trim(0);
+#endif
+}
+
+}  // namespace
+
 NB_MODULE(_core, m) {
     m.doc() = "Kernels of stategram: flat arrays in, flat arrays out.";
+    m.def("trim_memory", &trim_memory,
+          "Give freed memory back to the system that the C library keeps for later; only that of GNU does.");
     stategram::register_bigrams(m);
     stategram::register_ngram_counts(m);
     stategram::register_ngram_runs(m);

@@ -19,7 +19,6 @@ from stategram.contexts import ContextTree
 from stategram.counts import CompressedCounts
 from stategram.notebook import Value, card, columns_of
 from stategram.progress import Progress, Stop
-from stategram.resources import Resources
 
 # In a notebook.
 _CATEGORIES_SHOWN = 10
@@ -217,14 +216,10 @@ class ContextLevels:
         rare = np.flatnonzero(self.tree.levels[level - 1].counts < self.settings.min_count).astype(np.uint32)
         states = fixed[rare]
         ends = np.cumsum(np.bincount(states, minlength=self.settings.states))
-        return CompressedCounts(
-            *_core.sum_rows(
-                *self.tree.events_of(level),
-                np.concatenate((movable, rare[np.argsort(states, kind="stable")])),
-                np.concatenate((np.arange(len(movable) + 1), len(movable) + ends)),
-                len(self.tree.vocabulary),
-                Resources.current().threads,
-            )
+        return self.tree.sum_events(
+            level,
+            np.concatenate((movable, rare[np.argsort(states, kind="stable")])),
+            np.concatenate((np.arange(len(movable) + 1), len(movable) + ends)),
         )
 
     def _state_clusters(self, point: ResumePoint, fixed: Labels) -> Clusters:

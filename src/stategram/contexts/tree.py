@@ -13,7 +13,16 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.contexts.definition import VALUE_KINDS, ContextDefinition
 from stategram.contexts.tags import TagMap
-from stategram.counts import RANGE_SIZE, CompressedCounts, Range, ranges_of, require_countable
+from stategram.counts import (
+    RANGE_SIZE,
+    CompressedCounts,
+    CountedLevel,
+    GrowingLevels,
+    Range,
+    Workspace,
+    ranges_of,
+    require_countable,
+)
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus, Vocabulary
@@ -59,7 +68,7 @@ class ContextTree:
     levels
         Level 1 first; the last are the contexts themselves.
     events
-        How often each word follows each context: one row per leaf. See `events_of` for the other levels.
+        How often each word follows each context: one row per leaf. See `sum_events` for the other levels.
     word_counts
         The events of each word.
     value_names
@@ -108,24 +117,23 @@ class ContextTree:
             labels = np.repeat(labels, np.diff(above.first_child))
         return labels
 
-    def events_of(self, level: int) -> CompressedCounts:
-        """Return how often each word follows the contexts of each node of a level.
+    def sum_events(
+        self, level: int, nodes: NDArray[np.uint32], group_offsets: NDArray[np.int64]
+    ) -> CompressedCounts:
+        """Return how often each word follows the contexts of groups of nodes of a level.
 
-        They are summed for each call: those of all levels would take more memory than the rest of the tree.
+        Group i are the nodes at ``group_offsets[i]`` to ``group_offsets[i + 1] - 1`` of `nodes`. They are
+        summed for each call: those of all levels would take more memory than the rest of the tree.
         """
-        if level == self.depth:
-            return self.events
-        first = self.levels[level - 1].first_child
-        for below in self.levels[level:-1]:
-            first = below.first_child[first]
+        offsets, words, counts = self.events
+        if level < self.depth:  # the leaves below a node follow each other, and so do their events
+            first = self.levels[level - 1].first_child
+            for below in self.levels[level:-1]:
+                first = below.first_child[first]
+            offsets = offsets[first]
+        n_words, threads = len(self.vocabulary), Resources.current().threads
         return CompressedCounts(
-            *_core.sum_rows(
-                *self.events,
-                np.arange(len(self.levels[-1]), dtype=np.uint32),
-                first.astype(np.int64),
-                len(self.vocabulary),
-                Resources.current().threads,
-            )
+            *_core.sum_rows(offsets, words, counts, nodes, group_offsets, n_words, threads)
         )
 
     def find(self, corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
@@ -219,12 +227,9 @@ def _maps(
     return tuple(maps[value.kind] for value in definition.values)
 
 
-_Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
-
-
 def _count(
     corpus: Corpus, definition: ContextDefinition, maps: tuple[NDArray[np.uint32], ...], range_size: int
-) -> list[_Counted]:
+) -> list[CountedLevel]:
     """Count the contexts of ranges of first values, and concatenate them."""
     n_values = max(len(corpus.vocabulary), *(int(values.max()) + 1 for values in maps))
     distances = [value.distance for value in definition.values]
@@ -240,19 +245,13 @@ def _count(
         n_values,
         Resources.current().threads,
     )
-    parts = list(map(count, ranges_of(positions, range_size)))
-    levels = []
-    for depth in range(len(maps) + 1):
-        values = np.concatenate([part[depth][0] for part in parts])
-        counts = np.concatenate([part[depth][1] for part in parts])
-        first_child = np.empty(0, np.uint32)
-        if depth < len(maps):
-            sizes = np.cumsum([0] + [len(part[depth + 1][0]) for part in parts]).astype(np.uint32)
-            first_child = np.concatenate(
-                [part[depth][2][:-1] + size for part, size in zip(parts, sizes, strict=False)] + [sizes[-1:]]
-            )
-        levels.append((values, counts, first_child))
-    return levels
+    workspace = Workspace()
+    levels = GrowingLevels(workspace, len(maps) + 1)
+    for part in map(count, ranges_of(positions, range_size)):
+        workspace.spill_when_scarce(sum(array.nbytes for level in part for array in level))
+        levels.append(part)
+    del part  # its memory is needed
+    return levels.finish()
 
 
 def _count_range(
@@ -263,7 +262,7 @@ def _count_range(
     n_values: int,
     threads: int,
     first_values: Range,
-) -> list[_Counted]:
+) -> list[CountedLevel]:
     """Count the contexts whose first value is in a range: values, counts and first children by level."""
     return _core.count_contexts(
         ids, sentence_starts, BEGIN, maps, distances, n_values, *first_values, threads

@@ -23,16 +23,28 @@ from stategram.counts.ngrams import (
     count_ngrams,
     given_ngrams,
 )
-from stategram.counts.ranges import RANGE_SIZE, Range, ranges_of, require_countable, trie_numbers
+from stategram.counts.ranges import (
+    RANGE_SIZE,
+    TOO_LARGE_ADVICE,
+    CountedLevel,
+    GrowingLevels,
+    Range,
+    ranges_of,
+    require_countable,
+    trie_numbers,
+)
 from stategram.counts.sharded_text import Shard, ShardedText, shard_text
 from stategram.counts.workspace import TemporaryBlobs, Workspace, peak_memory
 
 __all__ = [
     "MAX_ORDER",
     "RANGE_SIZE",
+    "TOO_LARGE_ADVICE",
     "BigramCounts",
     "CompressedCounts",
+    "CountedLevel",
     "CountedText",
+    "GrowingLevels",
     "NgramCounts",
     "NgramLevel",
     "Range",

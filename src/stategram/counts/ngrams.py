@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.counts.ranges import (
     RANGE_SIZE,
+    CountedLevel,
+    GrowingLevels,
     Range,
     fitting_range_size,
     ranges_of,
     require_countable,
     trie_numbers,
 )
-from stategram.counts.runs import Counted, count_runs, levels_of_runs, positions_of
+from stategram.counts.runs import count_runs, levels_of_runs, positions_of
 from stategram.counts.sharded_text import ShardedText
 from stategram.counts.workspace import Workspace, memory_in_use
 from stategram.errors import UsageError
@@ -33,8 +35,6 @@ _NONE = np.empty(0, np.uint32)
 # While a model is estimated from them, whatever the smoothing: measured on texts of 8 and 40 million words,
 # n-grams of 3 and 5 words; an upper end.
 _BYTES_PER_NGRAM = 48
-# Of one length: their numbers have 32 bits.
-_MAX_NGRAMS = 2**32 - 2
 
 
 @dataclass(eq=False)
@@ -150,7 +150,7 @@ def count_ngrams(
 
 
 def given_ngrams(
-    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[Counted]
+    vocabulary: Vocabulary, numbers: NDArray[np.uint32], counted: Sequence[CountedLevel]
 ) -> NgramCounts:
     """Return n-grams that were counted elsewhere; ValueError if one lacks its suffix.
 
@@ -208,14 +208,14 @@ def levels_of_shards(
 
 
 def _join_ranges(
-    ranges: Iterable[tuple[Range, list[Counted]]],
+    ranges: Iterable[tuple[Range, list[CountedLevel]]],
     order: int,
     positions: NDArray[np.int64],
     workspace: Workspace,
     progress: Progress | None,
 ) -> list[NgramLevel]:
     """Put the n-grams of rising ranges of first words one after the other; `positions` begin with each."""
-    growing = [tuple(workspace.growing(np.uint32) for _ in range(3)) for _ in range(order)]
+    growing = GrowingLevels(workspace, order)
     in_use = memory_in_use()
     n_positions = int(positions.sum())
     n_done = n_ngrams = 0
@@ -223,27 +223,11 @@ def _join_ranges(
         n_done += int(positions[first:last].sum())
         n_ngrams += sum(len(words) for words, _, _ in counted)
         _plan(workspace, in_use, int(n_ngrams * n_positions / max(n_done, 1)))
-        for (words, counts, first_child), arrays, following in zip(
-            counted, growing, [*growing[1:], None], strict=True
-        ):
-            if arrays[0].size + len(words) > _MAX_NGRAMS:
-                raise UsageError(
-                    f"more than {_MAX_NGRAMS:,} n-grams of one length; count shorter ones (--order), keep "
-                    "fewer words (--vocab), or give a part of the text"
-                )
-            if following is not None:
-                np.add(first_child, np.uint32(following[0].size), out=first_child)
-            for array, part in zip(arrays, (words, counts, first_child[:-1]), strict=True):
-                array.append(part)
+        growing.append(counted)
         if progress:
             progress(n_done / n_positions, f"{n_done:,} of {n_positions:,} positions")
-    levels = [_root(len(positions))]
-    for arrays, following in zip(growing, [*growing[1:], None], strict=True):
-        if following is not None:
-            arrays[2].append(np.array([following[0].size], np.uint32))
-        words, counts, first_child = (array.finish() for array in arrays)
-        levels.append(NgramLevel(words, counts, first_child, _NONE, _NONE))
-    return levels
+    del counted  # its memory is needed
+    return [_root(len(positions)), *(NgramLevel(*level, _NONE, _NONE) for level in growing.finish())]
 
 
 def _root(n_words: int) -> NgramLevel:
@@ -258,7 +242,7 @@ def _count_range(
     order: int,
     threads: int,
     first_words: Range,
-) -> list[Counted]:
+) -> list[CountedLevel]:
     """Count the n-grams whose first word is in a range: last words, counts and first children by length."""
     return _core.count_ngrams(
         ids, sentence_starts, numbers, int(numbers[BEGIN]), order, *first_words, threads

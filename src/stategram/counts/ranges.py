@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.counts.workspace import format_size, memory_in_use
+from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import Corpus
 
 # What one kernel call can count: its counters are 32 bits wide.
 MAX_EVENTS = 2**31 - 1
+# What to do with a text that is too large.
+TOO_LARGE_ADVICE = (
+    "give a part of it, or count it (stategram count) and train an n-gram model or word classes on its counts"
+)
 # Positions of the text that are counted at a time; more gain nothing.
 RANGE_SIZE = 12_000_000
 
@@ -19,8 +26,12 @@ RANGE_SIZE = 12_000_000
 _BYTES_PER_POSITION = 40  # while the n-grams of a range of first words are counted,
 _BYTES_PER_LIMB = 24  # and for each 64 bits of their words
 _MIN_RANGE_SIZE = 500_000
+# Of one level: their numbers have 32 bits.
+_MAX_NODES = 2**32 - 2
 
 Range = tuple[int, int]
+CountedLevel = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
+"""Symbols, counts and first children of the nodes of one level; the last level has no children."""
 
 
 def trie_numbers(n_words: int) -> NDArray[np.uint32]:
@@ -40,7 +51,7 @@ def require_countable(corpus: Corpus) -> None:
     if corpus.n_events > MAX_EVENTS:
         raise UsageError(
             f"the text has {corpus.n_events:,} events, more than {MAX_EVENTS:,}, which can be counted; "
-            "give a part of it"
+            f"{TOO_LARGE_ADVICE}"
         )
 
 
@@ -76,3 +87,39 @@ def fitting_range_size(order: int, n_words: int, range_size: int = RANGE_SIZE) -
             f"already; give {format_size(in_use + needed)} or more"
         )
     return min(range_size, (memory - in_use) // (2 * bytes_per_position))
+
+
+class GrowingLevels:
+    """The levels of a trie, from those of rising ranges of first symbols.
+
+    >>> levels, none = GrowingLevels(Workspace(), 2), np.empty(0, np.uint32)
+    >>> for symbol in range(2):
+    ...     roots = [np.array(one, np.uint32) for one in ([symbol], [3], [0, 2])]
+    ...     levels.append([tuple(roots), (np.array([5, 6]), np.array([1, 2]), none)])
+    >>> [[array.tolist() for array in level] for level in levels.finish()]
+    [[[0, 1], [3, 3], [0, 2, 4]], [[5, 6, 5, 6], [1, 2, 1, 2], []]]
+    """
+
+    def __init__(self, workspace: Workspace, depth: int) -> None:
+        self._levels = [[workspace.growing(np.uint32) for _ in range(3)] for _ in range(depth)]
+
+    def append(self, counted: Sequence[CountedLevel]) -> None:
+        """Add the levels of the next range, whose arrays are changed."""
+        for level, below, (symbols, counts, first_child) in zip(
+            self._levels, [*self._levels[1:], None], counted, strict=True
+        ):
+            if level[0].size + len(symbols) > _MAX_NODES:
+                raise UsageError(
+                    f"more than {_MAX_NODES:,} n-grams or contexts of one length; take shorter ones (--order), "
+                    "keep fewer words (--vocab), or give a part of the text"
+                )
+            if below is not None:
+                np.add(first_child, np.uint32(below[0].size), out=first_child)
+            for array, part in zip(level, (symbols, counts, first_child[:-1]), strict=True):
+                array.append(part)
+
+    def finish(self) -> list[CountedLevel]:
+        """Return the levels; what no other name holds is freed as soon as it is copied."""
+        for level, below in pairwise(self._levels):
+            level[2].append(np.array([below[0].size], np.uint32))
+        return [(level[0].finish(), level[1].finish(), level[2].finish()) for level in self._levels]

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.ranges import Range, fitting_range_size, ranges_of, trie_numbers
+from stategram.counts.ranges import CountedLevel, Range, fitting_range_size, ranges_of, trie_numbers
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress
@@ -28,9 +28,6 @@ from stategram.resources import Resources
 from stategram.storage import content_key
 from stategram.text import BEGIN, END
 from stategram.wording import plural
-
-Counted = tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]
-"""The n-grams of one length that begin with a range of words: last words, counts, first children."""
 
 # Positions of the whole text in a range that is merged at a time, and the most ranges that there are of them.
 _MERGED_SIZE = 4_000_000
@@ -163,13 +160,13 @@ def merge_tasks(runs: Runs, blobs: Shards) -> list[MergeTask]:
     ]
 
 
-def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Range, list[Counted]]]:
+def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Range, list[CountedLevel]]]:
     """Yield each range of first words, and the n-grams of 1 to `order` words that begin with them."""
     tasks = merge_tasks(runs, blobs)
     yield from zip(runs.ranges, in_threads(partial(_levels, order), tasks), strict=True)
 
 
-def _levels(order: int, task: MergeTask) -> list[Counted]:
+def _levels(order: int, task: MergeTask) -> list[CountedLevel]:
     numbers = numbers_of(task.n_words)
     try:
         return _core.merge_ngrams(task.read(), numbers, END, task.order, order, task.first, task.last)

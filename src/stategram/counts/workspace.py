@@ -24,6 +24,7 @@ from stategram.resources import Resources
 _MEGABYTE, _GIGABYTE = 2**20, 2**30
 _ZEROS = bytes(2**20)
 _CHUNK = 2**19  # elements per kernel call where memory is scarce
+_MIN_MOVED = 2**20  # bytes
 
 
 def format_size(n_bytes: int) -> str:
@@ -84,6 +85,22 @@ class Workspace:
         self.spilling = True
         if shutil.disk_usage(self.tmp).free < needed:
             raise self.no_room(needed)
+
+    def spill_when_scarce(self, needed: int) -> None:
+        """Do so if half of the memory is in use; the other half is for the next step."""
+        if self.memory is not None and not self.spilling and 2 * memory_in_use() > self.memory:
+            self.spill(needed)
+
+    def moved(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return an array of one dimension, in a file if arrays are allocated there.
+
+        Small ones stay in memory: every file takes one of the handles that a process may have.
+        """
+        if array.nbytes < _MIN_MOVED:
+            return array
+        growing = self.growing(array.dtype)
+        growing.append(array)
+        return growing.finish()
 
     def empty(self, size: int, dtype: DTypeLike) -> NDArray[Any]:
         """Return an array whose values are not set."""

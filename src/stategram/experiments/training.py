@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from stategram import _core
 from stategram.clustering import WordClasses, class_labels
 from stategram.contexts import (
     ContextDefinition,
@@ -188,6 +189,7 @@ class Training:
     def forget_contexts(self) -> None:
         """Free the memory of the contexts counted last."""
         self._contexts = None
+        _core.trim_memory()
 
     def _learned(self, number: int, effort: str, progress: Progress | None) -> LearnedClasses:
         title = f"{number:,} word classes ({effort})"

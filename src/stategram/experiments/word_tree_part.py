@@ -272,6 +272,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
             step = subprogress(progress, number / len(self.states), (number + 1) / len(self.states))
             started = time.monotonic()
             found.append(state_tree(cluster_tree(tree, settings, progress=step)))
+            del tree  # its memory is needed for the next
             _log.info("%d states of %s: %.1f s", settings.states, definition, time.monotonic() - started)
         return tuple(found)
 

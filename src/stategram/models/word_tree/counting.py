@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.counts import TOO_LARGE_ADVICE, Workspace
 from stategram.errors import UsageError
 from stategram.models.word_tree.chains import Chain
 from stategram.models.word_tree.tree import WordTree
-from stategram.models.word_tree.values import ValueSources
+from stategram.models.word_tree.values import Stream, ValueSources
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import Corpus
@@ -64,6 +65,17 @@ class LevelCounts:
             self, long_lists=self.long_lists[:n_trees], node_discounts=self.node_discounts[:n_trees]
         )
 
+    def moved_to(self, workspace: Workspace) -> LevelCounts:
+        """Return the level with its arrays where a workspace allocates them."""
+        return replace(
+            self,
+            directory=workspace.moved(self.directory),
+            entries=workspace.moved(self.entries),
+            long_lists=tuple(
+                (workspace.moved(begins), workspace.moved(lists)) for begins, lists in self.long_lists
+            ),
+        )
+
     def for_kernel(self) -> tuple[Any, ...]:
         """Return what the kernel needs of it."""
         return (
@@ -85,26 +97,34 @@ def count_chain(
     progress: Progress | None = None,
 ) -> list[LevelCounts]:
     """Count the contexts of all levels of a chain."""
-    if corpus.n_events >= 2**31:
-        raise UsageError("a word tree needs a text of fewer than 2,147,483,648 events; give a part of it")
     threads, depth = Resources.current().threads, len(chain.values)
     checks = _tail_checks(chain, corpus, sources)
     hashes = np.full(corpus.n_events, _core.EMPTY_CONTEXT, np.uint64)
     levels: list[LevelCounts] = []
     # By level, how many contexts are kept with shorter ones.
     in_tails = np.zeros(depth + 1, np.int64)
+    after: Stream | None = None
     for number in range(1, depth + 1):
         if progress:
             progress((number - 1) / depth, f"counting {chain}, level {number}")
-        _core.extend_context_hashes(hashes, sources.stream_of_text(chain.values[number - 1], corpus), threads)
+        if after is None:
+            after = sources.stream_of_text(chain.values[number - 1], corpus)
+        _core.extend_context_hashes(hashes, after, threads)
+        after = None  # its memory is needed
         # Only Kneser-Ney needs to know how many longer contexts there are.
         has_longer = chain.uses_continuation and number < depth
-        after = sources.stream_of_text(chain.values[number], corpus) if has_longer else None
+        if has_longer:
+            after = sources.stream_of_text(chain.values[number], corpus)
         n_tail = max(0, chain.single_levels - number)
-        counted = _core.count_chain_level(
-            hashes, corpus.ids, after, checks, number - 1 if n_tail else 0, n_tail,
-            1 if number <= chain.single_levels else 2, threads,
-        )  # fmt: skip
+        try:
+            counted = _core.count_chain_level(
+                hashes, corpus.ids, after, checks, number - 1 if n_tail else 0, n_tail,
+                1 if number <= chain.single_levels else 2, threads,
+            )  # fmt: skip
+        except OverflowError as error:
+            raise UsageError(
+                f"the text is too large for the chain {chain} ({error}); {TOO_LARGE_ADVICE}"
+            ) from error
         directory, entries, begins, words, counts, contexts, n_contexts, n_ngrams, seen_in, of_tails = counted
         in_tails[number + 1 : number + 1 + n_tail] += np.array(of_tails, np.int64)
         once, twice = seen_in[0] + int(in_tails[number]), seen_in[1]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.counts import Workspace
 from stategram.errors import BadDataError
 from stategram.models.model import HISTORIES
 from stategram.models.word_tree.chains import Cache, Chain
@@ -72,10 +73,14 @@ class Evidence:
     ) -> Evidence:
         """Count the contexts of all chains in a text."""
         ordered = sorted(chains, key=lambda chain: chain.crosses_sentences)
-        counts = []
+        workspace, counts = Workspace(), []
         for number, chain in enumerate(ordered):
             step = subprogress(progress, number / len(ordered), (number + 1) / len(ordered))
-            counts.append(tuple(count_chain(chain, corpus, sources, trees, progress=step)))
+            levels = count_chain(chain, corpus, sources, trees, progress=step)
+            _core.trim_memory()  # the many small lists of a level leave gaps
+            workspace.spill_when_scarce(sum(level.n_bytes for level in levels))
+            counts.append(tuple(level.moved_to(workspace) for level in levels))
+            del levels
         found = cls(
             tuple(trees),
             sources,
