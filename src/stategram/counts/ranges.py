@@ -110,7 +110,7 @@ class GrowingLevels:
         ):
             if level[0].size + len(symbols) > _MAX_NODES:
                 raise UsageError(
-                    f"more than {_MAX_NODES:,} n-grams or contexts of one length; take shorter ones (--order), "
+                    f"more than {_MAX_NODES:,} n-grams or contexts of one length; take shorter ones, "
                     "keep fewer words (--vocab), or give a part of the text"
                 )
             if below is not None:
