@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,19 @@ from backports import zstd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stategram import BadDataError, Corpus, NgramModel, ShardedText, Vocabulary, WordClasses, use_resources
-from stategram.counts import TemporaryBlobs, count_bigrams, count_ngrams, shard_text
+from naive import runs as naive
+from stategram import (
+    BadDataError,
+    Corpus,
+    NgramModel,
+    ShardedText,
+    UsageError,
+    Vocabulary,
+    WordClasses,
+    use_resources,
+)
+from stategram.counts import TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
+from stategram.counts.sharded_text import RunPart, Runs
 from stategram.text import EncodingOptions, Normalization, TextPart, lines_before, read_corpus, text_parts
 from stategram.text.shards import _lines_of_range
 
@@ -216,3 +228,36 @@ def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 3
     file.write_text("a b c d\n")
     assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 5
+
+
+def scaled(corpus: Corpus, factor: int) -> ShardedText:
+    """Return the counts of a text in which each sentence is there `factor` times: only its bigrams exist."""
+    sentences = [corpus.sentence(i).tolist() for i in range(corpus.n_sentences)]
+    n_words = len(corpus.vocabulary)
+    keys = Counter({key: n * factor for key, n in naive.keys(sentences, 2).items()})
+    run = naive.run(keys, trie_numbers(n_words).tolist())
+    blobs = TemporaryBlobs()
+    blobs.write("run", run)
+    runs = Runs(2, n_words, [0, n_words], [[RunPart("run", 0, len(run))]])
+    return ShardedText(corpus.vocabulary, corpus.word_counts * factor, corpus.stats, (), blobs, runs)
+
+
+def test_more_events_than_32_bits_hold(story: Path) -> None:
+    corpus = read_corpus(story, vocabulary_size=60)
+    factor = 2**33 // corpus.n_events
+    text = scaled(corpus, factor)
+    assert 2**32 < text.n_events < 2**34
+    assert count_bigrams(text).word_counts.tolist() == (count_bigrams(corpus).word_counts * factor).tolist()
+    large, small = (WordClasses(7, effort="paper").fit(one) for one in (text, corpus))
+    assert large.as_dict() == small.as_dict()
+    assert large.counts_.tolist() == (small.counts_ * factor).tolist()
+    assert large.class_bigrams_.tolist() == (small.class_bigrams_ * factor).tolist()
+    assert large.mutual_information_ == pytest.approx(small.mutual_information_, rel=1e-9)
+    model = NgramModel.train(text, 2, smoothing="witten-bell")
+    assert model.training_info["events"] == text.n_events
+
+
+def test_a_count_that_32_bits_do_not_hold_is_refused(story: Path) -> None:
+    text = scaled(read_corpus(story), 2**32)
+    with pytest.raises(UsageError, match=r"too large: an n-gram has a count above 2\^32-1; give a part"):
+        NgramModel.train(text, 2)

@@ -172,8 +172,8 @@ def _levels(order: int, task: MergeTask) -> list[CountedLevel]:
         return _core.merge_ngrams(task.read(), numbers, END, task.order, order, task.first, task.last)
     except OverflowError as error:
         raise UsageError(
-            f"the text is too large: {error}; count n-grams of fewer words (--order), keep fewer words "
-            "(--vocab), or give a part of it"
+            f"the text is too large: {error}; give a part of it, or have fewer n-grams: shorter ones "
+            "(--order), or of fewer words (--vocab)"
         ) from error
     except ValueError as error:
         raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
