@@ -83,6 +83,13 @@ def test_errors_of_tasks_are_those_of_one_process(story: Path, tmp_path: Path) -
         count_text([story, bad], str(tmp_path / "counts"), 2, shard_size=5000)
 
 
+def test_stdin_and_pipes_are_refused_on_workers(
+    story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run("count", story, "-", "-o", tmp_path / "c", "--cluster", "local:1", capfd=capfd)
+    assert (code, "workers cannot read <stdin>" in err) == (2, True)
+
+
 def test_select_on_workers_writes_the_same(
     story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

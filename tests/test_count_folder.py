@@ -8,9 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,7 +30,8 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, is_counts
+from stategram.counts import check_counts, count_folder, is_counts, place_of_counts, sharded_text
+from stategram.storage import Blobs
 
 LINES = 4000
 
@@ -176,6 +179,131 @@ def test_finished_shards_are_not_read_again(story: Path, tmp_path: Path) -> None
     assert {name: (place / name).stat().st_mtime_ns for name in names} == names
 
 
+class _Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize("after", [1, 5, 10, 15, 16, 25, 40, 45])
+def test_what_is_finished_is_not_done_again(
+    story: Path, tmp_path: Path, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many blobs are written before the end, each is written once."""
+    written: Counter[str] = Counter()
+    place = str(tmp_path / "counts")
+    write = Blobs.write
+
+    def fail_later(self: Blobs, name: str, data: bytes) -> None:
+        if len(written) == after and name not in written:
+            raise _Interrupted
+        written[name] += 1
+        write(self, name, data)
+
+    monkeypatch.setattr(Blobs, "write", fail_later)
+    with pytest.raises(_Interrupted):
+        count_text(story, place, 2, shard_size=5000)
+    assert not is_counts(place)
+    after = -1
+    before = Counter(written)
+    count_text(story, place, 2, shard_size=5000)
+    unfinished = {name for name in before if name.endswith(".shard")} - _listed(tmp_path, before)
+    assert {name for name, n in written.items() if n > 1} <= unfinished
+    monkeypatch.undo()
+    _count_elsewhere(story, tmp_path / "expected")
+    assert files_of(place) == files_of(tmp_path / "expected")
+
+
+def _listed(place: Path, written: Counter[str]) -> set[str]:
+    """Return the shards of the parts that were finished; those of a part under way are written again."""
+    parts = {name.removesuffix(".part") for name in written if name.endswith(".part")}
+    return {name for name in written if name.rpartition("-")[0] in parts}
+
+
+def _count_elsewhere(story: Path, place: Path) -> None:
+    count_text(story, str(place), 2, shard_size=5000)
+
+
+def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave all work of a count behind, but the manifest."""
+
+    def fail(*arguments: object) -> bytes:
+        raise _Interrupted
+
+    with monkeypatch.context() as patch:
+        patch.setattr(count_folder, "manifest_bytes", fail)
+        with pytest.raises(_Interrupted):
+            count_text(story, str(place), 2, shard_size=5000)
+
+
+@pytest.mark.parametrize("suffix", [".shard", ".part"])
+def test_lost_and_cut_work_is_done_again(
+    story: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _count_elsewhere(story, tmp_path / "expected")
+    for change in ("remove", "cut"):
+        place = tmp_path / change
+        _interrupted(story, place, monkeypatch)
+        for file in [file for file in place.iterdir() if file.name.endswith(suffix)]:
+            if change == "remove":
+                file.unlink()
+            else:
+                file.write_bytes(file.read_bytes()[:-3])
+        count_text(story, str(place), 2, shard_size=5000)
+        assert files_of(place) == files_of(tmp_path / "expected")
+
+
+@pytest.mark.parametrize("suffix", [".ids", ".run"])
+def test_damaged_work_is_named(
+    story: Path, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _interrupted(story, tmp_path / "counts", monkeypatch)
+    for file in (tmp_path / "counts").iterdir():
+        if file.name.endswith((".run", ".ngrams", ".text")) and suffix == ".ids":
+            file.unlink()
+        elif file.name.endswith((suffix, ".ngrams")):
+            file.write_bytes(file.read_bytes()[:-3]) if file.name.endswith(suffix) else file.unlink()
+    with pytest.raises(BadDataError, match=rf"{suffix}.*damaged.*count again|{suffix}: .*expected at least"):
+        count_text(story, str(tmp_path / "counts"), 2, shard_size=5000)
+
+
+def test_counts_that_are_replaced_stay_until_the_new_ones_are_complete(
+    story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "counts"
+    shutil.copytree(counts, place)
+    before = files_of(place)
+    bad = tmp_path / "bad.txt"
+    bad.write_bytes(b"a \xff\n")
+    for options in ([story, "--document-mark", "["], [bad]):
+        assert run("count", *options, "-o", place, "--force", capfd=capfd)[0] != 0
+        check_counts(open_counts(str(place)))
+        assert files_of(place).items() >= before.items()
+
+
+def test_one_process_counts_in_a_place(story: Path, tmp_path: Path) -> None:
+    with (
+        place_of_counts(str(tmp_path / "counts")),
+        pytest.raises(StategramError, match="another process is counting in"),
+    ):
+        count_text(story, str(tmp_path / "counts"), 2)
+    count_text(story, str(tmp_path / "counts"), 2)
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    story: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = tmp_path / "text.txt"
+    shutil.copy(story, text)
+    read_part = sharded_text.read_part
+
+    def cut_before(*arguments: Any) -> Iterator[Any]:
+        yield from read_part(*arguments)
+        text.write_text("all else is gone\n")
+
+    monkeypatch.setattr(sharded_text, "read_part", cut_before)
+    with pytest.raises(BadDataError, match=r"text\.txt: the file changed while it was read"):
+        count_text(text, str(tmp_path / "counts"), 2, shard_size=5000)
+
+
 def test_a_text_that_is_given_twice_counts_twice(story: Path, tmp_path: Path) -> None:
     count_text([story, story], str(tmp_path / "counts"), 2, shard_size=20_000)
     found, corpus = open_counts(str(tmp_path / "counts")), read_corpus([story, story])
@@ -190,18 +318,18 @@ def test_a_place_with_other_files_or_counts_is_refused(
 ) -> None:
     (tmp_path / "mine.txt").write_text("a text of mine")
     code, _, err = run("count", story, "-o", tmp_path, capfd=capfd)
-    assert (code, "none of our files" in err) == (1, True)
+    assert (code, "not a file of stategram count" in err) == (1, True)
     for name in ("notes.text", "a.ngrams", "vocabulary.txt", "mine.run"):
         place = tmp_path / f"{name}.folder"
         place.mkdir()
         (place / name).write_text("mine")
         code, _, err = run("count", story, "-o", place, capfd=capfd)
-        assert (code, "none of our files" in err) == (1, True)
+        assert (code, "not a file of stategram count" in err) == (1, True)
         assert (place / name).read_text() == "mine"
     code, _, err = run("count", story, "-o", story, capfd=capfd)
     assert (code, "is a file; name a folder" in err) == (2, True)
     code, _, err = run("count", story, "-o", counts, capfd=capfd)
-    assert (code, "--force replaces them" in err) == (2, True)
+    assert (code, "replace them (--force)" in err) == (1, True)
     again = tmp_path / "again"
     shutil.copytree(counts, again)
     assert run("count", story, "-o", again, "--force", "--order", 2, capfd=capfd)[0] == 0
@@ -244,7 +372,8 @@ def test_counts_are_verified_and_described(
     story: Path, counts: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, out, _ = run("verify", counts, capfd=capfd)
-    assert (code, out.count("OK")) == (0, len(files_of(counts)) + 1)
+    assert (code, out.count("OK")) == (0, 2)
+    assert f"{len(files_of(counts)) - 1} checksums" in out
     assert "events 2" in run("info", counts, capfd=capfd)[1]
     found = open_counts(counts)
     check_counts(found)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, format_option, memory_options, text_options
-from stategram.cli.reading import read_large_text
+from stategram.cli.reading import counts_or_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy, word_vectors
 from stategram.counts import CountedText, ShardedText, count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
@@ -219,7 +219,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
             f"give -k {given} or more, or leave it out"
         )
     console.steps = 2 + options.wants_hierarchy + bool(options.vectors) + bool(options.evaluate)
-    corpus = read_large_text(texts, text, console)
+    corpus = counts_or_text(texts, text, console)
     if isinstance(corpus, CountedText):
         text = TextOptions.from_settings(corpus.recipe, corpus.vocabulary)
     estimator = WordClasses(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -17,9 +19,9 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import default_shard_size, encoding_options, show_text
-from stategram.counts import MAX_ORDER, is_counts, keep_counts, require_free_place, shard_text
+from stategram.counts import MAX_ORDER, keep_counts, place_of_counts, shard_text
 from stategram.resources import parse_size
-from stategram.storage import MANIFEST, Blobs, expand_urls, is_url
+from stategram.storage import expand_urls, is_url
 from stategram.wording import command_line, plural
 
 
@@ -80,11 +82,10 @@ def count(
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])
     size = default_shard_size() if shard_size is None else parse_size(shard_size)
-    blobs = _place(output, force)
-    if kept := len([name for name in blobs.names() if name.endswith(".shard")]):
-        console.info(f"continuing in {output}: {plural(kept, 'shard')} read already")
+    if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
+        raise click.UsageError(f"{output} is a file; name a folder")
     console.steps = 2
-    try:
+    with _saying_how_to_continue(output), place_of_counts(output, replaces=force) as blobs:
         with console.step("reading") as progress:
             found = shard_text(
                 names,
@@ -98,21 +99,14 @@ def count(
         uses = [("training", name) for name in names]
         with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
             counted = keep_counts(found, blobs, order, text.settings, uses, progress=progress)
-    except KeyboardInterrupt as end:
-        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {n_bytes / 1e6:,.0f} MB in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")
 
 
-def _place(output: str, force: bool) -> Blobs:
-    """Return the place of the counts, without what --force replaces; refuse one that has other files."""
-    if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
-        raise click.UsageError(f"{output} is a file; name a folder")
-    blobs = Blobs(output)
-    if is_counts(output):
-        if not force:
-            raise click.UsageError(f"there are counts in {output} already; --force replaces them")
-        blobs.remove(MANIFEST)
-    require_free_place(blobs)
-    return blobs
+@contextmanager
+def _saying_how_to_continue(output: str) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt as end:
+        raise KeyboardInterrupt(f"progress saved in {output}; run the same command to continue") from end

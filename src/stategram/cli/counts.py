@@ -7,7 +7,7 @@ import click
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, format_option, memory_options, text_options, work_options
-from stategram.cli.reading import read_count_files, read_large_text
+from stategram.cli.reading import counts_or_text, read_count_files
 from stategram.counts import MAX_ORDER, Workspace, count_ngrams
 from stategram.formats import COUNT_FORMATS, write_counts
 from stategram.storage import check_place
@@ -74,7 +74,7 @@ def counts(
     else:
         Workspace()  # refuses too little memory, and a folder that cannot be written
         console.steps = 3
-        waiting = [read_large_text(texts, text, console)]
+        waiting = [counts_or_text(texts, text, console)]
         with console.step("counting") as progress:
             found = count_ngrams(waiting.pop(), order or 3, progress=progress)  # the text's memory is needed
     console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")

@@ -24,7 +24,7 @@ from stategram.text import (
     Split,
     TokenizeForm,
     Vocabulary,
-    tokenization_record,
+    text_settings,
 )
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -50,16 +50,18 @@ class TextOptions:
     @property
     def settings(self) -> dict[str, Any]:
         """How the text is read, as manifests have it."""
-        return {
-            "vocabulary_size": self.vocab,
-            "vocabulary_file": self.vocab_file,
-            "lowercase": self.lowercase,
-            "digits": self.digits,
-            "split": self.split,
-            "tokenize": tokenization_record(self.tokenize),
-            "encoding_errors": self.encoding_errors,
-            "document_mark": self.document_mark,
-        }
+        return text_settings(
+            self.normalization,
+            vocabulary_size=self.vocab,
+            vocabulary_file=self.vocab_file,
+            encoding_errors=self.encoding_errors,
+            document_mark=self.document_mark,
+        )
+
+    @property
+    def normalization(self) -> Normalization:
+        """What is done with words before they are looked up."""
+        return Normalization(self.lowercase, self.digits, self.split, self.tokenize)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any], vocabulary: Vocabulary) -> TextOptions:

@@ -60,10 +60,13 @@ def show_text(corpus: Corpus | ShardedText, console: Console) -> None:
     _show_size(corpus, f"a vocabulary of {known}, ", console)
 
 
+def counts_or_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus | ShardedText:
+    """Open the counts of a text, or read it, as the next step of the console."""
+    return opened_counts(texts, console) or read_large_text(texts, text, console)
+
+
 def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus | ShardedText:
-    """Read training texts, or open their counts; what is larger than a shard stays on disk."""
-    if (counted := opened_counts(texts, console)) is not None:
-        return counted
+    """Read training texts; what is larger than a shard stays on disk."""
     size = total_size(texts)
     if size is not None and size <= default_shard_size() and not any(map(compression, texts)):
         return read_text(texts, text, console)
@@ -105,8 +108,7 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
 def encoding_options(text: TextOptions) -> EncodingOptions:
     """Return how a training text is encoded."""
     vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
-    normalization = Normalization(text.lowercase, text.digits, text.split, text.tokenize)
-    return EncodingOptions(vocabulary, text.vocab, 1, normalization, text.encoding_errors)
+    return EncodingOptions(vocabulary, text.vocab, 1, text.normalization, text.encoding_errors)
 
 
 def default_shard_size() -> int:

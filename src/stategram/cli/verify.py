@@ -13,7 +13,7 @@ from stategram.counts import check_counts, is_counts, open_counts
 from stategram.errors import BadDataError
 from stategram.evaluation import history_sums
 from stategram.progress import subprogress
-from stategram.storage import open_folder
+from stategram.storage import is_url
 from stategram.wording import plural
 
 _TOLERANCE_OF_TEXT = 1e-4  # ARPA files have five to seven digits
@@ -46,7 +46,7 @@ def verify(model_name: str, samples: int, console: Console) -> None:
 
     MODEL may also be the counts that stategram count keeps: n-grams and text are then read whole.
     """
-    if Path(model_name).is_dir() and is_counts(model_name):
+    if (is_url(model_name) or Path(model_name).is_dir()) and is_counts(model_name):
         _verify_counts(model_name, console)
         return
     console.steps = 3
@@ -95,15 +95,12 @@ def verify(model_name: str, samples: int, console: Console) -> None:
 
 
 def _verify_counts(name: str, console: Console) -> None:
-    console.steps = 2
-    with console.step(f"opening {name}") as progress:
-        folder = open_folder(name, kind="counts", progress=progress)
-    for file in ("manifest.json", *folder.manifest["files"]):
-        click.echo(f"OK  {file}: whole")
-    with console.step("reading n-grams and text") as progress:
+    console.steps = 1
+    with console.step(f"reading {name}") as progress:
         counted = open_counts(name)
         try:
             check_counts(counted, progress)
         except BadDataError as error:
             raise BadDataError(f"{name}: {error}") from error
+    click.echo(f"OK  files: {plural(len(counted.files), 'checksum')}")
     click.echo(f"OK  counts: {counted!r}, n-grams of up to {plural(counted.order, 'word')}")

@@ -14,7 +14,7 @@ from stategram.counts.count_folder import (
     is_counts,
     keep_counts,
     open_counts,
-    require_free_place,
+    place_of_counts,
 )
 from stategram.counts.ngrams import (
     MAX_ORDER,
@@ -63,9 +63,9 @@ __all__ = [
     "keep_counts",
     "open_counts",
     "peak_memory",
+    "place_of_counts",
     "ranges_of",
     "require_countable",
-    "require_free_place",
     "shard_text",
     "trie_numbers",
 ]

@@ -1,22 +1,27 @@
 """Counts of a text that are kept: a folder, or a place at a URL, from which models are trained.
 
 It holds, written last, `manifest.json` with the SHA-256 of every other file: the vocabulary, the word counts,
-the n-grams of each range of first words as a run, and the text in ids, shard by shard. While it is written,
-shards and runs that are finished are there too, named by their content: the same command continues from them.
+the n-grams of each range of first words as a run, and the text in ids, shard by shard. All are named by their
+content. While it is written, shards and runs that are finished are there too: the same command continues.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from stategram import _core
+from stategram.counts.ngrams import MAX_ORDER, require_order
+from stategram.counts.ranges import positions_by_number
 from stategram.counts.runs import (
     MergeTask,
     count_runs,
@@ -24,7 +29,6 @@ from stategram.counts.runs import (
     levels_of_runs,
     merge_tasks,
     numbers_of,
-    positions_of,
 )
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard, shard_text
 from stategram.entries import Entries, Natural
@@ -36,7 +40,9 @@ from stategram.storage import (
     Blobs,
     InputFile,
     content_key,
+    hold,
     input_file,
+    is_url,
     manifest_bytes,
     parse_manifest,
 )
@@ -52,15 +58,14 @@ from stategram.text import (
     Vocabulary,
     file_names,
     normalization_of_text,
-    tokenization_record,
+    text_settings,
 )
 from stategram.wording import plural
 
 KIND = "counts"
-_VOCABULARY, _WORD_COUNTS = "vocabulary.txt", "word-counts.bin"
 # Names of blobs that only serve to continue, and of all that are made here.
 _WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]{32}-\d+\.shard\.ids")
-_OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams)")
+_OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts)")
 
 
 class _Input(Entries, frozen=True):
@@ -71,8 +76,9 @@ class _Input(Entries, frozen=True):
 
 
 class _Manifest(Entries, frozen=True):
-    kind: str
     files: dict[str, str]
+    vocabulary: str
+    word_counts: str
     runs: Runs
     shards: list[Shard]
     report: ReadStats
@@ -103,6 +109,8 @@ class CountedText(ShardedText):
     """How the text was read, as manifests of models have it."""
     inputs: Sequence[InputFile] = ()
     """The files that were counted."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """The SHA-256 of each file of the counts but the manifest."""
 
     @property
     def order(self) -> int:
@@ -152,42 +160,65 @@ def count_text(
     names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
+    require_order(order)
     normalization = normalization_of_text(lowercase, digits, split, tokenize, vocabulary)
     options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
-    blobs = Blobs(place)
-    require_free_place(blobs)
-    text = shard_text(
-        names,
-        options,
-        blobs,
+    recipe = text_settings(
+        normalization,
+        vocabulary_size=vocabulary_size,
+        vocabulary_file=None,
+        encoding_errors=encoding_errors,
         document_mark=document_mark,
-        shard_size=shard_size,
-        progress=subprogress(progress, 0.0, 0.3),
     )
-    recipe = {
-        "vocabulary_size": vocabulary_size,
-        "vocabulary_file": None,
-        "lowercase": lowercase,
-        "digits": digits,
-        "split": normalization.split,
-        "tokenize": tokenization_record(tokenize),
-        "encoding_errors": encoding_errors,
-        "document_mark": document_mark,
-    }
-    uses = [("training", name) for name in names]
-    return keep_counts(text, blobs, order, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
+    with place_of_counts(place) as blobs:
+        text = shard_text(
+            names,
+            options,
+            blobs,
+            document_mark=document_mark,
+            shard_size=shard_size,
+            progress=subprogress(progress, 0.0, 0.3),
+        )
+        uses = [("training", name) for name in names]
+        return keep_counts(text, blobs, order, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
 
 
-def require_free_place(blobs: Blobs) -> None:
-    """Refuse a place that has counts already, or files that are no work of ours."""
-    names = blobs.names()
-    if MANIFEST in names:
-        raise StategramError(f"{blobs.shown(MANIFEST)} exists already; choose another place, or remove it")
-    others = [name for name in names if not _OURS.fullmatch(name)]
-    if len(others) < len(names):  # a run has begun here, and may have come to these
-        others = [name for name in others if name not in (_VOCABULARY, _WORD_COUNTS)]
-    if others:
-        raise StategramError(f"{blobs.shown(others[0])} is none of our files; choose an empty place")
+@contextmanager
+def place_of_counts(place: str, *, replaces: bool = False) -> Iterator[Blobs]:
+    """Hold a place where counts are made; refuse one with other files, or, unless `replaces`, with counts.
+
+    Counts that are replaced stay until the new ones are complete.
+    """
+    blobs = Blobs(place)
+    for name in blobs.names():
+        if name == MANIFEST:
+            if not is_counts(place):
+                raise StategramError(f"{blobs.shown(name)} is not of counts; choose another place")
+            if not replaces:
+                raise StategramError(
+                    f"there are counts in {place} already; choose another place, or replace them (--force)"
+                )
+        elif not _OURS.fullmatch(name):
+            raise StategramError(
+                f"{blobs.shown(name)} is not a file of stategram count; choose an empty place"
+            )
+    if is_url(place):
+        yield blobs
+        return
+    try:
+        Path(place).mkdir(parents=True, exist_ok=True)
+        held = hold(Path(place))
+    except BlockingIOError as error:
+        raise StategramError(
+            f"another process is counting in {place}; wait until it ends, or choose another place"
+        ) from error
+    except OSError as error:
+        raise StategramError(f"cannot write to {place}: {error.strerror or error}") from error
+    try:
+        yield blobs
+    finally:
+        if held is not None:
+            os.close(held)
 
 
 def keep_counts(
@@ -200,8 +231,7 @@ def keep_counts(
     progress: Progress | None = None,
 ) -> CountedText:
     """Count a text whose shards are in `blobs`, and keep the counts there; `uses` are inputs by their use."""
-    if not 1 <= order <= 9:
-        raise UsageError(f"n-grams of {order} words: 1 to 9 can be counted")
+    require_order(order)
     runs = count_runs(text, order, subprogress(progress, 0.0, 0.5))
     files: dict[str, str] = {}
     tasks = merge_tasks(runs, blobs)
@@ -222,12 +252,15 @@ def keep_counts(
     if progress:
         progress(0.9, "checksums of the inputs")
     inputs = list(resources.map(input_file, uses))
-    texts = {_VOCABULARY: text.vocabulary.to_bytes(), _WORD_COUNTS: text.word_counts.astype("<i8").tobytes()}
-    for name, data in texts.items():
-        blobs.write(name, data)
-        files[name] = hashlib.sha256(data).hexdigest()
+    texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
+    names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
+    for kind, name in names.items():
+        blobs.write(name, texts[kind])
+        files[name] = hashlib.sha256(texts[kind]).hexdigest()
     runs = Runs(order, runs.n_words, runs.bounds, merged)
     manifest = {
+        "vocabulary": names["vocabulary"],
+        "word_counts": names["counts"],
         "runs": msgspec.to_builtins(runs),
         "shards": msgspec.to_builtins(shards),
         "report": asdict(text.stats),
@@ -246,7 +279,7 @@ def keep_counts(
             blobs.remove(name)
     checked = _CheckedBlobs(blobs, files)
     return CountedText(
-        text.vocabulary, text.word_counts, text.stats, tuple(shards), checked, runs, recipe, inputs
+        text.vocabulary, text.word_counts, text.stats, tuple(shards), checked, runs, recipe, inputs, files
     )
 
 
@@ -281,21 +314,32 @@ def open_counts(place: str) -> CountedText:
             if begun
             else f"{place}: there are no counts; make them with stategram count"
         )
+    manifest = _read_manifest(blobs)
+    if manifest.get("kind") != KIND:
+        raise BadDataError(
+            f"{place}: it holds a {manifest.get('kind')}, not counts; make them with stategram count"
+        )
     try:
-        found = msgspec.convert(_read_manifest(blobs), _Manifest)
+        found = msgspec.convert(manifest, _Manifest)
         checked = _CheckedBlobs(blobs, found.files)
-        vocabulary = Vocabulary.from_bytes(checked.read(_VOCABULARY))
-        word_counts = np.frombuffer(checked.read(_WORD_COUNTS), "<i8").astype(np.int64)
+        vocabulary = Vocabulary.from_bytes(checked.read(found.vocabulary))
+        word_counts = np.frombuffer(checked.read(found.word_counts), "<i8").astype(np.int64)
         _check(found, vocabulary, word_counts)
     except BadDataError:
         raise
     except ValueError as error:
         raise BadDataError(f"{place}: not counts ({error}); count again") from error
-    if found.kind != KIND:
-        raise BadDataError(f"{place}: it holds a {found.kind}, not counts; make them with stategram count")
     inputs = [InputFile(one.use, one.name, one.bytes, one.sha256) for one in found.inputs]
     return CountedText(
-        vocabulary, word_counts, found.report, tuple(found.shards), checked, found.runs, found.recipe, inputs
+        vocabulary,
+        word_counts,
+        found.report,
+        tuple(found.shards),
+        checked,
+        found.runs,
+        found.recipe,
+        inputs,
+        found.files,
     )
 
 
@@ -303,7 +347,8 @@ def check_counts(text: CountedText, progress: Progress | None = None) -> None:
     """Read all n-grams and the whole text; BadDataError unless they are of the same words."""
     assert text.runs is not None
     numbers, blobs = numbers_of(len(text.vocabulary)), text.blobs
-    expected, counted = positions_of(text, numbers), np.zeros(len(numbers), np.int64)
+    expected = positions_by_number(text.word_counts, text.n_sentences, numbers)
+    counted = np.zeros(len(numbers), np.int64)
     for (first, last), levels in levels_of_runs(text.runs, blobs, 1):
         counted[first:last] = levels[0][1]
         if progress:
@@ -324,12 +369,16 @@ def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
     if runs.n_words != len(vocabulary) or len(word_counts) != len(vocabulary) or (word_counts < 0).any():
         raise ValueError("its vocabulary and its counts do not fit together")
     rising = all(first < last for first, last in runs.ranges)
-    if not 1 <= runs.order <= 9 or not rising or [*runs.bounds[:1], *runs.bounds[-1:]] != [0, runs.n_words]:
+    if (
+        not 1 <= runs.order <= MAX_ORDER
+        or not rising
+        or [*runs.bounds[:1], *runs.bounds[-1:]] != [0, runs.n_words]
+    ):
         raise ValueError("its ranges of first words are inconsistent")
     if len(runs.parts) != len(runs.ranges) or any(len(parts) != 1 for parts in runs.parts):
         raise ValueError("its ranges of first words have no n-grams")
     named = [shard.name for shard in found.shards] + [part.name for (part,) in runs.parts]
-    if not set(named) <= set(found.files) or any(shard.words_size for shard in found.shards):
+    if not set(named) <= set(found.files) or any(shard.words_size or shard.ids for shard in found.shards):
         raise ValueError("its manifest names files that it does not list")
 
 
@@ -342,9 +391,9 @@ def _merge(task: MergeTask) -> tuple[int, str]:
     if task.blobs.has(task.name):
         data = task.blobs.read(task.name)
     else:
-        numbers = numbers_of(task.n_words)
+        numbers, runs = numbers_of(task.n_words), task.read()
         try:
-            run = _core.merge_runs(task.read(), numbers, END, task.order, task.first, task.last)
+            run = _core.merge_runs(runs, numbers, END, task.order, task.first, task.last)
         except ValueError as error:
             raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
         data = run.tobytes()
@@ -397,8 +446,8 @@ class _CheckedBlobs:
     def write(self, name: str, data: Any) -> None:
         raise StategramError(f"cannot write {self.shown(name)}: the counts are complete")
 
-    def remove(self, name: str) -> None:
-        raise StategramError(f"cannot remove {self.shown(name)}: the counts are complete")
+    def size(self, name: str) -> int:
+        return self._blobs.size(name)
 
     def shown(self, name: str) -> str:
         return self._blobs.shown(name)

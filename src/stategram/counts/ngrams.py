@@ -16,14 +16,15 @@ from stategram.counts.ranges import (
     GrowingLevels,
     Range,
     fitting_range_size,
+    positions_by_number,
     ranges_of,
     require_countable,
     trie_numbers,
 )
-from stategram.counts.runs import count_runs, levels_of_runs, positions_of
+from stategram.counts.runs import count_runs, levels_of_runs
 from stategram.counts.sharded_text import ShardedText
 from stategram.counts.workspace import Workspace, memory_in_use
-from stategram.errors import UsageError
+from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
@@ -132,8 +133,7 @@ def count_ngrams(
         Called with the fraction of the work that is done, and a message.
 
     """
-    if not 1 <= order <= MAX_ORDER:
-        raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")
+    require_order(order)
     workspace = workspace or Workspace()
     vocabulary = corpus.vocabulary
     report = {"events": corpus.n_events, "sentences": corpus.n_sentences, "unknown": corpus.n_unknown}
@@ -145,8 +145,17 @@ def count_ngrams(
         require_countable(corpus)
         levels = _count_levels(corpus, order, numbers, workspace, range_size, counting)
     del corpus  # which frees its memory, if the caller has no more use for it
-    _link(levels, workspace, subprogress(progress, 0.7, 1.0))
+    try:
+        _link(levels, workspace, subprogress(progress, 0.7, 1.0))
+    except ValueError as error:  # of counts that are kept; those of a corpus are consistent
+        raise BadDataError(f"the counts are damaged: {error}; count again") from error
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
+
+
+def require_order(order: int) -> None:
+    """Refuse n-grams of a length that cannot be counted."""
+    if not 1 <= order <= MAX_ORDER:
+        raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")
 
 
 def given_ngrams(
@@ -177,9 +186,7 @@ def _count_levels(
     range_size: int,
     progress: Progress | None,
 ) -> list[NgramLevel]:
-    positions = np.zeros(len(numbers), np.int64)  # that begin with each word
-    positions[numbers] = corpus.word_counts
-    positions[numbers[BEGIN]] = corpus.n_sentences
+    positions = positions_by_number(corpus.word_counts, corpus.n_sentences, numbers)
     ranges = ranges_of(positions, fitting_range_size(order, len(numbers), range_size))
     threads = Resources.current().threads
     count = partial(_count_range, corpus.ids, corpus.sentence_starts, numbers, order, threads)
@@ -203,7 +210,7 @@ def levels_of_shards(
     counted = 0.0 if runs is not None else 0.6
     runs = runs or count_runs(text, order, subprogress(progress, 0.0, counted))
     levels = levels_of_runs(runs, text.blobs, order)
-    positions = positions_of(text, numbers)
+    positions = positions_by_number(text.word_counts, text.n_sentences, numbers)
     return _join_ranges(levels, order, positions, workspace, subprogress(progress, counted, 1.0))
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram.counts.workspace import Workspace, format_size, memory_in_use
 from stategram.errors import UsageError
 from stategram.resources import Resources
-from stategram.text import Corpus
+from stategram.text import BEGIN, Corpus
 
 # What one kernel call can count: its counters are 32 bits wide.
 MAX_EVENTS = 2**31 - 1
@@ -44,6 +44,16 @@ def trie_numbers(n_words: int) -> NDArray[np.uint32]:
     numbers = np.empty(n_words, np.uint32)
     numbers[np.argsort(mixed)] = np.arange(n_words, dtype=np.uint32)
     return numbers
+
+
+def positions_by_number(
+    word_counts: NDArray[np.int64], n_sentences: int, numbers: NDArray[np.uint32]
+) -> NDArray[np.int64]:
+    """Return how many positions of a text begin with each word, by its number in the trie."""
+    positions = np.zeros(len(numbers), np.int64)
+    positions[numbers] = word_counts
+    positions[numbers[BEGIN]] = n_sentences
+    return positions
 
 
 def require_countable(corpus: Corpus) -> None:
@@ -83,8 +93,8 @@ def fitting_range_size(order: int, n_words: int, range_size: int = RANGE_SIZE) -
     in_use = memory_in_use()
     if in_use + needed > memory:
         raise UsageError(
-            f"{format_size(memory)} of memory are too little: {format_size(in_use)} are in use "
-            f"already; give {format_size(in_use + needed)} or more"
+            f"{format_size(memory)} of memory (--memory) is too little: {format_size(in_use)} is already in "
+            f"use; give {format_size(in_use + needed)} or more"
         )
     return min(range_size, (memory - in_use) // (2 * bytes_per_position))
 

@@ -20,8 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.ranges import CountedLevel, Range, fitting_range_size, ranges_of, trie_numbers
+from stategram.counts.ranges import (
+    CountedLevel,
+    Range,
+    fitting_range_size,
+    positions_by_number,
+    ranges_of,
+    trie_numbers,
+)
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard
+from stategram.counts.workspace import memory_in_use
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress
 from stategram.resources import Resources
@@ -29,11 +37,12 @@ from stategram.storage import content_key
 from stategram.text import BEGIN, END
 from stategram.wording import plural
 
-# Positions of the whole text in a range that is merged at a time, and the most ranges that there are of them.
+# Positions of the whole text in a range that is merged at a time, and the maximum number of ranges.
 _MERGED_SIZE = 4_000_000
 _MAX_RANGES = 256
+# Memory of a merge for each byte of its runs: the n-grams of a run take 2 to 3 bytes, those of a level 12.
+_BYTES_PER_MERGED_BYTE = 8
 
-Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -56,16 +65,9 @@ def count_runs(text: ShardedText, order: int, progress: Progress | None = None) 
     return Runs(order, n_words, bounds, parts)
 
 
-def positions_of(text: ShardedText, numbers: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """Return how many positions of a text begin with each word, by its number in the trie."""
-    positions = np.zeros(len(numbers), np.int64)
-    positions[numbers] = text.word_counts
-    positions[numbers[BEGIN]] = text.n_sentences
-    return positions
-
-
 def _bounds(text: ShardedText) -> list[int]:
-    positions = positions_of(text, numbers_of(len(text.vocabulary)))
+    numbers = numbers_of(len(text.vocabulary))
+    positions = positions_by_number(text.word_counts, text.n_sentences, numbers)
     size = max(_MERGED_SIZE, int(positions.sum()) // _MAX_RANGES)
     return [0, *(last for _, last in ranges_of(positions, size))]
 
@@ -104,9 +106,8 @@ def count_shard(task: _CountTask) -> list[int]:
         return kept
     ids, sentence_starts, _ = read_shard(task.blobs, task.shard, task.n_words)
     numbers = numbers_of(task.n_words)
-    positions = np.zeros(task.n_words, np.int64)
-    positions[numbers] = np.bincount(ids, minlength=task.n_words)
-    positions[numbers[BEGIN]] = len(sentence_starts) - 1
+    word_counts = np.bincount(ids, minlength=task.n_words)
+    positions = positions_by_number(word_counts, len(sentence_starts) - 1, numbers)
     before = np.concatenate(([0], np.cumsum(positions)))[list(task.bounds)]
     runs, offsets, size = [], [header], header
     for first, last in ranges_of(np.diff(before), fitting_range_size(task.order, task.n_words)):
@@ -167,21 +168,21 @@ def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Rang
 
 
 def _levels(order: int, task: MergeTask) -> list[CountedLevel]:
-    numbers = numbers_of(task.n_words)
+    numbers, runs = numbers_of(task.n_words), task.read()
     try:
-        return _core.merge_ngrams(task.read(), numbers, END, task.order, order, task.first, task.last)
+        return _core.merge_ngrams(runs, numbers, END, task.order, order, task.first, task.last)
     except OverflowError as error:
         raise UsageError(
             f"the text is too large: {error}; give a part of it, or have fewer n-grams: shorter ones "
             "(--order), or of fewer words (--vocab)"
         ) from error
     except ValueError as error:
-        raise BadDataError(f"{task.shown()}: {error}; remove it, and count again") from error
+        raise BadDataError(f"{task.shown()}: {error}; count again") from error
 
 
-def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-    """Yield ``function(item)`` for each item, in order, a few of them computed ahead."""
-    threads = Resources.current().threads
+def in_threads(function: Callable[[MergeTask], Result], items: Sequence[MergeTask]) -> Iterator[Result]:
+    """Yield ``function(item)`` for each item, in order, as many at a time as threads and memory allow."""
+    threads = _parallel_merges(items)
     if threads == 1 or len(items) < 2:
         yield from map(function, items)
         return
@@ -197,3 +198,12 @@ def in_threads(function: Callable[[Item], Result], items: Sequence[Item]) -> Ite
         finally:
             for future in ahead:
                 future.cancel()
+
+
+def _parallel_merges(tasks: Sequence[MergeTask]) -> int:
+    resources = Resources.current()
+    if resources.memory is None:
+        return resources.threads
+    largest = max((sum(run.end - run.begin for run in task.runs) for task in tasks), default=0)
+    room = resources.memory - memory_in_use()
+    return max(1, min(resources.threads, room // max(1, _BYTES_PER_MERGED_BYTE * largest)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import os
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,12 +16,13 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+import stategram
 from stategram import _core
 from stategram.counts.workspace import Workspace
-from stategram.errors import BadDataError
+from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes, subprogress
 from stategram.resources import Resources
-from stategram.storage import content_key, is_url, url_stamp
+from stategram.storage import content_key, is_url, shown_url, url_stamp
 from stategram.text import (
     END,
     UNKNOWN,
@@ -29,15 +32,19 @@ from stategram.text import (
     ShardStats,
     TextPart,
     Vocabulary,
+    compile_mark,
     display_name,
     lines_before,
     no_words,
     read_part,
     text_parts,
+    tokenization_record,
     warn_if_unsegmented,
     warn_of_wide_spaces,
 )
 from stategram.wording import plural
+
+_log = logging.getLogger(__name__)
 
 # Part of the names of blobs: those of another layout are not taken for finished.
 _LAYOUT = 1
@@ -52,11 +59,11 @@ class Shards(Protocol):
     def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
         """Return bytes of a blob."""
 
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+
     def write(self, name: str, data: Any) -> None:
         """Write a blob."""
-
-    def remove(self, name: str) -> None:
-        """Remove a blob."""
 
     def shown(self, name: str) -> str:
         """Return the name of a blob as messages show it."""
@@ -179,13 +186,16 @@ def read_shard(
     blobs: Shards, shard: Shard, n_words: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     """Return the ids of a shard, where its sentences start, and the sentences that start documents."""
-    packed = np.frombuffer(blobs.read(shard.name, shard.words_size), np.uint8)
-    own = shard.ids != ""
-    ids = np.frombuffer(blobs.read(shard.ids), "<u4") if own else np.arange(n_words, dtype=np.uint32)
+    packed = blobs.read(shard.name, shard.words_size)
+    mapped = blobs.read(shard.ids) if shard.ids else b""
     try:
-        return _core.unpack_text(packed, ids)
+        ids = np.frombuffer(mapped, "<u4") if shard.ids else np.arange(n_words, dtype=np.uint32)
+        if int(ids.max(initial=0)) >= n_words:
+            raise ValueError("a word is not in the vocabulary")
+        return _core.unpack_text(np.frombuffer(packed, np.uint8), ids)
     except ValueError as error:
-        raise BadDataError(f"{blobs.shown(shard.name)}: {error}; remove it, and count again") from error
+        names = " or ".join(blobs.shown(name) for name in (shard.name, shard.ids) if name)
+        raise BadDataError(f"{names}: damaged ({error}); remove it, and count again") from error
 
 
 def shard_text(
@@ -201,9 +211,18 @@ def shard_text(
 
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
     """
+    compile_mark(document_mark)  # refuses what is no regular expression
+    stamps = {name: _stamp(name) for name in names}
     parts = text_parts(names, shard_size)
+    if Resources.current().executor is not None:
+        _require_files(parts)
     alone = replace(options, vocabulary=None, vocabulary_size=None, min_count=1)
-    tasks = [_ReadTask(part, alone, document_mark, shard_size, blobs) for part in parts]
+    tasks = [
+        _ReadTask(part, stamps[part.name] or uuid.uuid4().hex, alone, document_mark, shard_size, blobs)
+        for part in parts
+    ]
+    if kept := sum(blobs.has(f"{task.key}.part") for task in tasks):
+        _log.info("%s of %s read before", f"{kept:,}", plural(len(tasks), "part"))
     found = _run(tasks, subprogress(progress, 0.0, 0.95))
     shards = [shard for of_part in found for shard in of_part]
     stats = _stats(names, parts, found)
@@ -221,6 +240,8 @@ def shard_text(
 @dataclass(frozen=True)
 class _ReadTask:
     part: TextPart
+    stamp: str
+    """What `_stamp` returned for the file; anything else for what cannot be read again."""
     options: EncodingOptions
     document_mark: str | None
     shard_size: int
@@ -231,17 +252,44 @@ class _ReadTask:
 
     @property
     def key(self) -> str:
-        """What the blobs of the part are named by: the file as it is now, and how it is read."""
-        name = self.part.name
-        if is_url(name):
-            stamp: object = url_stamp(name)
-        elif self.part.size is None:
-            stamp = uuid.uuid4().hex  # a pipe, which nobody can read again
-        else:
-            stat = Path(name).stat()
-            stamp = [str(Path(name).resolve()), stat.st_size, stat.st_mtime_ns]
-        settings = [asdict(self.options.normalization), self.options.encoding_errors, self.document_mark]
-        return content_key(_LAYOUT, stamp, self.part.begin, self.part.end, settings, self.shard_size)[:32]
+        """What the blobs of the part are named by: the file as it is, how it is read, and by what."""
+        how = [
+            asdict(self.options.normalization),
+            tokenization_record(self.options.normalization.tokenize),
+            self.options.encoding_errors,
+            self.document_mark,
+            self.shard_size,
+            stategram.__version__,
+        ]
+        file = [os.path.abspath(self.part.name), self.stamp, self.part.begin, self.part.end]  # noqa: PTH100
+        return content_key(_LAYOUT, file, how)[:32]
+
+    def require_unchanged(self) -> None:
+        """Refuse a file that is another one by now."""
+        if _stamp(self.part.name) not in (None, self.stamp):
+            raise BadDataError(
+                f"{display_name(self.part.name)}: the file changed while it was read; run the command again"
+            )
+
+
+def _stamp(name: str) -> str | None:
+    """Return what differs once a file has changed; None for what can be read only once."""
+    if is_url(name):
+        return url_stamp(name)
+    if name == "-" or not Path(name).is_file():
+        return None
+    found = Path(name).stat()
+    return f"{found.st_size} bytes, {found.st_mtime_ns} ns"
+
+
+def _require_files(parts: Sequence[TextPart]) -> None:
+    """Refuse what workers cannot read."""
+    for part in parts:
+        if not is_url(part.name) and _stamp(part.name) is None:
+            raise UsageError(
+                f"workers cannot read {display_name(part.name)}; write the text to a file that they see, or "
+                "leave out --cluster"
+            )
 
 
 def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Shard]]:
@@ -259,8 +307,11 @@ def _read(task: _ReadTask) -> list[Shard]:
     """Encode the shards of a part, each with its own words; the list of them appears last."""
     blobs, key = task.blobs, task.key
     if blobs.has(f"{key}.part"):
-        with suppress(msgspec.DecodeError):  # damaged: the part is read again
-            return msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
+        with suppress(msgspec.DecodeError):  # damaged, as when a shard is missing: the part is read again
+            kept = msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
+            if all(_is_whole(blobs, shard) for shard in kept):
+                return kept
+    task.require_unchanged()
     shards: list[Shard] = []
     for corpus, stats in read_part(task.part, task.options, task.document_mark, task.shard_size):
         words = corpus.vocabulary
@@ -278,8 +329,13 @@ def _read(task: _ReadTask) -> list[Shard]:
             shard.name, b"".join((words.offsets.data, words.counts.data, words.letters.data, packed.data))
         )
         shards.append(shard)
+    task.require_unchanged()
     blobs.write(f"{key}.part", msgspec.json.encode(shards))
     return shards
+
+
+def _is_whole(blobs: Shards, shard: Shard) -> bool:
+    return blobs.has(shard.name) and blobs.size(shard.name) == shard.words_size + shard.n_bytes
 
 
 def _words_of(blobs: Shards, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
@@ -313,10 +369,10 @@ def _with_vocabulary(
                 letters, offsets, _ = _words_of(blobs, shard)
                 blobs.write(name, merger.ids(letters, offsets).astype("<u4", copy=False).data)
             placed.append(msgspec.structs.replace(shard, ids=name))
+    except BadDataError:
+        raise
     except ValueError as error:
-        raise BadDataError(
-            f"a shard is damaged ({error}); remove what is left of it, and count again"
-        ) from error
+        raise BadDataError(f"a shard is damaged ({error}); remove all shards, and count again") from error
     return vocabulary, counts.astype(np.int64), placed
 
 
@@ -328,7 +384,7 @@ def _stats(names: Sequence[str], parts: Sequence[TextPart], found: Sequence[Sequ
             first_wide_space = f"{display_name(part.name)}:{lines[0] + lines_before(part)}"
             break
     return ReadStats(
-        tuple(names),
+        tuple(map(shown_url, names)),
         sum(stats.n_bytes for stats in all_stats),
         sum(stats.n_replaced for stats in all_stats),
         sum(stats.n_dropped for stats in all_stats),

@@ -178,6 +178,10 @@ class TemporaryBlobs:
         """Return whether there is a blob of this name."""
         return name in self._places
 
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+        return self._places[name][1]
+
     def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
         """Return the bytes of a blob from `begin` up to `end`, or up to its end."""
         place, size = self._places[name]
@@ -197,10 +201,6 @@ class TemporaryBlobs:
                 raise self._workspace.no_room(size, error) from error
             self._places[name] = self._end, size
             self._end += size
-
-    def remove(self, name: str) -> None:
-        """Remove a blob; its bytes go with the file."""
-        self._places.pop(name, None)
 
     def shown(self, name: str) -> str:
         """Return the name of a blob as messages show it."""

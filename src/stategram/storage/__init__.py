@@ -23,7 +23,7 @@ from stategram.storage.folder import (
     restore_replaced,
     write_folder,
 )
-from stategram.storage.locks import lock
+from stategram.storage.locks import hold, lock
 from stategram.storage.manifest import MANIFEST, OtherVersionError, manifest_bytes, parse_manifest
 from stategram.storage.store import Store, check_store, is_fresh, is_store
 from stategram.storage.temporary import temporary_files, temporary_folder
@@ -47,6 +47,7 @@ __all__ = [
     "file_sha256",
     "folder_kind",
     "folder_size",
+    "hold",
     "holds_only_our_files",
     "input_file",
     "input_files",

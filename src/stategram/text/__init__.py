@@ -14,10 +14,11 @@ from stategram.text.encoding import (
     normalization_of_text,
     read_corpus,
     spelled_corpus,
+    text_settings,
     warn_of_wide_spaces,
     words_of,
 )
-from stategram.text.feeding import Lines, read_lines
+from stategram.text.feeding import Lines, compile_mark, read_lines
 from stategram.text.line_blocks import LineBlock, block_of_sentences, encode_lines, read_line_blocks
 from stategram.text.reading import (
     Source,
@@ -88,6 +89,7 @@ __all__ = [
     "block_of_sentences",
     "check_utf8",
     "check_words",
+    "compile_mark",
     "compression",
     "contains_text",
     "conversion_advice",
@@ -112,6 +114,7 @@ __all__ = [
     "spelled_corpus",
     "split_line",
     "text_parts",
+    "text_settings",
     "tokenization_note",
     "tokenization_record",
     "tokenize",

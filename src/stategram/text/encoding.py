@@ -17,7 +17,7 @@ from stategram.resources import Resources
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, LineTokenizer, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
-from stategram.text.tokenizer import TOKENIZE_FORMS, TokenizeForm, Tokenizer, tokenize
+from stategram.text.tokenizer import TOKENIZE_FORMS, TokenizeForm, Tokenizer, tokenization_record, tokenize
 from stategram.text.unknown_words import require_known_words
 from stategram.text.unsegmented import warn_if_unsegmented
 from stategram.text.vocabulary import SPECIAL_WORDS, SPLITS, Split, Vocabulary, split_line
@@ -253,6 +253,27 @@ def _encode(sentences: Sentences, options: EncodingOptions) -> Corpus:
             raise BadDataError(f"sentence {bad[0]}: a NUL character; remove it")
     wide_space = f"sentence {encoder.wide_space_line}" if encoder.wide_spaces else None
     return options.corpus(encoder, (), n_bytes, wide_space)
+
+
+def text_settings(
+    normalization: Normalization,
+    *,
+    vocabulary_size: int | None,
+    vocabulary_file: str | None,
+    encoding_errors: EncodingErrors,
+    document_mark: str | None,
+) -> dict[str, Any]:
+    """Return how a text is read, as manifests have it; `Normalization.from_recipe` reads a part of it."""
+    return {
+        "vocabulary_size": vocabulary_size,
+        "vocabulary_file": vocabulary_file,
+        "lowercase": normalization.lowercase,
+        "digits": normalization.digits,
+        "split": normalization.split,
+        "tokenize": tokenization_record(normalization.tokenize),
+        "encoding_errors": encoding_errors,
+        "document_mark": document_mark,
+    }
 
 
 def normalization_of_text(
