@@ -30,21 +30,21 @@ def ami(seed: int, effort: str) -> float:
 
 def test_word_classes() -> None:
     found = sum(ami(seed, "normal") for seed in range(3)) / 3
-    assert found == pytest.approx(1.5488, abs=4 * 0.0028 / 3**0.5)
+    assert found == pytest.approx(1.5471, abs=4 * 0.0040 / 3**0.5)
 
 
 def test_plain_exchange_is_outside_the_band() -> None:
     """The band is narrow enough to notice that the annealing is gone, and wide enough for no less."""
-    assert ami(0, "fast") == pytest.approx(1.4746, abs=0.002)
-    assert ami(0, "fast") < 1.5488 - 20 * 0.0028
+    assert ami(0, "fast") == pytest.approx(1.4714, abs=0.002)
+    assert ami(0, "fast") < 1.5471 - 15 * 0.0040
 
 
 def test_contexts_along_a_tree() -> None:
     """Bands of the training perplexity of each level."""
     for preset, (first, last), spread in (
-        ("paper", (179.08, 163.32), 0.002),
-        ("normal", (174.70, 158.33), 0.002),  # no seed matters here: what rounding may change
-        ("best", (171.24, 156.48), 4 * 0.20 / 156.5),
+        ("paper", (179.11, 163.11), 0.002),
+        ("normal", (175.08, 158.82), 0.002),  # no seed matters here: what rounding may change
+        ("best", (171.14, 156.34), 4 * 0.12 / 156.3),
     ):
         found = cluster(text(), "w-2,w-1", states=100, categories=100, preset=preset)
         assert found.levels[0].perplexity == pytest.approx(first, rel=spread), preset

@@ -95,7 +95,7 @@ def same_partition(words: WordClasses, corpus: Corpus, labels: Sequence[int]) ->
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
 
 
-@pytest.mark.parametrize(("seed", "batch"), [(0, 64), (1, 64), (2, 8)])
+@pytest.mark.parametrize(("seed", "batch"), [(0, 64), (1, 64), (2, 4)])
 @pytest.mark.parametrize("criterion", ["tied", "predictive", "two-sided"])
 def test_word_classes(criterion: str, seed: int, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The effort "fast": elements are placed, then there are two sweeps."""
@@ -118,8 +118,8 @@ def test_word_classes(criterion: str, seed: int, batch: int, monkeypatch: pytest
         return two_sided_criterion(pairs, s, g)
 
     for _ in range(3):
-        clustering.sweep(lambda g: f(states, g), categories, order, n, batch, 0.25)
-        clustering.sweep(lambda s: f(s, categories), states, contexts, n, batch, 0.25)
+        clustering.sweep(lambda g: f(states, g), categories, order, n, batch, 0.125)
+        clustering.sweep(lambda s: f(s, categories), states, contexts, n, batch, 0.125)
     assert words.criterion_ == pytest.approx(f(states, categories), rel=1e-12)
     assert same_partition(words, corpus, categories)
     if criterion == "two-sided":

@@ -114,7 +114,7 @@ def test_batches_grow() -> None:
     assert np.concatenate(parts).tolist() == order.tolist()
     place = 0
     for part in parts[:-1]:
-        assert len(part) == max(64, place // 4)
+        assert len(part) == max(64, place // 8)
         place += len(part)
     # A sweep may be continued where a batch ends.
     begin = sum(len(part) for part in parts[:9])

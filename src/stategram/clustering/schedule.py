@@ -23,7 +23,7 @@ _EXCHANGE_OF_CONTEXTS = (False, True, True)
 EXCHANGE_OF_CLASSES = (True, False)
 # With fewer clusters for each place on a shortlist, scoring all of them is as quick.
 _MIN_CLUSTERS_PER_CANDIDATE = 12.5
-# Fewer classes than this have two thirds of the annealing, to keep their time: more would still gain.
+# Fewer classes than this have half of the annealing, to keep their time: more would still gain.
 _FEW_CLASSES = 200
 # The fraction of a time limit for the annealing; plain sweeps, and rounds if there are any, have the rest.
 _ANNEALING_TIME = 0.85
@@ -45,10 +45,10 @@ def shortlists_save_time(clusters: int, candidates: int) -> bool:
 def annealing_sweeps(classes: int, sweeps: int) -> int:
     """Return how many of the annealing sweeps of an effort so many word classes need.
 
-    >>> annealing_sweeps(199, 36), annealing_sweeps(200, 36)
-    (24, 36)
+    >>> annealing_sweeps(199, 48), annealing_sweeps(200, 48)
+    (24, 48)
     """
-    return sweeps if classes >= _FEW_CLASSES else 2 * sweeps // 3
+    return sweeps if classes >= _FEW_CLASSES else sweeps // 2
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ EFFORTS = {
         ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, candidates=0, criterion="ml"),
     ),
     "fast": Effort(_classes(anneal=0, max_sweeps=2, candidates=16), ClusteringSettings(max_sweeps=3)),
-    "normal": Effort(_classes(anneal=36, max_sweeps=2), ClusteringSettings()),
+    "normal": Effort(_classes(anneal=48, max_sweeps=2), ClusteringSettings()),
     "best": Effort(
         _classes(anneal=240, max_sweeps=10, rounds=5),
         ClusteringSettings(anneal=20, tolerance=0.000014, max_sweeps=12),
@@ -122,7 +122,7 @@ of it.
 initial clustering; every sweep goes over all clusters; a level ends when a sweep over words and contexts
 improves the criterion F by less than 1 % of it; contexts with fewer than 6 events do not move. Where the
 paper does not say it, this is the choice: F is that of maximum likelihood (`criterion` has leaving-one-out);
-elements are scored in batches of 64 and up to a quarter of those before them; initially the most frequent
+elements are scored in batches of 64 and up to an eighth of those before them; initially the most frequent
 elements have a cluster each, and the first sweep, from the most frequent to the rarest, places the others; on
 a deeper level, states without contexts are given to its most frequent nodes; without a tree, contexts begin
 in the state of their nearest value, where rare ones stay.
