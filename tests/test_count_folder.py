@@ -32,6 +32,7 @@ from stategram import (
 )
 from stategram.counts import check_counts, count_folder, is_counts, place_of_counts, sharded_text
 from stategram.storage import Blobs
+from stategram.text import shards
 
 LINES = 4000
 
@@ -293,7 +294,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ) -> None:
     text = tmp_path / "text.txt"
     shutil.copy(story, text)
-    read_part = sharded_text.read_part
+    read_part = shards.read_part
 
     def cut_before(*arguments: Any) -> Iterator[Any]:
         yield from read_part(*arguments)
