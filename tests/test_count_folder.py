@@ -280,6 +280,37 @@ def test_counts_that_are_replaced_stay_until_the_new_ones_are_complete(
         assert files_of(place).items() >= before.items()
 
 
+def test_the_same_counts_are_not_made_again(
+    story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "counts"
+    command = ["count", story, "-o", place, "--order", 2]
+    assert run(*command, capfd=capfd)[0] == 0
+    before = {file.name: file.stat().st_mtime_ns for file in place.iterdir()}
+    code, _, err = run(*command, capfd=capfd)
+    assert (code, "is complete already" in err) == (0, True)
+    assert {file.name: file.stat().st_mtime_ns for file in place.iterdir()} == before
+    assert count_text(story, str(place), 2).n_events == read_corpus(story).n_events
+    for other in (["--order", 3], ["--lowercase"], ["--vocab", 9]):
+        code, _, err = run(*command, *other, capfd=capfd)
+        assert (code, "there are counts in" in err) == (1, True)
+    code, _, err = run(*command, "--force", "--shard-size", 1, capfd=capfd)
+    assert (code, "at least 1024 bytes" in err) == (2, True)
+
+
+def test_many_small_files_are_few_shards(story: Path, tmp_path: Path) -> None:
+    names = []
+    for number, line in enumerate(story.read_text().splitlines(keepends=True)[:300]):
+        names.append(str(tmp_path / f"{number:03}.txt"))
+        Path(names[-1]).write_text(line)
+    counted = count_text(names, str(tmp_path / "counts"), 3, shard_size=2000)
+    assert len(counted.shards) < 10
+    check_counts(counted)
+    found, corpus = counted.corpus(), read_corpus(names)
+    assert found.ids.tolist() == corpus.ids.tolist()
+    assert found.document_starts.tolist() == corpus.document_starts.tolist()
+
+
 def test_one_process_counts_in_a_place(story: Path, tmp_path: Path) -> None:
     with (
         place_of_counts(str(tmp_path / "counts")),
@@ -294,13 +325,13 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ) -> None:
     text = tmp_path / "text.txt"
     shutil.copy(story, text)
-    read_part = shards.read_part
+    read_parts = shards.read_parts
 
     def cut_before(*arguments: Any) -> Iterator[Any]:
-        yield from read_part(*arguments)
+        yield from read_parts(*arguments)
         text.write_text("all else is gone\n")
 
-    monkeypatch.setattr(sharded_text, "read_part", cut_before)
+    monkeypatch.setattr(sharded_text, "read_parts", cut_before)
     with pytest.raises(BadDataError, match=r"text\.txt: the file changed while it was read"):
         count_text(text, str(tmp_path / "counts"), 2, shard_size=5000)
 
@@ -329,7 +360,7 @@ def test_a_place_with_other_files_or_counts_is_refused(
         assert (place / name).read_text() == "mine"
     code, _, err = run("count", story, "-o", story, capfd=capfd)
     assert (code, "is a file; name a folder" in err) == (2, True)
-    code, _, err = run("count", story, "-o", counts, capfd=capfd)
+    code, _, err = run("count", story, "-o", counts, "--order", 4, capfd=capfd)
     assert (code, "replace them (--force)" in err) == (1, True)
     again = tmp_path / "again"
     shutil.copytree(counts, again)

@@ -129,7 +129,7 @@ def parse_size(size: str | int) -> int:
     found = re.fullmatch(r"(\d{1,18}(?:\.\d{1,18})?)\s*([KMGT]?)(?:i?B)?", str(size).strip(), re.IGNORECASE)
     if not found or (number := int(float(found[1]) * _UNITS[found[2].upper()])) <= 0:
         shown = str(size) if len(str(size)) <= 40 else str(size)[:40] + "..."
-        raise UsageError(f"{shown!r} is not a size of memory; write it as 2G or 512M")
+        raise UsageError(f"{shown!r} is not a size; write it as 2G or 512M")
     return number
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,10 +20,22 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import default_shard_size, encoding_options, show_text
-from stategram.counts import MAX_ORDER, keep_counts, place_of_counts, shard_text
+from stategram.counts import (
+    MAX_ORDER,
+    is_counts,
+    job_key,
+    keep_counts,
+    open_counts,
+    place_of_counts,
+    shard_text,
+)
 from stategram.resources import parse_size
 from stategram.storage import expand_urls, is_url
 from stategram.wording import command_line, plural
+from stategram.wording import size as format_bytes
+
+# Each shard becomes some files: with smaller ones there is more of them than of text.
+_MIN_SHARD_SIZE = 1024
 
 
 @click.command(
@@ -82,25 +95,32 @@ def count(
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])
     size = default_shard_size() if shard_size is None else parse_size(shard_size)
+    if size < _MIN_SHARD_SIZE:
+        raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {_MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
+    options = encoding_options(text)
+    reading: dict[str, Any] = {"document_mark": text.document_mark, "shard_size": size}
+    job = job_key(names, options, order, **reading)
+    if not force and is_counts(output) and open_counts(output).job == job:
+        console.info(f"{output} is complete already: the same files and options; --force counts again")
+        return
     console.steps = 2
     with _saying_how_to_continue(output), place_of_counts(output, replaces=force) as blobs:
         with console.step("reading") as progress:
             found = shard_text(
                 names,
-                encoding_options(text),
+                options,
                 blobs,
-                document_mark=text.document_mark,
-                shard_size=size,
+                **reading,
                 progress=progress,
             )
         show_text(found, console)
         uses = [("training", name) for name in names]
         with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
-            counted = keep_counts(found, blobs, order, text.settings, uses, progress=progress)
+            counted = keep_counts(found, blobs, order, job, text.settings, uses, progress=progress)
     n_bytes = sum(map(blobs.size, blobs.names()))
-    console.info(f"      {plural(len(counted.shards), 'shard')}, {n_bytes / 1e6:,.0f} MB in {output}")
+    console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")
 
 

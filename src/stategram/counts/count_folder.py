@@ -30,7 +30,16 @@ from stategram.counts.runs import (
     merge_tasks,
     numbers_of,
 )
-from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard, shard_text
+from stategram.counts.sharded_text import (
+    RunPart,
+    Runs,
+    Shard,
+    ShardedText,
+    Shards,
+    read_shard,
+    reading_key,
+    shard_text,
+)
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.progress import Progress, subprogress
@@ -79,6 +88,7 @@ class _Manifest(Entries, frozen=True):
     files: dict[str, str]
     vocabulary: str
     word_counts: str
+    job: str
     runs: Runs
     shards: list[Shard]
     report: ReadStats
@@ -109,6 +119,8 @@ class CountedText(ShardedText):
     """How the text was read, as manifests of models have it."""
     inputs: Sequence[InputFile] = ()
     """The files that were counted."""
+    job: str = ""
+    """The `job_key` that they were made with."""
     files: Mapping[str, str] = field(default_factory=dict)
     """The SHA-256 of each file of the counts but the manifest."""
 
@@ -139,7 +151,8 @@ def count_text(
     """Count the n-grams of a text of any size, and keep the counts.
 
     The text is read in shards; the memory that it takes depends on their size. If the call is interrupted,
-    the same call continues with the shards that are not finished.
+    the same call continues with the shards that are not finished. Complete counts of the same files and
+    options are opened.
 
     Parameters
     ----------
@@ -170,17 +183,25 @@ def count_text(
         encoding_errors=encoding_errors,
         document_mark=document_mark,
     )
+    reading: dict[str, Any] = {"document_mark": document_mark, "shard_size": shard_size}
+    job = job_key(names, options, order, **reading)
+    if is_counts(place) and (found := open_counts(place)).job == job:
+        return found
     with place_of_counts(place) as blobs:
         text = shard_text(
             names,
             options,
             blobs,
-            document_mark=document_mark,
-            shard_size=shard_size,
+            **reading,
             progress=subprogress(progress, 0.0, 0.3),
         )
         uses = [("training", name) for name in names]
-        return keep_counts(text, blobs, order, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
+        return keep_counts(text, blobs, order, job, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
+
+
+def job_key(names: Sequence[str], options: EncodingOptions, order: int, **reading: Any) -> str:
+    """Return what differs for counts of other files, of another order or read in another way."""
+    return content_key(reading_key(names, options, **reading), order)
 
 
 @contextmanager
@@ -225,12 +246,16 @@ def keep_counts(
     text: ShardedText,
     blobs: Blobs,
     order: int,
+    job: str,
     recipe: Mapping[str, Any],
     uses: Sequence[tuple[str, str]],
     *,
     progress: Progress | None = None,
 ) -> CountedText:
-    """Count a text whose shards are in `blobs`, and keep the counts there; `uses` are inputs by their use."""
+    """Count a text whose shards are in `blobs`, and keep the counts there.
+
+    `job` is the `job_key`, `recipe` how the text was read, and `uses` are the inputs by their use.
+    """
     require_order(order)
     runs = count_runs(text, order, subprogress(progress, 0.0, 0.5))
     files: dict[str, str] = {}
@@ -261,6 +286,7 @@ def keep_counts(
     manifest = {
         "vocabulary": names["vocabulary"],
         "word_counts": names["counts"],
+        "job": job,
         "runs": msgspec.to_builtins(runs),
         "shards": msgspec.to_builtins(shards),
         "report": asdict(text.stats),
@@ -279,7 +305,16 @@ def keep_counts(
             blobs.remove(name)
     checked = _CheckedBlobs(blobs, files)
     return CountedText(
-        text.vocabulary, text.word_counts, text.stats, tuple(shards), checked, runs, recipe, inputs, files
+        text.vocabulary,
+        text.word_counts,
+        text.stats,
+        tuple(shards),
+        checked,
+        runs,
+        recipe,
+        inputs,
+        job,
+        files,
     )
 
 
@@ -339,6 +374,7 @@ def open_counts(place: str) -> CountedText:
         found.runs,
         found.recipe,
         inputs,
+        found.job,
         found.files,
     )
 

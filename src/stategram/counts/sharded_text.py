@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram import _core
-from stategram.counts.workspace import Workspace
+from stategram.counts.workspace import TemporaryBlobs, Workspace
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_bytes, subprogress
 from stategram.resources import Resources
@@ -32,11 +32,12 @@ from stategram.text import (
     ShardStats,
     TextPart,
     Vocabulary,
+    bundles_of,
     compile_mark,
     display_name,
     lines_before,
     no_words,
-    read_part,
+    read_parts,
     text_parts,
     tokenization_record,
     warn_if_unsegmented,
@@ -212,20 +213,14 @@ def shard_text(
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
     """
     compile_mark(document_mark)  # refuses what is no regular expression
-    stamps = {name: _stamp(name) for name in names}
-    parts = text_parts(names, shard_size)
+    tasks = _read_tasks(names, options, blobs, document_mark, shard_size)
     if Resources.current().executor is not None:
-        _require_files(parts)
-    alone = replace(options, vocabulary=None, vocabulary_size=None, min_count=1)
-    tasks = [
-        _ReadTask(part, stamps[part.name] or uuid.uuid4().hex, alone, document_mark, shard_size, blobs)
-        for part in parts
-    ]
+        _require_files(names)
     if kept := sum(blobs.has(f"{task.key}.part") for task in tasks):
         _log.info("%s of %s read before", f"{kept:,}", plural(len(tasks), "part"))
     found = _run(tasks, subprogress(progress, 0.0, 0.95))
     shards = [shard for of_part in found for shard in of_part]
-    stats = _stats(names, parts, found)
+    stats = _stats(names, tasks, found)
     if sum(shard.n_events for shard in shards) == 0:
         raise no_words(names, stats.n_bytes)
     if progress:
@@ -237,22 +232,60 @@ def shard_text(
     return ShardedText(vocabulary, word_counts, stats, tuple(placed), blobs)
 
 
+def reading_key(
+    names: Sequence[str], options: EncodingOptions, *, document_mark: str | None, shard_size: int
+) -> str:
+    """Return what differs if `shard_text` would read other files, or in another way, or stdin."""
+    tasks = _read_tasks(names, options, TemporaryBlobs(), document_mark, shard_size)
+    words = None if options.vocabulary is None else content_key(options.vocabulary.to_bytes())
+    return content_key([task.key for task in tasks], options.vocabulary_size, options.min_count, words)
+
+
+def _read_tasks(
+    names: Sequence[str],
+    options: EncodingOptions,
+    blobs: Shards,
+    document_mark: str | None,
+    shard_size: int,
+) -> list[_ReadTask]:
+    stamps = {name: _stamp(name) for name in names}
+    alone = replace(options, vocabulary=None, vocabulary_size=None, min_count=1)
+    return [
+        _ReadTask(
+            bundle,
+            tuple(stamps[part.name] or uuid.uuid4().hex for part in bundle),
+            alone,
+            document_mark,
+            shard_size,
+            blobs,
+        )
+        for bundle in bundles_of(text_parts(names, shard_size), shard_size)
+    ]
+
+
 @dataclass(frozen=True)
 class _ReadTask:
-    part: TextPart
-    stamp: str
-    """What `_stamp` returned for the file; anything else for what cannot be read again."""
+    parts: tuple[TextPart, ...]
+    stamps: tuple[str, ...]
+    """What `_stamp` returned for each; anything else for what cannot be read again."""
     options: EncodingOptions
     document_mark: str | None
     shard_size: int
     blobs: Shards
 
     def __str__(self) -> str:
-        return str(self.part)
+        others = f" and {plural(len(self.parts) - 1, 'file')} more" if len(self.parts) > 1 else ""
+        return f"{self.parts[0]}{others}"
+
+    @property
+    def size(self) -> int | None:
+        """The bytes of its parts, as they are stored; None if that is not known."""
+        sizes = [part.size for part in self.parts if part.size is not None]
+        return sum(sizes) if len(sizes) == len(self.parts) else None
 
     @property
     def key(self) -> str:
-        """What the blobs of the part are named by: the file as it is, how it is read, and by what."""
+        """What its blobs are named by: the files as they are, how they are read, and by what."""
         how = [
             asdict(self.options.normalization),
             tokenization_record(self.options.normalization.tokenize),
@@ -261,15 +294,19 @@ class _ReadTask:
             self.shard_size,
             stategram.__version__,
         ]
-        file = [os.path.abspath(self.part.name), self.stamp, self.part.begin, self.part.end]  # noqa: PTH100
-        return content_key(_LAYOUT, file, how)[:32]
+        files = [
+            [os.path.abspath(part.name), stamp, part.begin, part.end]  # noqa: PTH100
+            for part, stamp in zip(self.parts, self.stamps, strict=True)
+        ]
+        return content_key(_LAYOUT, files, how)[:32]
 
     def require_unchanged(self) -> None:
-        """Refuse a file that is another one by now."""
-        if _stamp(self.part.name) not in (None, self.stamp):
-            raise BadDataError(
-                f"{display_name(self.part.name)}: the file changed while it was read; run the command again"
-            )
+        """Refuse files that are others by now."""
+        for part, stamp in zip(self.parts, self.stamps, strict=True):
+            if _stamp(part.name) not in (None, stamp):
+                raise BadDataError(
+                    f"{display_name(part.name)}: the file changed while it was read; run the command again"
+                )
 
 
 def _stamp(name: str) -> str | None:
@@ -282,29 +319,29 @@ def _stamp(name: str) -> str | None:
     return f"{found.st_size} bytes, {found.st_mtime_ns} ns"
 
 
-def _require_files(parts: Sequence[TextPart]) -> None:
+def _require_files(names: Sequence[str]) -> None:
     """Refuse what workers cannot read."""
-    for part in parts:
-        if not is_url(part.name) and _stamp(part.name) is None:
+    for name in names:
+        if not is_url(name) and _stamp(name) is None:
             raise UsageError(
-                f"workers cannot read {display_name(part.name)}; write the text to a file that they see, or "
+                f"workers cannot read {display_name(name)}; write the text to a file that they see, or "
                 "leave out --cluster"
             )
 
 
 def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Shard]]:
-    total = sum(task.part.size or 0 for task in tasks)
-    known = all(task.part.size is not None for task in tasks)
+    total = sum(task.size or 0 for task in tasks)
+    known = all(task.size is not None for task in tasks)
     done, found = 0, []
     for task, shards in zip(tasks, Resources.current().map(_read, tasks), strict=True):
         found.append(shards)
-        done += task.part.size or sum(shard.stats.n_bytes for shard in shards)
+        done += task.size or sum(shard.stats.n_bytes for shard in shards)
         report_bytes(progress, done, total if known else None)
     return found
 
 
 def _read(task: _ReadTask) -> list[Shard]:
-    """Encode the shards of a part, each with its own words; the list of them appears last."""
+    """Encode the shards of some parts, each with its own words; the list of them appears last."""
     blobs, key = task.blobs, task.key
     if blobs.has(f"{key}.part"):
         with suppress(msgspec.DecodeError):  # damaged, as when a shard is missing: the part is read again
@@ -313,7 +350,7 @@ def _read(task: _ReadTask) -> list[Shard]:
                 return kept
     task.require_unchanged()
     shards: list[Shard] = []
-    for corpus, stats in read_part(task.part, task.options, task.document_mark, task.shard_size):
+    for corpus, stats in read_parts(task.parts, task.options, task.document_mark, task.shard_size):
         words = corpus.vocabulary
         packed = _core.pack_text(corpus.ids, corpus.sentence_starts, corpus.document_starts)
         shard = Shard(
@@ -376,12 +413,13 @@ def _with_vocabulary(
     return vocabulary, counts.astype(np.int64), placed
 
 
-def _stats(names: Sequence[str], parts: Sequence[TextPart], found: Sequence[Sequence[Shard]]) -> ReadStats:
+def _stats(names: Sequence[str], tasks: Sequence[_ReadTask], found: Sequence[Sequence[Shard]]) -> ReadStats:
     all_stats = [shard.stats for shards in found for shard in shards]
     first_wide_space = None
-    for part, shards in zip(parts, found, strict=True):
-        if lines := [shard.stats.wide_space_line for shard in shards if shard.stats.wide_space_line]:
-            first_wide_space = f"{display_name(part.name)}:{lines[0] + lines_before(part)}"
+    for task, shards in zip(tasks, found, strict=True):
+        if wide := [shard.stats for shard in shards if shard.stats.wide_space_line]:
+            part = task.parts[wide[0].wide_space_part]
+            first_wide_space = f"{display_name(part.name)}:{wide[0].wide_space_line + lines_before(part)}"
             break
     return ReadStats(
         tuple(map(shown_url, names)),

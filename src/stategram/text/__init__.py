@@ -35,8 +35,9 @@ from stategram.text.shards import (
     SHARD_SIZE,
     ShardStats,
     TextPart,
+    bundles_of,
     lines_before,
-    read_part,
+    read_parts,
     text_parts,
 )
 from stategram.text.tokenizer import (
@@ -87,6 +88,7 @@ __all__ = [
     "Vocabulary",
     "as_corpus",
     "block_of_sentences",
+    "bundles_of",
     "check_utf8",
     "check_words",
     "compile_mark",
@@ -109,7 +111,7 @@ __all__ = [
     "read_corpus",
     "read_line_blocks",
     "read_lines",
-    "read_part",
+    "read_parts",
     "require_known_words",
     "spelled_corpus",
     "split_line",

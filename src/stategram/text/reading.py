@@ -141,7 +141,11 @@ def _reading(name: str | IO[bytes]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        advice = "; name the files in it" if error.errno == errno.EISDIR else "; check the name"
+        advice = (
+            "; name text files (a folder of counts is for train and classes)"
+            if error.errno == errno.EISDIR
+            else "; check the name"
+        )
         raise StategramError(
             f"cannot read {display_name(name)}: {error.strerror or error}{advice}"
         ) from error

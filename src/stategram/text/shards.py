@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -34,14 +35,16 @@ class TextPart:
 
 
 class ShardStats(msgspec.Struct, frozen=True):
-    """What was found while a shard was read; as `ReadStats`, but its lines are numbered from its part on."""
+    """What was found while a shard was read."""
 
     n_bytes: int
     n_replaced: int = 0
     n_dropped: int = 0
     n_wide_spaces: int = 0
+    wide_space_part: int = 0
+    """Where the first of them is: the part, of those that were read together,"""
     wide_space_line: int = 0
-    """Where the first of them is; 0 if there is none."""
+    """and the line, numbered from the beginning of the part; 0 if there is none."""
 
 
 def text_parts(names: Sequence[str], part_size: int = SHARD_SIZE) -> list[TextPart]:
@@ -57,47 +60,71 @@ def text_parts(names: Sequence[str], part_size: int = SHARD_SIZE) -> list[TextPa
     return parts
 
 
-def read_part(
-    part: TextPart, options: EncodingOptions, document_mark: str | None, shard_size: int = SHARD_SIZE
+def bundles_of(parts: Sequence[TextPart], size: int = SHARD_SIZE) -> list[tuple[TextPart, ...]]:
+    """Put neighbouring parts together, as long as they have at most `size` bytes in all.
+
+    >>> [len(bundle) for bundle in bundles_of([TextPart("a", size=3), TextPart("b", size=4)] * 2, 8)]
+    [2, 2]
+    """
+    bundles: list[tuple[TextPart, ...]] = []
+    room = 0
+    for part in parts:
+        if bundles and part.size is not None and part.size <= room:
+            bundles[-1] += (part,)
+            room -= part.size
+        else:
+            bundles.append((part,))
+            room = 0 if part.size is None else size - part.size
+    return bundles
+
+
+def read_parts(
+    parts: Sequence[TextPart],
+    options: EncodingOptions,
+    document_mark: str | None,
+    shard_size: int = SHARD_SIZE,
 ) -> Iterator[tuple[Corpus, ShardStats]]:
-    """Yield a part of a text in shards of about `shard_size` bytes, each with a vocabulary of its own.
+    """Yield parts of a text in shards of about `shard_size` bytes, each with a vocabulary of its own.
 
     A blank line at the end of a shard is a document start there, that of the sentence after its last one.
     """
     mark = compile_mark(document_mark)
-    n_bytes = wide_line = 0
     encoder, tokenizer = options.encoder(), options.tokenizer()
+    n_bytes = 0
+    first_wide_space = 0, 0  # part and line
 
     def shard() -> tuple[Corpus, ShardStats]:
         corpus = options.corpus(encoder, (), n_bytes, None, tokenizer)
         found = corpus.stats
-        return corpus, ShardStats(n_bytes, found.n_replaced, found.n_dropped, found.n_wide_spaces, wide_line)
+        counts = n_bytes, found.n_replaced, found.n_dropped, found.n_wide_spaces
+        return corpus, ShardStats(*counts, *first_wide_space)
 
-    for lines in _lines(part):
-        try:
-            wide_space = feed_lines(encoder, lines, mark, options.normalization.split, tokenizer)
-        except BadDataError:
-            if part.begin == 0:
+    for number, part in enumerate(parts):
+        for lines in _lines(part):
+            try:
+                wide_space = feed_lines(encoder, lines, mark, options.normalization.split, tokenizer)
+            except BadDataError:
+                if part.begin == 0:
+                    raise
+                _refuse_again(part, lines, options, mark)
                 raise
-            # Once more, with the number of its first line in the file.
-            before = lines_before(part)
-            feed_lines(
-                options.encoder(),
-                replace(lines, line=lines.line + before),
-                mark,
-                options.normalization.split,
-                options.tokenizer(),
-            )
-            raise
-        if wide_space is not None:
-            wide_line = int(wide_space.rpartition(":")[2])
-        n_bytes += len(lines.data)
-        if n_bytes >= shard_size:
-            yield shard()
-            n_bytes = wide_line = 0
-            encoder, tokenizer = options.encoder(), options.tokenizer()
+            if wide_space is not None:
+                first_wide_space = number, int(wide_space.rpartition(":")[2])
+            n_bytes += len(lines.data)
+            if n_bytes >= shard_size:
+                yield shard()
+                n_bytes, first_wide_space = 0, (0, 0)
+                encoder, tokenizer = options.encoder(), options.tokenizer()
     if n_bytes:
         yield shard()
+
+
+def _refuse_again(
+    part: TextPart, lines: Lines, options: EncodingOptions, mark: re.Pattern[str] | None
+) -> None:
+    """Raise the error of bad lines with their number in the file, not in the part."""
+    lines = replace(lines, line=lines.line + lines_before(part))
+    feed_lines(options.encoder(), lines, mark, options.normalization.split, options.tokenizer())
 
 
 def lines_before(part: TextPart) -> int:
