@@ -32,7 +32,8 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scale import cluster, executor, open_cluster
 from stategram.scale.task import TaskSettings, run_task
-from stategram.scoring import ModelSource
+from stategram.scoring import ModelSource, TablePart, TextScoring, score_parts
+from stategram.text import Normalization
 
 dask = pytest.importorskip("dask", reason="Dask runs the tasks")
 pytest.importorskip("distributed", reason="Dask runs the tasks")
@@ -599,6 +600,18 @@ def test_what_is_scored_only_alone(
     status, _, messages = run("score", "model", *arguments, capfd=capfd)
     assert status == 2
     assert f"{message} for one text only, without --cluster; leave one of them out" in messages
+
+
+def test_scores_that_were_written_elsewhere(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
+    scoring = TextScoring(None, "2", "keep", Normalization())
+    part = TablePart("s3://me:secret@bucket/a", str(tmp_path / "part-0"), True, "tsv", source, scoring)
+    monkeypatch.setattr("stategram.scoring.text_parts.score_part", lambda part: None)
+    message = r"the scores of s3://bucket/a to .*part-0, which is not visible on this machine; the output"
+    with pytest.raises(StategramError, match=message):
+        list(score_parts([part]))
 
 
 def test_a_changed_arpa_file_is_another_model(tmp_path: Path) -> None:
