@@ -277,6 +277,7 @@ def test_blobs_of_a_web_server(tmp_path: Path, sends_ranges: bool) -> None:
         for name, status in (("busy", 503), ("secret", 403)):
             with pytest.raises(StategramError, match=f"cannot read {url}/{name}: {status}"):
                 blobs.has(name)
+        assert not Blobs(f"{url}/a?signature=x").has("b")  # whose path would be that of a
         assert blobs.size("a") == 100
         assert blobs.read("a") == bytes(range(100))
         if sends_ranges:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# That of one file, and often signed for it alone: there are no blobs below it.
+_URL_WITH_QUERY = re.compile(r"https?://.*\?", re.IGNORECASE)
 
 
 class Blobs:
@@ -178,6 +180,8 @@ class _Store:
         return f"{self._root.rstrip('/')}/{name}"
 
     def has(self, name: str) -> bool:
+        if _URL_WITH_QUERY.match(self._url):
+            return False
         with url_errors("read", self.full_name(name)):
             try:
                 return bool(self._system.info(self._path(name))["type"] == "file")
