@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import threading
 from collections.abc import Iterator
@@ -10,10 +11,14 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+# Of files that are refused, by their names.
+_STATUS = {"secret": 403, "gone": 410, "busy": 503}
+
 
 class _Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     sends_ranges: bool
+    sends_etags: bool
     requests: list[tuple[str, str, str | None]]
 
     def do_HEAD(self) -> None:
@@ -26,7 +31,7 @@ class _Handler(SimpleHTTPRequestHandler):
         asked = self.headers.get("Range")
         self.requests.append((self.command, self.path, asked))
         file = Path(self.translate_path(self.path))
-        status = 403 if file.name == "secret" else 200 if file.is_file() else 404
+        status = _STATUS.get(file.name) or (200 if file.is_file() else 404)
         data = file.read_bytes() if status == 200 else b""
         total = len(data)
         if status == 200 and self.sends_ranges and asked:
@@ -38,6 +43,8 @@ class _Handler(SimpleHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         if self.sends_ranges:
             self.send_header("Accept-Ranges", "bytes")
+        if self.sends_etags and status in (200, 206):
+            self.send_header("ETag", f'"{hashlib.sha256(file.read_bytes()).hexdigest()}"')
         if status == 206:
             self.send_header("Content-Range", f"bytes {begin}-{end}/{total}")
         self.end_headers()
@@ -54,14 +61,15 @@ class _Handler(SimpleHTTPRequestHandler):
 
 @contextmanager
 def serve(
-    folder: Path, *, sends_ranges: bool = True
+    folder: Path, *, sends_ranges: bool = True, sends_etags: bool = False
 ) -> Iterator[tuple[str, list[tuple[str, str, str | None]]]]:
     """Serve a folder; yield its URL and the list of requests: method, path, range.
 
     One whose answer was not waited for is there again, as the method `left`.
     """
     requests: list[tuple[str, str, str | None]] = []
-    handler = type("Handler", (_Handler,), {"sends_ranges": sends_ranges, "requests": requests})
+    settings = {"sends_ranges": sends_ranges, "sends_etags": sends_etags, "requests": requests}
+    handler = type("Handler", (_Handler,), settings)
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever)

@@ -19,6 +19,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,8 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scale import cluster, executor, open_cluster
 from stategram.scale.task import TaskSettings, run_task
-from stategram.scoring import ModelSource
+from stategram.scoring import ModelSource, TablePart, TextScoring, score_parts
+from stategram.text import Normalization
 
 dask = pytest.importorskip("dask", reason="Dask runs the tasks")
 pytest.importorskip("distributed", reason="Dask runs the tasks")
@@ -197,6 +199,56 @@ def test_a_task_refuses_another_version() -> None:
     settings = TaskSettings("0.0.9", 1, None, None, "/", shows_worker=True)
     error = run_task(tasks.double, 1, settings).error
     assert f"worker process {os.getpid()} has {stategram.__version__}" in str(error)
+
+
+def settings_in(folder: Path) -> TaskSettings:
+    return TaskSettings(stategram.__version__, 1, None, None, str(folder), shows_worker=False)
+
+
+def test_tasks_at_the_same_time_stay_in_their_folders(tmp_path: Path) -> None:
+    before = Path.cwd()
+    events = {name: threading.Event() for name in ("first", "second", "other", "end first", "end second")}
+    folders: dict[str, list[Path]] = {}
+
+    def task(name: str) -> None:
+        folders[name] = [Path.cwd()]
+        events[name].set()
+        if name != "other":
+            assert events[f"end {name}"].wait(60)
+        folders[name].append(Path.cwd())
+
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(run_task, task, "first", settings_in(tmp_path / "a"))
+        assert events["first"].wait(60)
+        second = threads.submit(run_task, task, "second", settings_in(tmp_path / "a"))
+        assert events["second"].wait(60)
+        other = threads.submit(run_task, task, "other", settings_in(tmp_path / "b"))
+        events["end first"].set()
+        first.result(60)
+        assert not events["other"].wait(0.2)
+        events["end second"].set()
+        second.result(60)
+        other.result(60)
+    a, b = (tmp_path / name for name in "ab")
+    assert folders == {"first": [a, a], "second": [a, a], "other": [b, b]}
+    assert Path.cwd() == before
+
+
+def test_a_folder_that_a_worker_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_bytes(TEXT)
+    settings = settings_in(tmp_path / "none")
+    # A file of this name in the folder of the worker is not the one of the driver.
+    error = run_task(tasks.count_words, "text", settings).error
+    assert (
+        f"cannot read text: No such file or directory; check the name; there is no folder {tmp_path}"
+        in str(error)
+    )
+    assert "none on this machine" in str(error)
+    assert run_task(tasks.count_words, str(tmp_path / "text"), settings).result == 8
+    assert Path.cwd() == tmp_path
 
 
 # ---- a scheduler and workers as somebody would start them
@@ -548,6 +600,34 @@ def test_what_is_scored_only_alone(
     status, _, messages = run("score", "model", *arguments, capfd=capfd)
     assert status == 2
     assert f"{message} for one text only, without --cluster; leave one of them out" in messages
+
+
+def test_scores_that_were_written_elsewhere(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
+    scoring = TextScoring(None, "2", "keep", Normalization())
+    part = TablePart("s3://me:secret@bucket/a", str(tmp_path / "part-0"), True, "tsv", source, scoring)
+    monkeypatch.setattr("stategram.scoring.text_parts.score_part", lambda part: None)
+    message = r"the scores of s3://bucket/a to .*part-0, which is not visible on this machine; the output"
+    with pytest.raises(StategramError, match=message):
+        list(score_parts([part]))
+
+
+def test_a_changed_arpa_file_is_another_model(tmp_path: Path) -> None:
+    arpa = tmp_path / "model.arpa"
+    sources, sizes, words = [], set(), []
+    for text in ("a b a", "b a b"):
+        stategram.write_arpa(arpa, stategram.NgramModel.train([text], 1))
+        os.utime(arpa, (0, 0))
+        sizes.add(arpa.stat().st_size)
+        sources.append(ModelSource.of(str(arpa), verify=True, history="sentence"))
+        assert sources[-1].open() is sources[-1].open()
+        words.append(sources[-1].open().vocabulary.words[3])
+    assert len(sizes) == 1
+    assert words == ["a", "b"]
+    with pytest.raises(StategramError, match="is not the model that the command has opened"):
+        sources[0].open()
 
 
 def test_a_model_that_is_not_the_same_on_workers_is_refused(texts: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
+import os
 import random
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -33,6 +37,7 @@ from stategram import (
     use_resources,
     write_arpa,
 )
+from stategram.selection.criterion import _open_models
 from stategram.selection.cut import Keep, find_cut
 from stategram.selection.sampling import SampleTask, sample_file
 from stategram.tables import PoolFile, RowWriter
@@ -303,17 +308,25 @@ def test_a_sample_is_random_and_of_the_given_size(tmp_path: Path) -> None:
     lines = [f"line {number:05}" for number in range(20_000)]
     (tmp_path / "pool.txt").write_text("\n".join(lines))
     file = PoolFile.of(str(tmp_path / "pool.txt"))
+
+    def sampled(n_bytes: int, seed: int) -> list[str]:
+        # Through a file: what a task returns goes through the scheduler of a cluster.
+        task = SampleTask(file, n_bytes, (seed, 0), str(tmp_path / "sample"))
+        assert str(task) == file.name
+        assert sample_file(task) == task.path
+        return Path(task.path).read_text().splitlines()
+
     means = []
     for seed in range(20):
-        found = sample_file(SampleTask(file, 5000, (seed, 0))).decode().splitlines()
+        found = sampled(5000, seed)
         assert len(found) == 500
         assert found == sorted(set(found))
         assert set(found) <= set(lines)
         means.append(np.mean([int(line[5:]) for line in found]))
-    assert found == sample_file(SampleTask(file, 5000, (19, 0))).decode().splitlines()
+    assert found == sampled(5000, 19)
     # The mean of 10,000 draws of 0 to 19,999 has a standard deviation of 58.
     assert abs(np.mean(means) - 10_000) < 300
-    assert sample_file(SampleTask(file, 10**9, (0, 0))).decode().splitlines() == lines
+    assert sampled(10**9, 0) == lines
 
 
 def test_models_are_opened_as_they_are(
@@ -414,7 +427,9 @@ def test_bad_pools_are_refused(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "what is to be kept"),
+        ({}, "nothing selects rows; pass keep, threshold or scores"),
+        ({"keep": 1, "max_words": 0}, "max_words is 0; it must be at least min_words, 1"),
+        ({"keep": 1, "min_words": -1}, "min_words is -1; it must be at least 1"),
         ({"keep": "10%", "threshold": 0}, "both say what is kept"),
         ({"keep": "0%"}, "keep is '0%'; expected"),
         ({"keep": "many"}, "keep is 'many'; expected"),
@@ -430,6 +445,61 @@ def test_bad_pools_are_refused(
 def test_options_that_cannot_be_used(texts: Path, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         select(texts / "pool.txt", texts / "sea.txt", **({"output": io.BytesIO()} | options))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes by their names")
+@pytest.mark.parametrize("n_pipes", [1, 2, 3])
+def test_pipes_are_read_once(texts: Path, n_pipes: int) -> None:
+    files = [texts / f"{name}.txt" for name in ("pool", "sea", "land")]
+    names: list[Path] = []
+    with contextlib.ExitStack() as stack:
+        for file in files[:n_pipes]:
+            end, other_end = os.pipe()
+            stack.callback(os.close, end)
+            with os.fdopen(other_end, "wb") as pipe:
+                pipe.write(file.read_bytes())
+            names.append(Path(f"/dev/fd/{end}"))
+        found = written(*names, *files[n_pipes:], keep="10%")
+    assert found == written(*files, keep="10%")
+
+
+@pytest.mark.parametrize("fails", ["in-domain", "general"])
+def test_no_model_stays_open_after_an_error(
+    texts: Path, models: tuple[NgramModel, NgramModel], fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = NgramModel.save
+
+    def full(model: NgramModel, path: Path) -> None:
+        if path.name == fails:
+            raise StategramError("No space left on device")
+        save(model, path)
+
+    monkeypatch.setattr(NgramModel, "save", full)
+    with pytest.raises(StategramError, match="No space left"):
+        written(texts / "pool.txt", *models, keep=1)
+    assert _open_models == {}
+
+
+@dataclass
+class Elsewhere:
+    """Runs tasks on a machine with a disk of its own, as far as one function is concerned."""
+
+    function: str
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        for item in items:
+            assert str(item).endswith("pool.txt")
+            result = function(item)
+            if function.__name__ == self.function:
+                Path(item.path).unlink()
+            yield result
+
+
+@pytest.mark.parametrize("function", ["sample_file", "score_file"])
+def test_files_of_workers_have_to_be_visible(texts: Path, function: str) -> None:
+    message = "a worker has written .*, which is not visible on this machine; --tmp has to be"
+    with use_resources(executor=Elsewhere(function)), pytest.raises(StategramError, match=message):
+        written(texts / "pool.txt", texts / "sea.txt", keep=1)
 
 
 def test_in_domain_texts_that_cannot_be_used(texts: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import pytest
 from command_line import run
 from file_server import serve
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage import Blobs, expand_urls
+from stategram.storage import Blobs, expand_urls, input_files, shown_url, url_stamp
+from stategram.storage.urls import url_errors
 from stategram.text import compression, file_size, file_sizes, read_blocks, read_corpus, total_size
 from stategram.text.reading import BLOCK_SIZE
 
@@ -133,6 +134,64 @@ def test_errors_name_the_url(tmp_path: Path, memory: str) -> None:
         read(f"{memory}/folder")
 
 
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("https://me:secret@example.org/a", "https://example.org/a"),
+        ("https://me:se@cr@et@example.org/a@b", "https://example.org/a@b"),
+        ("https://example.org/a?signature=secret/@secret", "https://example.org/a"),
+        ("https://me:secr?et@example.org/a?secret", "https://example.org/a"),
+        ("s3://bucket/a@b", "s3://bucket/a@b"),
+        ("file:///a@b?c", "file:///a@b?c"),
+        ("a@b?c", "a@b?c"),
+        ("-", "-"),
+    ],
+)
+def test_secrets_are_not_shown(name: str, shown: str) -> None:
+    assert shown_url(name) == shown
+    assert [found.name for found in input_files([("training", name)])] == [shown]
+
+
+def test_secrets_are_not_kept_with_a_text(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(TEXT)
+    with serve(tmp_path) as (url, _):
+        name = f"{url}/a.txt?signature=secret".replace("//", "//me:secret@")
+        assert read_corpus(name).stats.files == (f"{url}/a.txt",)
+        for missing in ("none", "busy"):
+            with pytest.raises(StategramError, match=f"{url}/{missing}: ") as error:
+                read(name.replace("a.txt", missing))
+            assert "signature" not in str(error.value)
+
+
+def test_secrets_are_taken_out_of_messages() -> None:
+    url = "https://me:it's a secret@example.org/a"
+    text = f"no answer from {url}, ('https://h/b?signature=secret'), see https://h/c?secret."
+    with pytest.raises(StategramError) as error, url_errors("read", url):
+        raise ValueError(text)
+    assert "no answer from https://example.org/a, ('https://h/b'), see https://h/c.; check" in str(
+        error.value
+    )
+
+
+def test_a_changed_file_has_another_stamp(tmp_path: Path, memory: str) -> None:
+    file = tmp_path / "a"
+    system = fsspec.filesystem("memory")
+    found = []
+    with serve(tmp_path, sends_etags=True) as (tagged, _), serve(tmp_path) as (plain, _):
+        for data in (b"one", b"two"):
+            file.write_bytes(data)
+            os.utime(file, (0, data[0]))
+            system.pipe_file("/stategram-tests/a", data)
+            names = (f"{tagged}/a", file.as_uri(), f"{memory}/a")
+            assert [url_stamp(name) for name in names] == [url_stamp(name) for name in names]
+            found.append([url_stamp(name) for name in names])
+            assert url_stamp(f"{plain}/a") is None
+    for first, second in zip(*found, strict=True):
+        assert first
+        assert second
+        assert first != second
+
+
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "s3fs", None)
     with pytest.raises(StategramError, match="s3://bucket/a: s3:// needs a package: pip install s3fs"):
@@ -197,6 +256,12 @@ def test_blobs_in_a_folder(tmp_path: Path) -> None:
     check_blobs(tmp_path / "new" / "folder")
 
 
+@pytest.mark.parametrize("scheme", ["file", "local"])
+def test_blobs_in_a_folder_by_its_url(tmp_path: Path, scheme: str) -> None:
+    check_blobs(f"{scheme}://{(tmp_path / 'new').as_posix()}")
+    assert [file.name for file in (tmp_path / "new").iterdir()] == ["a.gz"]
+
+
 def test_blobs_in_a_store(memory: str) -> None:
     check_blobs(memory)
 
@@ -208,6 +273,11 @@ def test_blobs_of_a_web_server(tmp_path: Path, sends_ranges: bool) -> None:
         blobs = Blobs(url)
         assert blobs.has("a")
         assert not blobs.has("b")
+        assert not blobs.has("gone")
+        for name, status in (("busy", 503), ("secret", 403)):
+            with pytest.raises(StategramError, match=f"cannot read {url}/{name}: {status}"):
+                blobs.has(name)
+        assert not Blobs(f"{url}/a?signature=x").has("b")  # whose path would be that of a
         assert blobs.size("a") == 100
         assert blobs.read("a") == bytes(range(100))
         if sends_ranges:
@@ -216,12 +286,13 @@ def test_blobs_of_a_web_server(tmp_path: Path, sends_ranges: bool) -> None:
             blobs.write("b", b"x")
 
 
-def test_a_full_disk_leaves_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("scheme", ["", "file://", "local://"])
+def test_a_full_disk_leaves_no_blob(tmp_path: Path, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    blobs = Blobs(tmp_path)
+    blobs = Blobs(f"{scheme}{tmp_path}")
     with pytest.raises(StategramError, match="No space left on device; free some space"):
         blobs.write("a", b"x")
     assert blobs.names() == []

@@ -33,7 +33,7 @@ from stategram.scoring import (
     SCORE_COLUMNS,
     ItemBlock,
     ModelSource,
-    TextPart,
+    TablePart,
     TextScorer,
     TextScoring,
     WordColumns,
@@ -201,7 +201,7 @@ def score(
                 source.keep(model)
                 with _parts_folder(output) as folder:
                     parts = [
-                        TextPart(
+                        TablePart(
                             text,
                             str(folder / f"part-{number}"),
                             number == 0 and not no_header,
@@ -276,7 +276,7 @@ def _parts_folder(output: str) -> Iterator[Path]:
             yield folder
 
 
-def _join(parts: Sequence[TextPart], scorer: TextScorer, output: str, progress: Progress) -> int:
+def _join(parts: Sequence[TablePart], scorer: TextScorer, output: str, progress: Progress) -> int:
     """Score texts and put their rows together; return how many sentence markers were dropped."""
     dropped = 0
     with atomic_open(output) as file:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import os
+import tempfile
 import threading
-from collections.abc import Callable
-from contextlib import AbstractContextManager, chdir, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import stategram
@@ -64,7 +64,7 @@ def run_task(function: Callable[[Any], Any], item: Any, settings: TaskSettings) 
     logger.addHandler(notes)
     try:
         with (
-            _in_folder(settings.folder),
+            _current_folder.use(settings.folder),
             use_resources(
                 threads=settings.threads or _own_threads(), memory=settings.memory, tmp=settings.tmp
             ),
@@ -100,9 +100,57 @@ class _Notes(logging.Handler):
             self.found.append((record.name, record.getMessage()))
 
 
-def _in_folder(folder: str) -> AbstractContextManager[None]:
-    """Return what changes to a folder; where there is none of this name, only full names are found."""
-    return nullcontext() if folder == str(Path.cwd()) or not Path(folder).is_dir() else chdir(folder)
+class _CurrentFolder:
+    """The current folder of this process while it runs tasks: one for all of its threads."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._folder = ""
+        self._is_there = True
+        self._n_tasks = 0
+        self._way_back = ExitStack()
+
+    @contextmanager
+    def use(self, folder: str) -> Iterator[None]:
+        """Run a task in the folder of its driver, when no task of another folder runs.
+
+        Where there is no such folder, it is an empty one, and errors of files say so: a relative name must
+        not be that of another file.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._n_tasks == 0 or self._folder == folder)
+            if self._n_tasks == 0:
+                self._enter(folder)
+            self._n_tasks += 1
+            is_there = self._is_there
+        try:
+            yield
+        except StategramError as error:
+            if is_there or type(error) is not StategramError:
+                raise
+            raise StategramError(
+                f"{error}; there is no folder {folder} on this machine, where relative names are looked up: "
+                "give full names, or run the command in a folder that all machines share"
+            ) from error
+        finally:
+            with self._changed:
+                self._n_tasks -= 1
+                if self._n_tasks == 0:
+                    self._way_back.close()
+                    self._changed.notify_all()
+
+    def _enter(self, folder: str) -> None:
+        self._folder = folder
+        try:
+            self._way_back.enter_context(chdir(folder))
+            self._is_there = True
+        except OSError:
+            empty = self._way_back.enter_context(tempfile.TemporaryDirectory(prefix="stategram-task-"))
+            self._way_back.enter_context(chdir(empty))
+            self._is_there = False
+
+
+_current_folder = _CurrentFolder()
 
 
 def _own_threads() -> int:

@@ -6,7 +6,7 @@ from stategram.scoring.model_source import ModelSource
 from stategram.scoring.pieces import PieceScorer
 from stategram.scoring.region_columns import OF_REGIONS, REGION_COLUMNS
 from stategram.scoring.sentence_columns import sentence_columns
-from stategram.scoring.text_parts import TextPart, TextScoring, score_parts
+from stategram.scoring.text_parts import TablePart, TextScoring, score_parts
 from stategram.scoring.text_scorer import TextScorer
 from stategram.scoring.word_columns import BASES, COLUMNS, SCORE_COLUMNS, WordColumns
 from stategram.scoring.word_table import surprisal
@@ -20,7 +20,7 @@ __all__ = [
     "ItemBlock",
     "ModelSource",
     "PieceScorer",
-    "TextPart",
+    "TablePart",
     "TextScorer",
     "TextScoring",
     "WordColumns",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from stategram.errors import StategramError
@@ -46,9 +47,16 @@ _kept: dict[ModelSource, Model] = {}
 
 
 def _digest(name: str) -> str:
-    found = is_folder(name)
-    if found is None:
+    has_files = is_folder(name)
+    if has_files is None:
         raise StategramError(f"{name}: no such model; give it a name under which all workers find it")
-    if found:
+    if has_files:
         return file_sha256(Path(name, "manifest.json"))
-    return f"{Path(name).stat().st_size} bytes"
+    found = Path(name).stat()
+    return _file_digest(name, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
+
+
+@lru_cache(maxsize=4)
+def _file_digest(name: str, state: tuple[int, ...]) -> str:
+    """Return the SHA-256 of an ARPA file, which is read again once its size, times or inode have changed."""
+    return file_sha256(Path(name))

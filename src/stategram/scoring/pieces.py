@@ -117,5 +117,5 @@ def _load(file: Path) -> dict[str, NDArray[Any]]:
             return dict(arrays)
     except FileNotFoundError as error:
         raise StategramError(
-            f"{file} is not to be seen on this machine; --tmp has to be a folder that all machines share"
+            f"{file} is not visible on this machine; --tmp has to be a folder that all machines share"
         ) from error

@@ -90,7 +90,7 @@ class TextCounts:
 
 
 @dataclass(frozen=True)
-class TextPart:
+class TablePart:
     """A text whose rows are a part of a table.
 
     Parameters
@@ -118,23 +118,23 @@ class TextPart:
     scoring: TextScoring
 
     def __str__(self) -> str:
-        return self.text
+        return display_name(self.text)
 
 
-def score_part(part: TextPart) -> TextCounts:
+def score_part(part: TablePart) -> TextCounts:
     """Write the rows of a text."""
     scorer = TextScorer(part.model.open(), part.scoring.unknown)
     with TableWriter(part.place, part.format, header=part.with_header) as writer:
         return TextCounts(part.scoring.score(scorer, part.text, writer), scorer.count)
 
 
-def score_parts(parts: Sequence[TextPart]) -> Iterator[tuple[TextPart, TextCounts]]:
+def score_parts(parts: Sequence[TablePart]) -> Iterator[tuple[TablePart, TextCounts]]:
     """Yield the parts of a table in their order, as soon as they are written."""
     for part, counts in zip(parts, Resources.current().map(score_part, parts), strict=True):
         if not Path(part.place).exists():
             raise StategramError(
-                f"a worker has written the scores of {part.text} to {part.place}, which is not to be seen "
-                "here; the output (or, for stdout, --tmp) has to be in a folder that all machines share"
+                f"a worker has written the scores of {part} to {part.place}, which is not visible on this "
+                "machine; the output (or, for stdout, --tmp) has to be in a folder that all machines share"
             )
         yield part, counts
 

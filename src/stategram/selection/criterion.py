@@ -93,7 +93,7 @@ class RowScorer:
         max_words: int | None = None,
     ) -> None:
         self._models = tuple(models)
-        self._n_words = min_words, max_words or np.inf
+        self._n_words = min_words, np.inf if max_words is None else max_words
         vocabulary = Vocabulary.union(model.vocabulary for model in models)
         self._ids = [_ids_in(model.vocabulary, vocabulary) for model in models]
         # The same words: <unk> is a word as any other. Otherwise a word that one model does not know says

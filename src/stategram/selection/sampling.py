@@ -7,23 +7,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from stategram.progress import Progress
+from stategram.storage import atomic_open
 from stategram.tables import PoolFile
 
 
 @dataclass(frozen=True)
 class SampleTask:
-    """How much to draw from a file."""
+    """How much to draw from a file, and where the sample goes."""
 
     file: PoolFile
     n_bytes: int
     seed: tuple[int, int]
+    path: str
+
+    def __str__(self) -> str:
+        return self.file.name
 
 
-def sample_file(task: SampleTask, progress: Progress | None = None) -> bytes:
-    """Return the texts of random rows of a file, about `n_bytes` of them, in one pass and in their order.
+def sample_file(task: SampleTask, progress: Progress | None = None) -> str:
+    """Write the texts of random rows of a file, about `n_bytes` of them, in one pass and in their order.
 
-    Each row has a random number; those with the lowest ones are the sample. As soon as it is twice too large,
-    it is cut, and what is above its highest number need not be looked at any more.
+    Return the file of the sample. Each row has a random number; those with the lowest ones are the sample. As
+    soon as it is twice too large, it is cut, and what is above its highest number need not be looked at any
+    more.
     """
     random = np.random.default_rng(task.seed)
     numbers = np.zeros(0)
@@ -42,7 +48,9 @@ def sample_file(task: SampleTask, progress: Progress | None = None) -> bytes:
             limit = float(numbers.max(initial=0.0))
             size = sum(map(len, texts))
     _, texts = _lowest(numbers, texts, task.n_bytes)
-    return b"".join(text + b"\n" for text in texts)
+    with atomic_open(task.path) as written:
+        written.write(b"".join(text + b"\n" for text in texts))
+    return task.path
 
 
 def _lowest(

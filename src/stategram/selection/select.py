@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,15 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.criterion import CRITERIA, By, Criterion, RowScores, close_models, scorer_of
 from stategram.selection.cut import Cut, Keep, Scored, find_cut
-from stategram.selection.training import Preparation, TextReading, map_files, no_words, pool_name
-from stategram.storage import Place, atomic_open, check_place
+from stategram.selection.training import (
+    Preparation,
+    TextReading,
+    map_files,
+    no_words,
+    pool_name,
+    written_by_worker,
+)
+from stategram.storage import Place, atomic_open, check_place, is_folder, is_url
 from stategram.tables import PoolFile, RowBlock, RowWriter
 from stategram.text import EncodingErrors, Source, Split, TokenizeForm, file_names, read_blocks
 from stategram.wording import plural
@@ -58,6 +66,9 @@ class ScoreTask:
     criterion: Criterion
     path: str
 
+    def __str__(self) -> str:
+        return self.file.name
+
 
 @dataclass(frozen=True)
 class ScoredFile:
@@ -69,7 +80,7 @@ class ScoredFile:
 
     def pieces(self) -> Iterator[Scored]:
         """Yield the scores and the numbers of words, some rows at a time."""
-        with Path(self.path).open("rb") as file:
+        with written_by_worker(self.path).open("rb") as file:
             while len(data := np.fromfile(file, _ROW, _ROWS_AT_ONCE)):
                 yield np.ascontiguousarray(data["score"]), np.ascontiguousarray(data["words"])
 
@@ -174,9 +185,13 @@ def select(
     if keep is not None and threshold is not None:
         raise UsageError("keep and threshold both say what is kept; give one of them")
     if keep is None and threshold is None and not scores:
-        raise UsageError("what is to be kept? Give keep, threshold or scores")
+        raise UsageError("nothing selects rows; pass keep, threshold or scores")
     if threshold is not None and math.isnan(threshold):
         raise UsageError("threshold is nan; it must be a number")
+    if min_words < 1:
+        raise UsageError(f"min_words is {min_words}; it must be at least 1")
+    if max_words is not None and max_words < min_words:
+        raise UsageError(f"max_words is {max_words}; it must be at least min_words, {min_words}")
     if by not in CRITERIA:
         raise UsageError(f"by is {by!r}; it must be one of {', '.join(CRITERIA)}")
     if by == "perplexity" and general is not None:
@@ -198,19 +213,27 @@ def select(
     reads_twice = amount is not None or sampled or Resources.current().executor is not None
     with tempfile.TemporaryDirectory(prefix="stategram-select-", dir=Resources.current().tmp) as place:
         if reads_twice:
-            files = [_spooled(file, Path(place)) for file in files]
+            files = [
+                replace(file, path=_spooled(file.path, f"pool-{number}", Path(place)))
+                for number, file in enumerate(files)
+            ]
+        if isinstance(in_domain, str | os.PathLike):
+            in_domain = _spooled(os.fspath(in_domain), "in-domain", Path(place))
+        if isinstance(general, str | os.PathLike):
+            general = _spooled(os.fspath(general), "general", Path(place))
         reading = TextReading(lowercase, digits, split, tokenize, encoding_errors)
-        preparation = Preparation(Path(place), files, reading, text_column, order, seed, verify)
-        criterion = preparation.criterion(
-            in_domain, general, sampled=sampled, progress=subprogress(progress, 0.0, 0.1)
-        )
-        criterion = replace(criterion, min_words=min_words, max_words=max_words)
+        run = secrets.token_hex(8)
+        preparation = Preparation(Path(place), files, reading, text_column, order, seed, verify, run)
         try:
+            criterion = preparation.criterion(
+                in_domain, general, sampled=sampled, progress=subprogress(progress, 0.0, 0.1)
+            )
+            criterion = replace(criterion, min_words=min_words, max_words=max_words)
             return _write(
                 _Pool(files, criterion, Path(place)), output, amount, threshold, scores, by, progress
             )
         finally:
-            close_models(criterion.run)
+            close_models(run)
 
 
 def _check_files(files: Sequence[PoolFile], in_domain: object, output: Place, *, scores: bool) -> None:
@@ -240,15 +263,15 @@ def _is_same(one: str, other: str) -> bool:
     return Path(one).resolve() == Path(other).resolve() if one != "-" else one == other
 
 
-def _spooled(file: PoolFile, place: Path) -> PoolFile:
-    """Return a file that can be read again: stdin is copied to a temporary one."""
-    if file.path != "-":
-        return file
-    path = place / "stdin"
-    with path.open("wb") as copy:
-        for block, _ in read_blocks("-"):
+def _spooled(path: str, use: str, place: Path) -> str:
+    """Return a file that can be read again: stdin and pipes are copied to a temporary one."""
+    if path != "-" and (is_url(path) or is_folder(path) is not False or Path(path).is_file()):
+        return path
+    copied = place / f"{use}-{Path(path).name}"  # whose end may be that of a format
+    with copied.open("wb") as copy:
+        for block, _ in read_blocks(path):
             copy.write(block)
-    return replace(file, path=str(path))
+    return str(copied)
 
 
 @dataclass(frozen=True)
@@ -303,7 +326,7 @@ def _with_scores(
 ) -> Iterator[tuple[RowBlock, RowScores]]:
     changed = BadDataError(f"{file.name}: it has changed while it was read; run the command again")
     unknown, rows = scored.unknown, 0
-    with Path(scored.path).open("rb") as source:
+    with written_by_worker(scored.path).open("rb") as source:
         for block in file.read(progress):
             data = np.fromfile(source, _ROW, len(block))
             if len(data) != len(block):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from stategram.errors import BadDataError, UsageError
+from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.formats import open_model
 from stategram.models import Model, NgramModel
 from stategram.progress import Progress, subprogress
@@ -95,6 +94,8 @@ class Preparation:
         That of the random sample.
     verify
         Verify the checksums of model folders.
+    run
+        That of the criterion.
 
     """
 
@@ -105,6 +106,7 @@ class Preparation:
     order: int = 3
     seed: int = 0
     verify: bool = True
+    run: str = ""
 
     def criterion(
         self,
@@ -115,7 +117,6 @@ class Preparation:
         progress: Progress | None = None,
     ) -> Criterion:
         """Open the models, or train them; without general text, on a sample of the pool if `sampled`."""
-        run = secrets.token_hex(8)
         sources = {"in-domain": in_domain} | ({} if general is None else {"general": general})
         models = {name: self._opened(source) for name, source in sources.items()}
         opened = {name: model for name, model in models.items() if model is not None}
@@ -138,8 +139,8 @@ class Preparation:
             corpus = self._read(name, self._text_file(general), normalization, vocabulary)
             opened["general"] = NgramModel.train(corpus, self.order)
         names = [name for name in ("in-domain", "general") if name in opened]
-        paths = [self._path(name, sources.get(name), opened[name], run) for name in names]
-        return Criterion(tuple(paths), normalization, self.reading.encoding_errors, run=run)
+        paths = [self._path(name, sources.get(name), opened[name]) for name in names]
+        return Criterion(tuple(paths), normalization, self.reading.encoding_errors, run=self.run)
 
     def _opened(self, source: Model | str | os.PathLike[str]) -> Model | None:
         """Return a model that is given, by its name or as it is; None if it is a text."""
@@ -147,21 +148,21 @@ class Preparation:
             return source
         return open_model(source, verify=self.verify) if _is_model(source) else None
 
-    def _path(self, name: str, source: object, model: Model, run: str) -> str:
+    def _path(self, name: str, source: object, model: Model) -> str:
         """Return where workers open a model."""
         path = self.place / name
         if isinstance(source, str | os.PathLike) and _is_model(source):
             path = Path(source).resolve()
         else:
             model.save(path)
-        keep_open(str(path), run, model)
+        keep_open(str(path), self.run, model)
         return str(path)
 
     def _text_file(self, source: object) -> str:
         """Return a file with the lines of a text, which can be read again; those of a table go to one."""
         assert isinstance(source, str | os.PathLike)
         file = PoolFile.of(os.fspath(source), column=self.text_column)
-        if file.format == "text" and file.path != "-":
+        if file.format == "text":
             return file.path
         path = self.place / f"{Path(file.path).name}.txt"
         with path.open("wb") as written:
@@ -206,19 +207,36 @@ class Preparation:
         """Return a file with a random sample of the pool, from each file in proportion to its size."""
         total = sum(file.size for file in self.files) or 1
         tasks = [
-            SampleTask(file, max(1, n_bytes * file.size // total), (self.seed, number))
+            SampleTask(
+                file,
+                max(1, n_bytes * file.size // total),
+                (self.seed, number),
+                str(self.place / f"sample-{number}"),
+            )
             for number, file in enumerate(self.files)
         ]
         path = self.place / "sample.txt"
         has_words = False
         with path.open("wb") as written:
-            for sample in map_files(sample_file, tasks, self.files, progress):
+            for drawn in map_files(sample_file, tasks, self.files, progress):
+                sample = written_by_worker(drawn).read_bytes()
                 has_words = has_words or bool(sample.strip())
                 # Bad bytes are refused where they are, when the pool is scored.
                 written.write(sample.decode(errors="replace").replace("\0", "\ufffd").encode())
         if not has_words:
             raise no_words(self.files)
         return str(path)
+
+
+def written_by_worker(path: str) -> Path:
+    """Return a file that a task has written; an error if that was on another machine."""
+    found = Path(path)
+    if not found.exists():
+        raise StategramError(
+            f"a worker has written {path}, which is not visible on this machine; --tmp has to be a folder "
+            "that all machines share"
+        )
+    return found
 
 
 def pool_name(files: Sequence[PoolFile]) -> str:
@@ -256,6 +274,6 @@ def map_files(
 def _is_model(source: str | os.PathLike[str]) -> bool:
     """Whether a name is that of a model folder or an ARPA file, and not of a text."""
     name = os.fspath(source)
-    if name != "-" and (is_folder(name) or _ARPA_NAME.search(name)):
+    if is_folder(name) or _ARPA_NAME.search(name):
         return True
-    return name != "-" and next(read_blocks(name), (b"", 0))[0].lstrip().startswith(b"\\data\\")
+    return next(read_blocks(name), (b"", 0))[0].lstrip().startswith(b"\\data\\")

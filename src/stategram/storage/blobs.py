@@ -12,19 +12,30 @@ from typing import TYPE_CHECKING, Any
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage.atomic import atomic_write
 from stategram.storage.temporary import is_temporary
-from stategram.storage.urls import is_url, shown_url, url_errors, url_file_system
+from stategram.storage.urls import (
+    is_local_url,
+    is_missing,
+    is_url,
+    shown_url,
+    url_errors,
+    url_file_system,
+)
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+# That of one file, and often signed for it alone: there are no blobs below it.
+_URL_WITH_QUERY = re.compile(r"https?://.*\?", re.IGNORECASE)
 
 
 class Blobs:
     """Pieces of data by their names, in a folder or at a URL that fsspec opens.
 
-    A name appears when all of its data is there. Any process of any machine that sees the place can write and
-    read them, at the same time; of two that write one name, one wins.
+    Any process of any machine that sees the place can write and read them, at the same time; of two that
+    write one name, one wins. A name appears when all of its data is there: in a folder (``file://`` and
+    ``local://`` are folders too), and in object stores such as ``s3://``, ``gs://`` and ``az://``. Other file
+    systems, such as ``sftp://``, may show a part of what is being written.
 
     Parameters
     ----------
@@ -45,7 +56,7 @@ class Blobs:
         if not name:
             raise UsageError("the name of the folder is empty; give a folder or a URL")
         self.place = name.rstrip("/") if is_url(name) else name
-        self._at: _Folder | _Store = _Store(self.place) if is_url(name) else _Folder(Path(name))
+        self._at = _opened(self.place)
 
     def __reduce__(self) -> tuple[type[Blobs], tuple[str]]:
         return Blobs, (self.place,)
@@ -78,7 +89,7 @@ class Blobs:
         return data
 
     def write(self, name: str, data: ReadableBuffer) -> None:
-        """Write a blob; it replaces one of the same name. A reader meets all of it or nothing."""
+        """Write a blob; it replaces one of the same name."""
         self._at.write(_checked(name), data)
 
     def remove(self, name: str) -> None:
@@ -99,6 +110,14 @@ class Blobs:
             ) from error
         except OSError as error:
             raise StategramError(f"cannot read {self.shown(name)}: {error.strerror or error}") from error
+
+
+def _opened(place: str) -> _Folder | _Store:
+    if not is_url(place):
+        return _Folder(Path(place))
+    system, path = url_file_system(place)
+    # fsspec writes local files in place, so that a reader could meet a part of one.
+    return _Folder(Path(path)) if is_local_url(place) else _Store(place, system, path)
 
 
 class _Folder:
@@ -148,10 +167,10 @@ class _Folder:
 class _Store:
     """Blobs at a URL. Lists that fsspec keeps are forgotten: other machines write there too."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, system: Any, root: str) -> None:
         self._url = url
-        self._system: Any
-        self._system, self._root = url_file_system(url)
+        self._system = system
+        self._root = root
 
     def full_name(self, name: str) -> str:
         return f"{self._url}/{name}"
@@ -161,17 +180,23 @@ class _Store:
         return f"{self._root.rstrip('/')}/{name}"
 
     def has(self, name: str) -> bool:
+        if _URL_WITH_QUERY.match(self._url):
+            return False
         with url_errors("read", self.full_name(name)):
             try:
                 return bool(self._system.info(self._path(name))["type"] == "file")
-            except FileNotFoundError:
+            except FileNotFoundError as error:
+                if not is_missing(error):
+                    raise
                 return False
 
     def size(self, name: str) -> int:
         with url_errors("read", self.full_name(name)):
             size = self._size(name)
             if size is None:
-                raise StategramError(f"{shown_url(self.full_name(name))}: its server does not say its size")
+                raise StategramError(
+                    f"{shown_url(self.full_name(name))}: the server does not report its size"
+                )
             return size
 
     def _size(self, name: str) -> int | None:

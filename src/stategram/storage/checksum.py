@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.progress import Progress, report_bytes
+from stategram.storage.urls import shown_url
 
 
 def file_sha256(path: Path) -> str:
@@ -88,13 +89,16 @@ class InputFile:
 
 
 def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = None) -> list[InputFile]:
-    """Return name, size and SHA-256 of files, given as (use, name); ``-`` and pipes have only a name."""
+    """Return name, size and SHA-256 of files, given as (use, name).
+
+    ``-``, pipes and URLs have only a name; that of a URL has no password and no query.
+    """
     uses = list(uses)
     sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
     show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
     opened = (Path(name).open("rb") for name in sizes)  # noqa: SIM115  they are closed one after the other
     digests = dict(zip(sizes, files_sha256(opened, sum(sizes.values()), show), strict=True))
-    return [InputFile(use, name, sizes.get(name), digests.get(name)) for use, name in uses]
+    return [InputFile(use, shown_url(name), sizes.get(name), digests.get(name)) for use, name in uses]
 
 
 def input_file(use: tuple[str, str]) -> InputFile:

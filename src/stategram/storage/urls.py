@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 # One letter is a drive of Windows.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_USER = re.compile(r"(?<=://)[^/@]*@")
+# A URL within a message, without the punctuation after it.
+_URL_IN_TEXT = re.compile(rf"""{_URL.pattern}\S+?(?=['"),;.]*(?:\s|$))""")
 # What is fetched beyond what was asked for: the next blocks of a text.
 _READ_AHEAD = 4 << 20
 _SECONDS_WITHOUT_DATA = 60.0
@@ -31,13 +32,30 @@ def is_url(name: str) -> bool:
     return _URL.match(name) is not None
 
 
-def shown_url(url: str) -> str:
-    """Return a URL as messages show it: without a user and their password.
+def is_local_url(url: str) -> bool:
+    """Return whether a URL is that of a file or folder of this machine.
 
-    >>> shown_url("https://me:secret@example.org/a.txt"), shown_url("s3://bucket/a@b")
-    ('https://example.org/a.txt', 's3://bucket/a@b')
+    >>> is_local_url("file:///a"), is_local_url("local:///a"), is_local_url("s3://bucket/a")
+    (True, True, False)
     """
-    return _USER.sub("", url)
+    return url.lower().startswith(("file://", "local://"))
+
+
+def shown_url(name: str) -> str:
+    """Return a URL as messages and manifests show it: without user, password and query, which may be secret.
+
+    Other names of files stay as they are.
+
+    >>> shown_url("https://me:p@ss@example.org/a.txt?signature=secret"), shown_url("s3://bucket/a@b")
+    ('https://example.org/a.txt', 's3://bucket/a@b')
+    >>> shown_url("who@where?.txt"), shown_url("file:///who@where?.txt")
+    ('who@where?.txt', 'file:///who@where?.txt')
+    """
+    if not is_url(name) or is_local_url(name):
+        return name
+    scheme, _, rest = name.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://" + (host.rpartition("@")[2] + slash + path).partition("?")[0]
 
 
 def url_file_system(url: str) -> tuple[Any, str]:
@@ -91,21 +109,28 @@ def url_errors(action: str, url: str) -> Iterator[None]:
     except Exception as error:
         reason = _reason(error)
         shown = shown_url(url)
-        if isinstance(reason, FileNotFoundError):
+        if is_missing(error):
             raise StategramError(f"{shown}: no such file; check the URL") from error
         if isinstance(reason, PermissionError):
             advice = "permission denied; check the URL, and your credentials for it"
         else:
-            message = shown_url(str(reason) or type(reason).__name__).splitlines()[0]
+            message = (str(reason) or type(reason).__name__).replace(url, shown).splitlines()[0]
+            message = _URL_IN_TEXT.sub(lambda found: shown_url(found[0]), message)
             advice = f"{message}; check the URL and the connection, and run the command again"
         raise StategramError(f"cannot {action} {shown}: {advice}") from error
+
+
+def is_missing(error: Exception) -> bool:
+    """Return whether an error of fsspec means that there is no such file."""
+    return isinstance(_reason(error), FileNotFoundError)
 
 
 def _reason(error: Exception) -> BaseException:
     """Return what is behind an error: of web servers, fsspec calls nearly everything a missing file."""
     cause = error.__cause__
-    if isinstance(error, FileNotFoundError) and type(cause).__module__.startswith("aiohttp"):
-        return error if getattr(cause, "status", None) in _MISSING else cause or error
+    is_of_web = type(cause).__module__.startswith("aiohttp") or isinstance(cause, TimeoutError)
+    if isinstance(error, FileNotFoundError) and is_of_web and getattr(cause, "status", None) not in _MISSING:
+        return cause or error
     return error
 
 
@@ -122,11 +147,22 @@ def url_size(url: str) -> int | None:
         return None if size is None else int(size)
 
 
-def url_stamp(url: str) -> str:
-    """Return what is another one once the file of a URL has changed, as far as its server shows it."""
+def url_stamp(url: str) -> str | None:
+    """Return what is another one once the file of a URL has changed; None if its server shows no change."""
     with url_errors("read", url):
         system, path = url_file_system(url)
-        return f"{url} {system.ukey(path)}"
+        system.invalidate_cache(path)
+        info = system.info(path)
+        found = {key: str(info[key]) for key in sorted(info) if _CHANGING.fullmatch(key) and info[key]}
+        return f"{url} {info.get('size')} {found}" if found else None
+
+
+# What file systems call it that a file has changed: ETag, Last-Modified, LastModified, mtime, md5Hash, ...
+_CHANGING = re.compile(
+    "etag|(last[-_]?)?modified|updated|created|mtime|(content[-_]?)?md5(hash)?|crc32c|digest|generation|"
+    "version[-_]?id",
+    re.IGNORECASE,
+)
 
 
 def expand_urls(names: list[str]) -> list[str]:

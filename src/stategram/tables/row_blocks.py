@@ -35,7 +35,7 @@ PoolFormat = Literal["text", "jsonl", "csv", "tsv", "parquet"]
 POOL_FORMATS: tuple[PoolFormat, ...] = get_args(PoolFormat)
 
 _BLOCK_SIZE = 1 << 22
-_ROWS_A_BATCH = 1 << 14
+_ROWS_PER_BATCH = 1 << 14
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -367,7 +367,7 @@ def _read_parquet(file: PoolFile, progress: Progress | None, columns: list[str] 
                 )
             yield ArrowRows(file, schema.empty_table())
             n_rows, done = opened.metadata.num_rows, 0
-            for batch in opened.iter_batches(_ROWS_A_BATCH, columns=columns):
+            for batch in opened.iter_batches(_ROWS_PER_BATCH, columns=columns):
                 yield ArrowRows(file, pyarrow.Table.from_batches([batch], None if columns else schema))
                 done += batch.num_rows
                 if progress is not None:

@@ -14,6 +14,7 @@ from stategram._core import TextEncoder
 from stategram.errors import BadDataError, UsageError, WrongTypeError
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
+from stategram.storage import shown_url
 from stategram.text.corpus import Corpus, ReadStats
 from stategram.text.feeding import BYTE_ORDER_MARK, LineTokenizer, compile_mark, feed_file
 from stategram.text.reading import Source, display_name, file_names, total_size
@@ -195,7 +196,7 @@ def read_corpus(
             if size:
                 report_bytes(progress, done + taken, total)
         done += taken
-    corpus = options.corpus(encoder, tuple(names), n_bytes, wide_space, tokenizer)
+    corpus = options.corpus(encoder, tuple(map(shown_url, names)), n_bytes, wide_space, tokenizer)
     if corpus.n_events == 0:
         raise no_words(names, n_bytes)
     warn_of_wide_spaces(corpus.stats)
