@@ -172,7 +172,7 @@ def text_options(command: F) -> F:
             "--tokenize",
             type=click.Choice(TOKENIZE_FORMS),
             help="Raw text: split punctuation from words, by the rules of Unicode; prose splits lines into "
-            "sentences too. MODEL remembers it.",
+            "sentences too. Models and counts remember it.",
         ),
         _ENCODING_ERRORS,
     )

@@ -120,10 +120,11 @@ def _import_distributed(stack: ExitStack) -> Any:
         import distributed
     except ImportError as error:
         raise StategramError('a cluster needs Dask: pip install "stategram[scale]"') from error
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    stack.callback(logger.setLevel, before)
+    # Some of Dask's loggers have a level of their own.
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed.")]
+    for logger in map(logging.getLogger, ("distributed", *names)):
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.CRITICAL + 1)
     return distributed
 
 

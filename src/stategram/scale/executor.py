@@ -152,6 +152,8 @@ class ClusterExecutor:
 
     def _lost(self, error: BaseException) -> StategramError:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        # Of a future that was cancelled: the name of a task, and words of Dask's.
+        reason = "tasks were cancelled" if isinstance(error, CancelledError) else reason
         return StategramError(
             f"the connection to the cluster {self._address} was lost ({reason}); see that its scheduler "
             f"runs, then {CONTINUE}"
