@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from command_line import run
+from counted_texts import files_of, make_story
 from stategram import NgramModel, StategramError, count_text, open_cluster, open_counts
-from test_count_folder import files_of, make_story
 
 pytest.importorskip("distributed", reason="Dask runs the tasks")
 pytestmark = [

@@ -19,6 +19,7 @@ import pytest
 from backports import zstd
 
 from command_line import run
+from counted_texts import files_of, make_story
 from stategram import (
     BadDataError,
     NgramModel,
@@ -30,20 +31,9 @@ from stategram import (
     read_corpus,
     train_recipe,
 )
-from stategram.counts import check_counts, count_folder, is_counts, place_of_counts, sharded_text
+from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text
 from stategram.storage import Blobs
 from stategram.text import shards
-
-LINES = 4000
-
-
-def make_story(place: Path) -> Path:
-    random = np.random.default_rng(2)
-    lines = [" ".join(f"w{w}" for w in random.zipf(1.3, n) % 300) for n in random.integers(1, 12, LINES)]
-    lines[::50] = ["" for _ in lines[::50]]  # documents
-    file = place / "story.txt"
-    file.write_text("\n".join(lines) + "\n")
-    return file
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +46,6 @@ def counts(story: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     place = str(tmp_path_factory.mktemp("counts") / "counts")
     count_text(story, place, 3, shard_size=20_000)
     return place
-
-
-def files_of(folder: Path | str) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in Path(folder).iterdir()}
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 4, 5])
@@ -230,7 +216,7 @@ def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> N
         raise _Interrupted
 
     with monkeypatch.context() as patch:
-        patch.setattr(count_folder, "manifest_bytes", fail)
+        patch.setattr(counting, "manifest_bytes", fail)
         with pytest.raises(_Interrupted):
             count_text(story, str(place), 2, shard_size=5000)
 

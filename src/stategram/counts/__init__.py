@@ -7,16 +7,8 @@ from stategram.counts.bigrams import (
     cluster_counts,
     count_bigrams,
 )
-from stategram.counts.count_folder import (
-    CountedText,
-    check_counts,
-    count_text,
-    is_counts,
-    job_key,
-    keep_counts,
-    open_counts,
-    place_of_counts,
-)
+from stategram.counts.count_folder import CountedText, check_counts, is_counts, open_counts
+from stategram.counts.counting import count_text, job_key, keep_counts, place_of_counts
 from stategram.counts.ngrams import (
     MAX_ORDER,
     NgramCounts,
