@@ -425,3 +425,13 @@ def test_counts_at_a_url(story: Path) -> None:
     expected = NgramModel.train(read_corpus(story), 2).score(["w1 w2"]).log_probs
     found = NgramModel.train(open_counts("memory://counts/here"), 2).score(["w1 w2"]).log_probs
     assert np.array_equal(found, expected)
+
+
+def test_counts_at_a_url_on_the_command_line(
+    story: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run("count", story, "-o", "memory://cli/counts", "--order", 2, capfd=capfd)[0] == 0
+    assert run("train", "memory://cli/counts", "-o", tmp_path / "of-url", capfd=capfd)[0] == 0
+    assert run("train", story, "-o", tmp_path / "of-text", "--order", 2, capfd=capfd)[0] == 0
+    assert files_of(tmp_path / "of-url") == files_of(tmp_path / "of-text")
+    assert run("verify", "memory://cli/counts", capfd=capfd)[0] == 0

@@ -244,7 +244,7 @@ def test_a_text_that_is_too_large_is_refused_with_what_to_do(monkeypatch: pytest
     train, _, _ = texts()
     trees, sources = trees_of(train, [4]), sources_of(train, rare=0.01, with_states=False)
     chains = [Chain.parse("w-1")]
-    advice = r"give a part of it, or .* stategram train --counts"
+    advice = r"give a part of it, or count it \(stategram count\)"
     with pytest.raises(UsageError, match=f"has 2,147,483,648 events, .*{advice}"):
         WordTreeModel.train(endless_corpus(), None, trees, sources, chains)
 

@@ -86,9 +86,11 @@ def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -
 
 def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
     """Open the counts of a text in place of the text, as the next step; None if no text is such a folder."""
-    places = [name for name in texts if Path(name).is_dir() or (is_url(name) and len(texts) == 1)]
-    if places and is_url(places[0]) and not is_counts(places[0]):
-        return None
+    # A text at a URL has a suffix, as a rule; a server need not be asked for a folder of that name.
+    is_place = len(texts) == 1 and is_url(texts[0]) and "." not in texts[0].rstrip("/").rpartition("/")[2]
+    places = [name for name in texts if Path(name).is_dir()]
+    if is_place and is_counts(texts[0]):
+        places.append(texts[0])
     if not places:
         return None
     if len(texts) > 1:
