@@ -217,7 +217,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["TEXT", "-o", "OUT", "--min-count", "2 1 1"], 2, "(--min-count) 2 1 1: expected 3 numbers"),
         (["TEXT", "-o", "OUT", "--min-count", 5000 * "9"], 2, "expected numbers of up to 9 digits"),
         (["TEXT", "-o", "OUT", "--memory", 400 * "9" + "G"], 2, "is not a size"),
-        (["TEXT", "-o", "OUT", "--memory", "5M"], 2, "5M of memory are too little"),
+        (["TEXT", "-o", "OUT", "--memory", "5M"], 2, "5M of memory (--memory) is too little"),
         (["TEXT", "-o", "OUT", "--prune", "-1"], 2, "not in the range"),
         (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "--prune must be a number"),
         (["TEXT", "-o", "OUT", "--memory", "lots"], 2, "is not a size"),
