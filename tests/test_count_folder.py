@@ -289,8 +289,9 @@ def test_many_small_files_are_few_shards(story: Path, tmp_path: Path) -> None:
     for number, line in enumerate(story.read_text().splitlines(keepends=True)[:300]):
         names.append(str(tmp_path / f"{number:03}.txt"))
         Path(names[-1]).write_text(line)
-    counted = count_text(names, str(tmp_path / "counts"), 3, shard_size=2000)
+    counted = count_text(names, tmp_path / "counts", 3, shard_size=2000)
     assert len(counted.shards) < 10
+    assert open_counts(tmp_path / "counts").n_events == counted.n_events
     check_counts(counted)
     found, corpus = counted.corpus(), read_corpus(names)
     assert found.ids.tolist() == corpus.ids.tolist()

@@ -8,6 +8,7 @@ content. While it is written, shards and runs that are finished are there too: t
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from stategram.counts.sharded_text import Runs, Shard, ShardedText
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage import MANIFEST, Blobs, InputFile, parse_manifest
+from stategram.storage import MANIFEST, Blobs, InputFile, parse_manifest, shown_url
 from stategram.text import ReadStats, Vocabulary
 
 KIND = "counts"
@@ -94,7 +95,7 @@ def is_counts(place: str) -> bool:
         return False
 
 
-def open_counts(place: str) -> CountedText:
+def open_counts(place: str | os.PathLike[str]) -> CountedText:
     r"""Open counts that `count_text` keeps. What is read of them is compared with the manifest.
 
     Examples
@@ -110,6 +111,7 @@ def open_counts(place: str) -> CountedText:
 
     """
     blobs = Blobs(place)
+    place = shown_url(os.fspath(place))
     if not blobs.has(MANIFEST):
         begun = any(map(_WORK.fullmatch, blobs.names()))
         raise StategramError(

@@ -48,7 +48,7 @@ from stategram.wording import plural
 
 def count_text(
     source: Source,
-    place: str,
+    place: str | os.PathLike[str],
     order: int = 5,
     *,
     vocabulary: Vocabulary | None = None,
@@ -85,7 +85,7 @@ def count_text(
         Called with the fraction of the work that is done, and a message.
 
     """
-    names = file_names(source)
+    names, place = file_names(source), os.fspath(place)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
     require_order(order)
