@@ -21,6 +21,7 @@ from stategram.storage import (
     temporary_files,
     write_folder,
 )
+from stategram.storage import folder as storage_folder
 from stategram.storage.locks import hold
 from stategram.storage.manifest import read_manifest
 from stategram.storage.temporary import new_temporary
@@ -275,3 +276,23 @@ def test_what_a_link_leads_to_is_replaced(folder: Path, there: bool) -> None:
     assert link.readlink() == target
     assert (read(link), read(target)) == (6, 6)
     assert list(link.parent.iterdir()) == [link]
+
+
+def test_a_folder_that_is_renamed_while_it_is_looked_at_is_ours(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process gives the folder another name just before its manifest is looked for."""
+    write(folder, 1)
+    is_file = Path.is_file
+
+    def rename_first(path: Path) -> bool:
+        if path == folder / "manifest.json" and path.exists():
+            folder.rename(folder.with_name("elsewhere"))
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", rename_first)
+    assert not storage_folder._is_foreign(folder)
+    monkeypatch.undo()
+    folder.mkdir()
+    (folder / "mine").touch()
+    assert storage_folder._is_foreign(folder)

@@ -111,7 +111,7 @@ def write_folder(
         raise StategramError(f"cannot write {given}: there is no folder {path.parent}; make it first")
     try:
         recover(path)
-        if path.exists() and not (path / MANIFEST).is_file() and not is_empty_folder(path):
+        if _is_foreign(path):
             raise StategramError(f"{given} exists and is not a folder of stategram; choose another name")
         with new_temporary(path, is_folder=True) as partial:
             _fill(partial, kind, arrays, texts, manifest)
@@ -124,6 +124,18 @@ def write_folder(
         raise StategramError(f"cannot write the folder {given}: {error.strerror or error}{advice}") from error
     if name != path:
         raise StategramError(f"{given} was written by another process meanwhile; this {kind} is in {name}")
+
+
+def _is_foreign(path: Path) -> bool:
+    """Whether a path leads to something that we did not write, and that is not an empty folder."""
+    try:
+        found = path.stat()
+        if (path / MANIFEST).is_file() or is_empty_folder(path):
+            return False
+        # A folder that another process replaces has no name in between, and then a new one.
+        return os.path.samestat(found, path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _give_name(partial: Path, path: Path, overwrite: bool) -> Path:
