@@ -57,6 +57,14 @@ def report_each(
     began = time.monotonic()
     for done, result in enumerate(results, 1):
         if progress is not None:
-            left = (time.monotonic() - began) * (total - done) / done
-            progress(done / total, f"{done:,} of {total:,} {unit}, {duration(left)} left")
+            progress(done / total, f"{done:,} of {total:,} {unit}, {time_left(began, done / total)}")
         yield result
+
+
+def time_left(began: float, fraction: float) -> str:
+    """Return how long the rest of some work takes; `fraction` of it is done since `began`, a monotonic time.
+
+    >>> time_left(time.monotonic() - 60, 0.75)
+    '20 s left'
+    """
+    return f"{duration((time.monotonic() - began) * (1 - fraction) / fraction)} left"

@@ -27,7 +27,7 @@ from stategram.counts.sharded_text import (
     shard_text,
 )
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.progress import Progress, subprogress
+from stategram.progress import Progress, report_each, subprogress
 from stategram.resources import Resources
 from stategram.storage import MANIFEST, Blobs, content_key, hold, input_file, is_url, manifest_bytes
 from stategram.text import (
@@ -43,7 +43,6 @@ from stategram.text import (
     normalization_of_text,
     text_settings,
 )
-from stategram.wording import plural
 
 
 def count_text(
@@ -178,12 +177,10 @@ def keep_counts(
     merged = []
     resources = Resources.current()
     merging = in_threads(_merge, tasks) if resources.executor is None else resources.map(_merge, tasks)
-    for task, (size, sha256) in zip(tasks, merging, strict=True):
+    shown = report_each(merging, len(tasks), "ranges of first words merged", subprogress(progress, 0.5, 0.85))
+    for task, (size, sha256) in zip(tasks, shown, strict=True):
         files[task.name] = sha256
         merged.append([RunPart(task.name, 0, size)])
-        if progress:
-            fraction = 0.5 + 0.35 * len(merged) / len(tasks)
-            progress(fraction, f"{len(merged):,} of {plural(len(tasks), 'range')} of first words merged")
     shards = []
     packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
     for shard, sha256 in resources.map(_keep_text, packing):

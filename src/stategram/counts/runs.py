@@ -31,11 +31,10 @@ from stategram.counts.ranges import (
 from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard
 from stategram.counts.workspace import memory_in_use
 from stategram.errors import BadDataError, UsageError
-from stategram.progress import Progress
+from stategram.progress import Progress, report_each
 from stategram.resources import Resources
 from stategram.storage import content_key
 from stategram.text import BEGIN, END
-from stategram.wording import plural
 
 # Positions of the whole text in a range that is merged at a time, and the maximum number of ranges.
 _MERGED_SIZE = 4_000_000
@@ -52,16 +51,11 @@ def count_runs(text: ShardedText, order: int, progress: Progress | None = None) 
     bounds = _bounds(text)
     tasks = [_CountTask(shard, order, n_words, tuple(bounds), text.blobs) for shard in text.shards]
     parts: list[list[RunPart]] = [[] for _ in bounds[1:]]
-    done, total = 0, max(text.n_events, 1)
-    for number, (task, offsets) in enumerate(
-        zip(tasks, Resources.current().map(count_shard, tasks), strict=True), 1
-    ):
+    counted = report_each(Resources.current().map(count_shard, tasks), len(tasks), "shards", progress)
+    for task, offsets in zip(tasks, counted, strict=True):
         for of_range, (begin, end) in zip(parts, pairwise(offsets), strict=True):
             if begin < end:
                 of_range.append(RunPart(task.name, begin, end))
-        done += task.shard.n_events
-        if progress:
-            progress(done / total, f"{number:,} of {plural(len(tasks), 'shard')} counted")
     return Runs(order, n_words, bounds, parts)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -20,7 +21,7 @@ import stategram
 from stategram import _core
 from stategram.counts.workspace import TemporaryBlobs, Workspace
 from stategram.errors import BadDataError, UsageError
-from stategram.progress import Progress, report_bytes, subprogress
+from stategram.progress import Progress, subprogress, time_left
 from stategram.resources import Resources
 from stategram.storage import content_key, is_url, shown_url, url_stamp
 from stategram.text import (
@@ -332,11 +333,16 @@ def _require_files(names: Sequence[str]) -> None:
 def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Shard]]:
     total = sum(task.size or 0 for task in tasks)
     known = all(task.size is not None for task in tasks)
-    done, found = 0, []
+    began, done = time.monotonic(), 0
+    found: list[list[Shard]] = []
     for task, shards in zip(tasks, Resources.current().map(_read, tasks), strict=True):
         found.append(shards)
         done += task.size or sum(shard.stats.n_bytes for shard in shards)
-        report_bytes(progress, done, total if known else None)
+        if progress:
+            fraction = done / total if known and done else 0.0
+            left = f", {time_left(began, fraction)}" if fraction else ""
+            parts = f"{len(found):,} of {plural(len(tasks), 'part')}"
+            progress(fraction, f"{done / 1e6:,.0f} MB, {parts}{left}")
     return found
 
 
