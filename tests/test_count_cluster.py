@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from backports import zstd
 
 from command_line import run
 from counted_texts import files_of, make_story
-from stategram import NgramModel, StategramError, count_text, open_cluster, open_counts
+from stategram import NgramModel, StategramError, count_text, open_cluster, open_counts, read_corpus
 
 pytest.importorskip("distributed", reason="Dask runs the tasks")
 pytestmark = [
@@ -29,19 +32,28 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_story(tmp_path_factory.mktemp("story"))
 
 
+KINDS: dict[str, Callable[[bytes], bytes]] = {"txt": bytes, "gz": gzip.compress, "zst": zstd.compress}
+SIZES = (5000, 20_000, 10**6)
+
+
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_workers_change_nothing(story: Path, tmp_path: Path, workers: int) -> None:
+    """Orders 1 to 5 with each kind of file, and with each size of shards."""
+    texts = {kind: tmp_path / f"story.{kind}" for kind in KINDS}
+    for kind, text in texts.items():
+        text.write_bytes(KINDS[kind](story.read_bytes()))
+    cases = [(order, kind, SIZES[order % 3]) for order in range(1, 6) for kind in KINDS]
+    cases += [(order, "txt", size) for order in range(1, 6) for size in SIZES if size != SIZES[order % 3]]
     with open_cluster(f"local:{workers}"):
-        for order in (1, 3, 5) if workers == 2 else (3,):
-            for size in (5000, 20_000, 10**6) if workers == 2 else (5000,):
-                found, expected = (str(tmp_path / f"{name}-{order}-{size}") for name in ("found", "expected"))
-                count_text(story, found, order, shard_size=size)
-                _count_here(story, expected, order, size)
-                assert files_of(found) == files_of(expected)
-                model, other = (tmp_path / f"{name}-{order}-{size}" for name in ("model", "other"))
-                NgramModel.train(open_counts(found), order).save(model)
-                NgramModel.train(open_counts(expected), order).save(other)
-                assert files_of(model) == files_of(other)
+        for order, kind, size in cases:
+            found, expected = (tmp_path / f"{name}-{order}-{kind}-{size}" for name in ("found", "expected"))
+            count_text(texts[kind], found, order, shard_size=size)
+            _count_here(texts[kind], str(expected), order, size)
+            assert files_of(found) == files_of(expected)
+            model, other = (tmp_path / f"{name}-{order}-{kind}-{size}" for name in ("model", "other"))
+            NgramModel.train(open_counts(found), order).save(model)
+            NgramModel.train(read_corpus(story), order).save(other)
+            assert files_of(model) == files_of(other)
 
 
 def _count_here(story: Path, place: str, order: int, size: int) -> None:
