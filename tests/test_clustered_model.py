@@ -49,8 +49,8 @@ def twin_of(model: ClusteredModel, found: Clustering, corpus: Corpus) -> naive.N
             dict(zip(nodes, states.tolist(), strict=True))
             for nodes, states in zip(nodes_of(found.tree), found.states, strict=True)
         ],
+        [inherited.tolist() for inherited in found.inherited],
         model.categories.tolist(),
-        n_states=found.n_states,
         min_count=found.settings.min_count,
         trust=model.level_weights.tolist(),
     )
@@ -103,6 +103,8 @@ def found(corpora: tuple[Corpus, Corpus]) -> Clustering:
     st.sampled_from([1, 2, 6, 1000]),
     st.booleans(),
     st.booleans(),
+    st.sampled_from([0, 0.5, 0.9]),
+    st.booleans(),
 )
 def test_it_is_that_of_the_twin(
     text: Text,
@@ -113,19 +115,28 @@ def test_it_is_that_of_the_twin(
     min_count: int,
     tree: bool,
     learn: bool,
+    free_states: float,
+    strict: bool,
 ) -> None:
     n_words = max(text[1], other[1])
     corpus, asked = make_corpus(text[0], n_words), make_corpus(other[0], n_words)
     found = clustering_of(
-        corpus, context, states=states, categories=categories, min_count=min_count, tree=tree
+        corpus,
+        context,
+        states=states,
+        categories=categories,
+        min_count=min_count,
+        tree=tree,
+        free_states=free_states,
     )
     knows = bool((asked.in_vocabulary(found.tree.vocabulary).ids > END).any())
-    model = ClusteredModel.train(found, asked if learn and knows else None)
+    model = ClusteredModel.train(found, asked if learn and knows else None, strict=strict)
     model.check()
+    assert not (strict and model.level_weights[:-1].any())
     twin = twin_of(model, found, corpus)
     for one in (asked, corpus):
         assert_like_the_twin(model, twin, one)
-    without = ClusteredModel.train(found)
+    without = ClusteredModel.train(found, strict=strict)
     assert model.log_probs(asked).sum() >= without.log_probs(asked).sum() - 1e-9
 
 
@@ -165,7 +176,8 @@ def test_unseen_contexts_have_the_state_of_their_deepest_known_ancestor(found: C
         for before in range(3, len(words)):
             features = features_after(model, f"{words[before]} {name}")
             if before not in children:
-                assert (features["state"], features["size-2"]) == (float(first.states[node]), 0.0)
+                inherited = float(second.inherited[first.states[node]])
+                assert (features["state"], features["size-2"]) == (inherited, 0.0)
                 unseen += 1
             else:
                 at = int(first.first_child[node]) + children.index(before)
@@ -210,7 +222,7 @@ def test_levels_know_how_often_their_nodes_occur(found: Clustering) -> None:
 def test_count_buckets_are_logarithms_of_counts() -> None:
     counts = [1, 2, 3, 4, 7, 8, 2**13, 2**14 - 1, 2**14, 2**14 + 1, 2**31, 2**32 - 1]
     none = np.empty(0, np.uint32)
-    buckets = StateLevel(none, none, none, np.array(counts, np.uint32)).count_buckets
+    buckets = StateLevel(none, none, none, np.array(counts, np.uint32), none).count_buckets
     assert buckets.dtype == np.uint8
     assert buckets.tolist() == [min(count.bit_length(), N_COUNT_BUCKETS - 1) for count in counts]
 
@@ -259,8 +271,9 @@ def test_words_that_the_text_lacks() -> None:
 def test_parameters(found: Clustering) -> None:
     model = ClusteredModel.train(found)
     assert (model.n_states, model.n_categories) == (12, 10)
-    # All words but <s> have a probability.
-    assert model.parameters == 12 * 10 + len(model.vocabulary) - 1
+    # A table for each level in use; all words but <s> have a probability.
+    assert model.parameters == 2 * 12 * 10 + len(model.vocabulary) - 1
+    assert ClusteredModel.train(found, strict=True).parameters == 12 * 10 + len(model.vocabulary) - 1
     assert repr(model) == "ClusteredModel(w-2,w-1, 12 states, 10 categories)"
 
 

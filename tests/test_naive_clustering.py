@@ -37,7 +37,7 @@ def text(seed: int, n: int, types: int = TYPES) -> Corpus:
     return corpus_from_sentences(sentences(seed, n, types))
 
 
-def twin(found: Clustering) -> tuple[list[list[int]], list[int]]:
+def twin(found: Clustering) -> tuple[list[list[int]], list[list[int]], list[int]]:
     """The twin of a clustering, by its settings."""
     tree, options = found.tree, found.settings
     contexts = len(tree.levels[-1])
@@ -50,12 +50,13 @@ def twin(found: Clustering) -> tuple[list[list[int]], list[int]]:
     pairs = {(context, word): n for context, word, n in events}
     return clustering.cluster_tree(
         pairs,
-        nodes,
+        nodes if options.tree else nodes[-1:],
         len(tree.vocabulary),
         (options.states, options.categories),
-        options.min_count,
+        (options.min_count, options.min_word_count),
         options.max_sweeps,
         options.tolerance,
+        options.free_states,
         batch=64,
     )
 
@@ -66,18 +67,30 @@ def twin(found: Clustering) -> tuple[list[list[int]], list[int]]:
     [
         ("w-1", {"preset": "paper"}),
         ("w-2,w-1", {"preset": "paper"}),
+        ("w-2,w-1", {"preset": "paper", "tolerance": 0.5}),
         ("w-2,w-1", {"tolerance": 0.0, "min_count": 3, "max_sweeps": 2}),
+        ("w-2,w-1", {"free_states": 0.9, "min_count": 5, "max_sweeps": 1}),
         ("w-3,w-2,w-1", {"min_count": 4, "max_sweeps": 1}),
+        ("w-3,w-2,w-1", {"min_count": 4, "max_sweeps": 1, "free_states": 0}),
     ],
 )
 def test_contexts_along_a_tree(context: str, options: dict[str, Any], seed: int) -> None:
     corpus = text(seed, 70, 24)
     found = cluster(corpus, context, states=6, categories=5, **options)
-    states, categories = twin(found)
+    states, inherited, categories = twin(found)
     assert found.categories.tolist() == categories
     assert [level.tolist() for level in found.states] == states
+    assert [level.tolist() for level in found.inherited] == inherited
     # More nodes than states move, on the first level and on a deeper one.
     assert all(level.movable > 6 for level in found.levels[:2])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_single_contexts_start_as_a_tree_does(seed: int) -> None:
+    found = cluster(text(seed, 70, 24), "w-2,w-1", states=6, categories=5, preset="paper", tree=False)
+    (states,), _, categories = twin(found)
+    assert found.states[-1].tolist() == states
+    assert found.categories.tolist() == categories
 
 
 def initial(counts: Counter[int], n: int, boundary: int, types: int) -> tuple[list[int], list[int]]:

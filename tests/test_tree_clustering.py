@@ -39,12 +39,17 @@ def assert_complete(found: Clustering) -> None:
     for number, (states, level) in enumerate(zip(found.states, tree.levels, strict=True), 1):
         assert len(states) == len(level)
         assert int(states.max()) < options.states
-        rare = level.counts < options.min_count
+        rare, inherited = level.counts < options.min_count, found.inherited[number - 1]
         if number > 1:
             # Too rare to move: where the group is.
-            assert (states == found.states[number - 2][tree.parents(number)])[rare].all()
-        elif options.tree:
-            assert (states[rare] == options.states - 1).all()
+            above = found.states[number - 2][tree.parents(number)]
+            assert (states == inherited[above])[rare].all()
+            if options.free_states == 0 or not options.tree:
+                assert inherited.tolist() == list(range(options.states))
+        else:
+            assert inherited.tolist() == [options.states - 1]
+            if options.tree:
+                assert (states[rare] == options.states - 1).all()
     seen = np.bincount(tree.events.columns, minlength=len(tree.vocabulary)) > 0
     assert len(found.categories) == len(tree.vocabulary)
     assert (found.categories[seen] < options.categories).all()
@@ -113,7 +118,7 @@ def test_a_level_ends_when_a_sweep_gains_too_little(criterion: str) -> None:
 
     all_of_them = run(0.0)
     gains = np.diff(all_of_them) / np.abs(all_of_them[1:])
-    assert gains[0] > 0.002
+    assert gains[0] > 0.0015
     lengths = set()
     for tolerance in (0.5, 0.003, 0.001, 0.0002):
         # Tested after every full sweep: one more than gains enough.
@@ -136,8 +141,8 @@ def test_the_preset_of_the_paper_is_literal() -> None:
         assert (gains[:-1] >= 0.01).all()
         assert (gains[-1:] < 0.01).all()
     # The paper: "two iterations in most cases".
-    assert len(reached[0]) == 2
-    assert len(reached[1]) in (1, 2)
+    assert len(reached[0]) == len(reached[1]) == 2
+    assert (settings.min_word_count, settings.flat_start, settings.free_states) == (6, "frequent", 0)
     assert [one.step for one in found.history[:2]] == ["place", "exchange"]
     assert {one.temperature for one in found.history} == {0.0}
 
@@ -204,17 +209,48 @@ def test_of_small_texts(
 
 
 def test_rare_contexts_of_no_tree_stay_where_the_initial_clustering_put_them() -> None:
-    found = cluster(text(), "w-2,w-1", states=12, categories=10, tree=False, min_count=4)
-    first, leaves = found.tree.levels
-    # The nearest values, by falling count, have the states 0, 1, ..., 11, 0, 1, ...
-    by_count = sorted(range(len(first)), key=lambda node: -int(first.counts[node]))
-    assert [int(found.states[0][node]) for node in by_count] == [n % 12 for n in range(len(first))]
-    initial = found.states[0][found.tree.parents(2)]
+    options: dict[str, Any] = {"states": 12, "categories": 10, "tree": False, "min_count": 4}
+    nearest = cluster(text(), "w-2,w-1", flat_start="nearest", **options)
+    frequent = cluster(text(), "w-2,w-1", flat_start="frequent", **options)
+    first, leaves = nearest.tree.levels
     rare = leaves.counts < 4
     assert rare.any()
-    assert (found.states[1] == initial)[rare].all()
-    assert len(set(found.states[1][rare].tolist())) == 12
-    assert (found.states[1] != initial)[~rare].any()
+    # The nearest values, by falling count, have the states 0, 1, ..., 11, 0, 1, ...
+    by_count = sorted(range(len(first)), key=lambda node: -int(first.counts[node]))
+    assert [int(nearest.states[0][node]) for node in by_count] == [n % 12 for n in range(len(first))]
+    assert len(set(nearest.states[1][rare].tolist())) == 12
+    # Or all share the last state.
+    assert set(frequent.states[0].tolist()) == set(frequent.states[1][rare].tolist()) == {11}
+    for found in (nearest, frequent):
+        initial = found.states[0][found.tree.parents(2)]
+        assert (found.states[1] == initial)[rare].all()
+        assert (found.states[1] != initial)[~rare].any()
+
+
+def test_rare_words_stay_in_the_last_category() -> None:
+    found = cluster(text(), "w-2,w-1", states=12, categories=10, min_word_count=50)
+    counts = found.tree.word_counts
+    rare, often = (counts > 0) & (counts < 50), counts >= 50
+    assert rare.any()
+    assert (found.categories[rare] == 9).all()
+    assert len(set(found.categories[often].tolist())) == 10
+    moving = cluster(text(), "w-2,w-1", states=12, categories=10)
+    assert (moving.categories[rare] != 9).any()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_freed_states_help(criterion: str) -> None:
+    """Few states: those of the words before are worth merging for the sake of pairs of words."""
+    plain, freed = (
+        cluster(text(), "w-2,w-1", states=12, categories=10, criterion=criterion, free_states=part)
+        for part in (0, 0.5)
+    )
+    assert freed.states[0].tobytes() == plain.states[0].tobytes()
+    assert freed.levels[0].criterion == plain.levels[0].criterion
+    assert freed.levels[1].criterion > plain.levels[1].criterion
+    # Merged, and again as many states as there may be.
+    assert len(set(freed.inherited[1].tolist())) < 12
+    assert len(set(freed.states[1].tolist())) == 12
 
 
 def test_states_beyond_the_nearest_values_are_not_left_empty() -> None:
@@ -231,7 +267,7 @@ def test_nodes_that_do_not_move_have_the_state_of_their_parent() -> None:
     assert found.states[0].tobytes() == first_only.states[0].tobytes()
     deep = int(found.tree.levels[1].counts.max()) + 1
     for number, moves in ((6, True), (deep, False)):
-        one = cluster(text(), "w-2,w-1", states=12, categories=10, min_count=number)
+        one = cluster(text(), "w-2,w-1", states=12, categories=10, min_count=number, free_states=0)
         inherited = one.states[0][one.tree.parents(2)]
         assert (one.states[1] != inherited).any() == moves
 
@@ -298,7 +334,7 @@ def test_a_stop_at_any_moment_gives_a_complete_clustering(criterion: str, tree: 
         assert_complete(found)
         if len(found.levels) == len(levels):
             assert found.levels[-1].criterion == pytest.approx(criterion_of(found), rel=1e-9)
-        else:  # the deeper level has what it inherits
+        else:  # the deeper level inherits
             assert (found.states[1] == found.states[0][found.tree.parents(2)]).all()
 
 

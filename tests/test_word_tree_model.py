@@ -362,7 +362,7 @@ def in_manifest(name: str, value: object) -> Change:
         in_manifest("caches", ["w-1"]),
         in_manifest("caches", ["g9-1 0.9"]),
         in_manifest("states", []),
-        in_manifest("states", [{"tree_order": "w-1", "rest": 0}]),
+        in_manifest("states", [{"tree_order": "w-1"}]),
         in_manifest("frequent_nodes", 2**60),
         in_manifest("frequent_nodes", -5),
         in_manifest("frequent_nodes", 21),

@@ -82,6 +82,8 @@ TWO_SIDED: dict[str, Callable[[_core.TwoSidedExchange], object]] = {
     "apply_contexts": lambda kernel: kernel.apply_contexts(ORDER, np.zeros(WORDS, np.uint32), NO_NOISE),
     "word_scores": lambda kernel: kernel.word_scores(0),
     "context_scores": lambda kernel: kernel.context_scores(0),
+    "word_gains": lambda kernel: kernel.word_gains(0),
+    "context_gains": lambda kernel: kernel.context_gains(0),
     "categories": lambda kernel: kernel.categories(),
     "states": lambda kernel: kernel.states(),
     "leave_one_out": lambda kernel: kernel.leave_one_out(),

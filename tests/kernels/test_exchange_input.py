@@ -162,6 +162,8 @@ def test_scores_of_elements_that_do_not_exist_are_refused() -> None:
         kernel.word_scores(3)
     with pytest.raises(ValueError, match="element 2 does not exist"):
         kernel.context_scores(2)
+    with pytest.raises(ValueError, match="cluster 9 takes no elements"):
+        kernel.context_gains(9)
 
 
 def test_states_that_do_not_move_cannot_be_swept() -> None:
@@ -170,6 +172,8 @@ def test_states_that_do_not_move_cannot_be_swept() -> None:
         kernel.visit_contexts(array([0]), np.ones(2, np.float32), 0.0, 0)
     with pytest.raises(ValueError, match="do not move"):
         kernel.context_scores(0)
+    with pytest.raises(ValueError, match="do not move"):
+        kernel.context_gains(0)
 
 
 def test_no_words_are_no_problem() -> None:

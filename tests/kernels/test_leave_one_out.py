@@ -22,7 +22,7 @@ from exchange_problems import (
     text_problem_two_sided,
     two_sided,
 )
-from naive.exchange import Pairs, transposed, two_sided_criterion
+from naive.exchange import Pairs, moved, transposed, two_sided_criterion
 from naive.leave_one_out import (
     Frozen,
     freeze,
@@ -92,6 +92,35 @@ def test_the_criterion_is_that_of_the_twin(problem: TwoSided) -> None:
     assert kernel.b == pytest.approx(frozen.b, rel=1e-15)
     expected = leave_one_out_criterion(problem.pairs, problem.states, problem.categories)
     assert kernel.criterion == near(expected, problem)
+
+
+@given(two_sided(), st.booleans(), st.sampled_from([1, 2]), st.data())
+def test_gains_are_differences_of_the_criterion(
+    problem: TwoSided, leave_one_out: bool, threads: int, data: st.DataObject
+) -> None:
+    kernel = problem.kernel(threads)
+    frozen = freeze(problem.pairs, problem.states, problem.categories)
+    if leave_one_out:
+        kernel.leave_one_out()
+
+    def criterion(states: list[int], categories: list[int]) -> float:
+        if leave_one_out:
+            return frozen_criterion(problem.pairs, states, categories, frozen)
+        return two_sided_criterion(problem.pairs, states, categories)
+
+    states, categories = list(problem.states), list(problem.categories)
+    before = criterion(states, categories)
+    target = data.draw(st.integers(0, problem.state_targets - 1))
+    found = kernel.context_gains(target).tolist()
+    assert found == [
+        near(criterion(moved(states, context, target), categories) - before, problem)
+        for context in range(len(states))
+    ]
+    target = data.draw(st.integers(0, problem.category_targets - 1))
+    assert kernel.word_gains(target).tolist() == [
+        near(criterion(states, moved(categories, word, target)) - before, problem)
+        for word in range(len(categories))
+    ]
 
 
 @given(two_sided(), temperatures, seeds, shortlists)

@@ -49,7 +49,7 @@ def clustered_arrays() -> dict[str, Any]:
         "first_child": [ints(0, 1, 2)],
         "states": [ints(0, 1), ints(1, 0)],
         "buckets": [np.array([2, 1], np.uint8), np.array([1, 1], np.uint8)],
-        "rest": 1,
+        "inherited": [ints(1), ints(1, 0)],
         "tables": [_core.StateTable(**table_arrays(one)) for one in (table, table[::-1])],
         "weights": np.array([[0.0, 0.5, 0.9], [0.1, 0.5, 0.8]]),
         "frequencies": np.array([0.3, 0.3, 0.4]),
@@ -90,8 +90,9 @@ def test_a_text_is_its_words() -> None:
             expected += [score for score, _, _ in decoder(stepper).full_scores(sentence, eos=False)]
         assert (found / math.log(10)).tolist() == pytest.approx(expected, rel=1e-12)
         assert len(second) == 0
-        # The first word has no known context, the third one follows c a.
-        assert (states[0], first[0], states[2], first[2]) == (1.0, 0.0, 1.0, 2.0)
+        # The first word has no known context: state 1, and what is in its place on level 2. The third one
+        # follows c a.
+        assert (states[0], first[0], states[2], first[2]) == (0.0, 0.0, 1.0, 2.0)
 
 
 @cache
@@ -133,7 +134,7 @@ def test_states_of_any_bytes_are_refused_or_harmless(kind: str, data: st.DataObj
 def test_arrays_of_any_values_are_refused_or_harmless(data: st.DataObject) -> None:
     arguments = clustered_arrays()
     of_table = copy.deepcopy(table_arrays(np.array([[0.2, 0.3, 0.5], [0.6, 0.2, 0.2]])))
-    name = data.draw(st.sampled_from(sorted({*arguments, *of_table} - {"distances", "rest", "tables"})))
+    name = data.draw(st.sampled_from(sorted({*arguments, *of_table} - {"distances", "tables"})))
     changed: dict[str, Any] = of_table if name in of_table else arguments
     arrays = changed[name]
     at = data.draw(st.integers(0, len(arrays) - 1)) if isinstance(arrays, list) else None
@@ -182,9 +183,12 @@ def test_what_does_not_fit_is_refused() -> None:
     for ids, history in ((ints(N_WORDS), ints(1, 1)), (ints(3), ints(1, N_WORDS)), (ints(3), ints(1))):
         with pytest.raises(ValueError, match=r"not below the number of words|does not fit"):
             clustered.score_text(ids, np.array([0, 1]), history, False, [False, False], 1)
-    for distances, rest in (([0, 1], 0), ([1, 2], 2), ([1], 0)):
-        with pytest.raises(ValueError, match=r"a word before|no probabilities|do not fit"):
-            _core.ClusteredStepper(**{**clustered_arrays(), "distances": distances, "rest": rest})
+    for distances in ([0, 1], [1]):
+        with pytest.raises(ValueError, match=r"a word before|do not fit"):
+            _core.ClusteredStepper(**{**clustered_arrays(), "distances": distances})
+    for first, second in (((2,), (0, 1)), ((0,), (0, 2)), ((0,), (0,)), ((0, 1), (0, 1))):
+        with pytest.raises(ValueError, match=r"no probabilities|have no state"):
+            _core.ClusteredStepper(**{**clustered_arrays(), "inherited": [ints(*first), ints(*second)]})
     letters, offsets = np.frombuffer(b"abab", np.uint8), np.array([0, 1, 2, 3, 4])
     with pytest.raises(ValueError, match="not that of the model"):
         _core.DecoderModel(letters, offsets, stepper, None, ValueError)

@@ -7,7 +7,8 @@
     q_l(g)     = the number of states of level l after which g was seen, divided by the sum of these numbers
 
 A node of the tree is known if it and all above it have `min_count` events or more. What is not known has the
-size 0 and the state of the level above; above the first level that is `rest`. A known node of n events has
+size 0 and, by its state on the level above, the state that `inherited` has for it; above the first level all
+have state 0. A known node of n events has
 the size 1 + floor(log2 n), at most 15. The first level of what is not known is not trusted at all.
 """
 
@@ -30,7 +31,7 @@ class NaiveClusteredModel:
     context: Context
     sizes: Sequence[Mapping[Node, int]]
     states: Sequence[Mapping[Node, int]]
-    rest: int
+    inherited: Sequence[Sequence[int]]
     categories: Sequence[int]
     frequencies: Mapping[int, float]
     tables: Sequence[Mapping[int, Counter[int]]]
@@ -41,7 +42,8 @@ class NaiveClusteredModel:
         """On level `level`, 1 or more."""
         if all(values[:depth] in self.sizes[depth - 1] for depth in range(1, level + 1)):
             return self.states[level - 1][values[:level]], self.sizes[level - 1][values[:level]]
-        return (self.state_and_size(values, level - 1)[0] if level > 1 else self.rest), 0
+        above = self.state_and_size(values, level - 1)[0] if level > 1 else 0
+        return self.inherited[level - 1][above], 0
 
     def category_prob(self, category: int, state: int, level: int) -> float:
         """p(g | s) by the counts of a level."""
@@ -76,9 +78,9 @@ def train(
     sentences: Sentences,
     context: Context,
     states: Sequence[Mapping[Node, int]],
+    inherited: Sequence[Sequence[int]],
     categories: Sequence[int],
     *,
-    n_states: int,
     min_count: int,
     trust: Sequence[Sequence[float]],
 ) -> NaiveClusteredModel:
@@ -107,7 +109,7 @@ def train(
             for level in levels
         ],
         states,
-        n_states - 1,
+        inherited,
         categories,
         _shares(events, categories),
         tables,

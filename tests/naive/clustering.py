@@ -1,9 +1,10 @@
 """The two algorithms of the paper (Ueberla and Gransden, 1996), as its figures have them.
 
-Figure 1, the exchange:                            Figure 2, along a context tree:
+Figure 1, the exchange:                            Figure 3, along a context tree:
 
-    begin with some S and G                            for each level, from the root to the leaves
-    iterate until F gains too little                       iterate until F gains too little
+    start with initial S and G                         start with initial S and G
+    iterate until F gains too little                   for each level, from the root to the leaves
+                                                           iterate until F gains too little
         for each word w                                        for each word w
             move w to the G(w) with the largest F                  move w to the G(w) with the largest F
         for each context c                                     for each node n of the level
@@ -69,19 +70,17 @@ def exchange(
     max_sweeps: int,
     tolerance: float,
     batch: int = 1,
-    is_initial: bool = False,
 ) -> None:
     """Figure 1, for the contexts (or nodes) and the words of `order`; change both maps.
 
-    From an initial clustering, a first sweep gives a cluster to the elements that have none.
+    The gain is tested from the second sweep on.
     """
     reached = criterion(states, categories)
-    for number in range(max_sweeps + is_initial):
+    for number in range(max_sweeps):
         gone = sweep(lambda g: criterion(states, g), categories, order[1], targets[1], batch)
         gone += sweep(lambda s: criterion(s, categories), states, order[0], targets[0], batch)
         before, reached = reached, criterion(states, categories)
-        is_first = is_initial and number == 0
-        if not is_first and (not gone or reached - before < tolerance * abs(reached)):
+        if not gone or (number > 0 and reached - before < tolerance * abs(reached)):
             break
 
 
@@ -90,44 +89,106 @@ def cluster_tree(
     nodes: Sequence[Labels],
     n_words: int,
     targets: tuple[int, int],
-    min_count: int,
+    min_counts: tuple[int, int],
     max_sweeps: int,
     tolerance: float,
+    free_states: float = 0,
     batch: int = 1,
-) -> tuple[list[Labels], Labels]:
-    """Figure 2. `nodes` has, for each level, the node of each context; nodes with fewer events do not move.
+) -> tuple[list[Labels], list[Labels], Labels]:
+    """Figure 3. `nodes` has, for each level, the node of each context; rare nodes and words do not move.
 
-    What the paper does not say: the most frequent elements have a cluster each in the beginning, the others
-    wait in one that takes none. On a deeper level, empty states are given to the most frequent of its nodes.
+    Return the states of the nodes of each level, the states that unseen contexts inherit there, and the
+    categories. What the paper does not say: at first the most frequent elements have a cluster each and all
+    others share the last. On a deeper level, empty states are given to the most frequent of its nodes.
+
+    With `free_states`, beyond the paper: a deeper level begins with so few of the states of the level above,
+    merged; its nodes get the others, and groups of rare nodes move too.
     """
     word_counts = [sum(n for (_, w), n in pairs.items() if w == word) for word in range(n_words)]
-    words = by_count(word_counts, 1)
-    categories = frequent_first(words, n_words, targets[1], targets[1])
+    words = by_count(word_counts, min_counts[1])
+    categories = shared_rest(words, word_counts, targets[1])
     found: list[Labels] = []
+    all_inherited: list[Labels] = []
     for node in nodes:
         counts = [
             sum(n for (c, _), n in pairs.items() if node[c] == number) for number in range(max(node) + 1)
         ]
-        movable = by_count(counts, min_count)
-        if not found:
-            states = frequent_first(movable, len(counts), targets[0], rest=targets[0] - 1)
-        else:
+        movable = by_count(counts, min_counts[0])
+        groups, inherited = [0] * len(counts), [targets[0] - 1]
+        if found:
             parents = dict(zip(node, nodes[len(found) - 1], strict=True))
-            states = [found[-1][parents[number]] for number in range(len(counts))]
-            fill_empty(states, movable, targets[0])
+            groups = [found[-1][parents[number]] for number in range(len(counts))]
+            inherited = list(range(targets[0]))
+        is_freed = bool(found) and free_states > 0
+        if is_freed:
+            kept = max(1, round(targets[0] * (1 - free_states)))
+            inherited = merged(pairs, [groups[number] for number in node], categories, inherited, kept, batch)
+        # The rows that move: nodes, then the rare nodes of each group together.
+        row = {number: place for place, number in enumerate(movable)}
+        rows = [row.get(number, len(movable) + groups[number]) for number in node]
+        labels = [min(place, targets[0] - 1) for place in range(len(movable))]
+        if found:
+            labels = [inherited[groups[number]] for number in movable]
+        if found and not is_freed:
+            rare = {inherited[groups[number]] for number in node if number not in row}
+            fill_empty(labels, rare, targets[0])
+        states = labels + inherited
+        order = list(range(len(states) if is_freed else len(movable)))
 
-        def criterion(s: Labels, g: Labels, node: Labels = node) -> float:
-            return two_sided_criterion(pairs, [s[number] for number in node], g)
+        def criterion(s: Labels, g: Labels, rows: Labels = rows) -> float:
+            return two_sided_criterion(pairs, [s[place] for place in rows], g)
 
-        order, first = (movable, words), not found
-        exchange(criterion, states, categories, order, targets, max_sweeps, tolerance, batch, first)
-        found.append(states)
-    return found, categories
+        if is_freed:
+            seen = {states[rows[c]] for c, _ in pairs}
+            give_empty(lambda s: criterion(s, categories), states, order, set(range(targets[0])) - seen)
+        sweeps = max_sweeps + (not found)  # the first one is from the initial clustering
+        exchange(criterion, states, categories, (order, words), targets, sweeps, tolerance, batch)
+        inherited = states[len(movable) :]
+        all_inherited.append(inherited)
+        found.append([states[row[n]] if n in row else inherited[groups[n]] for n in range(len(counts))])
+    return found, all_inherited, categories
+
+
+def merged(
+    pairs: Pairs, states: Labels, categories: Labels, identity: Labels, kept: int, batch: int
+) -> Labels:
+    """Cluster states into the `kept` ones in two sweeps; return the new state of each."""
+    counts = [sum(n for (c, _), n in pairs.items() if states[c] == state) for state in identity]
+    order = by_count(counts, 1)
+    if len(order) <= kept:
+        return identity
+    labels = shared_rest(order, counts, kept)
+    for _ in range(2):
+        sweep(
+            lambda s: two_sided_criterion(pairs, [s[state] for state in states], categories),
+            labels,
+            order,
+            kept,
+            batch,
+        )
+    return [min(label, kept - 1) for label in labels]
+
+
+def give_empty(criterion: Criterion, labels: Labels, order: Sequence[int], empty: set[int]) -> None:
+    """Move a row to each empty cluster: those that gain most if they move alone."""
+    if empty:
+        gains = {x: criterion(moved(labels, x, min(empty))) - criterion(labels) for x in order}
+        best = [x for x in sorted(order, key=lambda x: -gains[x]) if gains[x] > 0]
+        for element, target in zip(best, sorted(empty), strict=False):
+            labels[element] = target
 
 
 def by_count(counts: Sequence[int], least: int) -> Labels:
     """Return the elements with at least so many events, the most frequent first."""
     return sorted((x for x, n in enumerate(counts) if n >= least), key=lambda x: -counts[x])
+
+
+def shared_rest(movable: Sequence[int], counts: Sequence[int], targets: int) -> Labels:
+    """The most frequent have a cluster each, all others share the last; what never occurs has none."""
+    labels = [targets - 1 if n else targets for n in counts]
+    for rank, element in enumerate(movable):
+        labels[element] = min(rank, targets - 1)
+    return labels
 
 
 def frequent_first(movable: Sequence[int], elements: int, targets: int, rest: int) -> Labels:
@@ -137,9 +198,10 @@ def frequent_first(movable: Sequence[int], elements: int, targets: int, rest: in
     return labels
 
 
-def fill_empty(labels: Labels, movable: Sequence[int], targets: int) -> None:
+def fill_empty(labels: Labels, others: set[int], targets: int) -> None:
     """Assign a state without members to each of the most frequent nodes, but for the first of each state."""
-    empty = [state for state in range(targets) if state not in labels]
-    stay = {labels[element]: element for element in reversed(movable)}
-    for element, state in zip([x for x in movable if x not in stay.values()], empty, strict=False):
+    empty = [state for state in range(targets) if state not in labels and state not in others]
+    stay = {label: element for element, label in reversed(list(enumerate(labels)))}
+    go = [element for element in range(len(labels)) if element not in stay.values()]
+    for element, state in zip(go, empty, strict=False):
         labels[element] = state

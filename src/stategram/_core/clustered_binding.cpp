@@ -69,10 +69,10 @@ class ClusteredStepper final : public Stepper {
     ClusteredStepper(std::vector<In<std::uint32_t>> maps, std::vector<std::int64_t> distances,
                      std::vector<In<std::uint32_t>> values, std::vector<In<std::uint32_t>> first_child,
                      std::vector<In<std::uint32_t>> states, std::vector<In<std::uint8_t>> buckets,
-                     std::uint32_t rest, StateTables tables, LevelWeights weights, In<double> frequencies,
-                     In<std::uint32_t> categories, In<double> word_probs)
+                     std::vector<In<std::uint32_t>> inherited, StateTables tables, LevelWeights weights,
+                     In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
         : model_({std::move(maps), std::move(distances), std::move(values), std::move(first_child),
-                  std::move(states), std::move(buckets), rest},
+                  std::move(states), std::move(buckets), std::move(inherited)},
                  std::move(tables), std::move(weights), std::move(frequencies), std::move(categories),
                  std::move(word_probs)),
           words_size_(model_.width() * sizeof(std::uint32_t)) {}
@@ -185,15 +185,15 @@ void register_clustered(nb::module_& m) {
     nb::class_<ClusteredStepper, Stepper>(
         m, "ClusteredStepper",
         "A clustered model: the states of contexts, and the categories of words.\n\n"
-        "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets` and "
-        "`tables`,\n"
-        "p(g | s), of all but the last `first_child`. `weights`: of each level and count bucket.\n"
-        "`frequencies`: of categories. `rest`: the state of contexts that are not known at all.")
+        "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets`,\n"
+        "`inherited`, the state of unknown contexts by that of the level above (the root has state 0),\n"
+        "and `tables`, p(g | s); of all but the last `first_child`. `weights`: of each level and count\n"
+        "bucket. `frequencies`: of categories.")
         .def(
             nb::init<Levels, std::vector<std::int64_t>, Levels, Levels, Levels, std::vector<In<std::uint8_t>>,
-                     std::uint32_t, StateTables, LevelWeights, In<double>, In<std::uint32_t>, In<double>>(),
+                     Levels, StateTables, LevelWeights, In<double>, In<std::uint32_t>, In<double>>(),
             nb::arg("maps"), nb::arg("distances"), nb::arg("values"), nb::arg("first_child"),
-            nb::arg("states"), nb::arg("buckets"), nb::arg("rest"), nb::arg("tables"),
+            nb::arg("states"), nb::arg("buckets"), nb::arg("inherited"), nb::arg("tables"),
             nb::arg("weights").noconvert(), nb::arg("frequencies").noconvert(),
             nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert())
         .def(

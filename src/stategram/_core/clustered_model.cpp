@@ -18,14 +18,14 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
     const std::size_t depth = tables_.size(), n_categories = frequencies_.size();
     require(depth > 0 && tree_.maps.size() == depth && tree_.distances.size() == depth &&
                 tree_.values.size() == depth && tree_.first_child.size() + 1 == depth &&
-                tree_.states.size() == depth && tree_.buckets.size() == depth && weights_.shape(0) == depth,
+                tree_.states.size() == depth && tree_.buckets.size() == depth &&
+                tree_.inherited.size() == depth && weights_.shape(0) == depth,
             "the levels do not fit the context");
     require(categories_.size() == word_probs_.size() && categories_.size() > end_id,
             "each word needs a category, and a probability in it");
     check_below(categories_, n_categories, "a category has no frequency");
     for (const auto& table : tables_) require(table != nullptr, "a level has no table");
     const std::size_t n_states = tables_[0]->n_states();
-    require(tree_.rest < n_states, "a state has no probabilities");
     for (std::size_t level = 0; level < depth; ++level) {
         const std::size_t nodes = tree_.values[level].size();
         require(tables_[level]->n_states() == n_states && tables_[level]->n_categories() == n_categories,
@@ -36,6 +36,9 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
         require(tree_.states[level].size() == nodes && tree_.buckets[level].size() == nodes,
                 "each node needs a state and a count bucket");
         check_below(tree_.states[level], n_states, "a state has no probabilities");
+        require(tree_.inherited[level].size() == (level > 0 ? n_states : 1),
+                "contexts that are not known have no state");
+        check_below(tree_.inherited[level], n_states, "a state has no probabilities");
         for (std::size_t node = 0; node < nodes; ++node)
             require(tree_.buckets[level](node) < n_buckets(), "a count bucket has no weight");
         if (level > 0) {

@@ -31,7 +31,7 @@ struct StateTreeArrays {
     std::vector<std::int64_t> distances;  // how many words back a value is
     std::vector<In<std::uint32_t>> values, first_child, states;
     std::vector<In<std::uint8_t>> buckets;
-    std::uint32_t rest;
+    std::vector<In<std::uint32_t>> inherited;  // the state of unknown contexts, by that of the level above
 };
 
 class ClusteredModel {
@@ -49,14 +49,14 @@ class ClusteredModel {
     // The states of a context on all levels; word(d) is the id d words back.
     template <typename Word>
     void find(const Word& word, ContextState* levels) const {
-        ContextState here{tree_.rest, 0};
+        ContextState here{0, 0};
         std::uint32_t node = first_nodes_[word(distances_[0])];
         for (std::size_t level = 0; level < depth(); ++level) {
             if (level > 0 && node != none) node = child(level, node, word(distances_[level]));
             if (node != none)
                 here = {tree_.states[level].data()[node], tree_.buckets[level].data()[node]};
             else
-                here.bucket = 0;
+                here = {tree_.inherited[level].data()[here.state], 0};
             levels[level] = here;
         }
     }

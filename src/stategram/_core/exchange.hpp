@@ -219,6 +219,7 @@ template <typename Problem>
 class Mover {
  public:
     using Elements = std::span<const std::uint32_t>;
+    using Scratch = typename Problem::Scratch;
 
     Mover(Problem& problem, std::size_t shortlist, int threads)
         : problem_(problem),
@@ -257,6 +258,21 @@ class Mover {
         return apply_checked(elements, targets, noise, criterion);
     }
 
+    // What the criterion would gain by a move of each element, and of no other, to the target.
+    std::vector<double> gains(std::uint32_t target, ThreadPool& pool) {
+        if (target >= problem_.targets())
+            throw std::invalid_argument("cluster " + std::to_string(target) + " takes no elements");
+        std::vector<double> result(problem_.elements());
+        pool.run(result.size(), [&](std::size_t i, int worker) {
+            const auto element = static_cast<std::uint32_t>(i);
+            Scratch& mine = scratch_[static_cast<std::size_t>(worker)];
+            problem_.gather(element, mine);
+            result[i] = problem_.insertion_gain(element, target, mine) -
+                        problem_.insertion_gain(element, problem_.label(element), mine);
+        });
+        return result;
+    }
+
     std::vector<float> scores(std::uint32_t element) {
         check(Elements(&element, 1));
         problem_.gather(element, scratch_[0]);
@@ -265,8 +281,6 @@ class Mover {
     }
 
  private:
-    using Scratch = typename Problem::Scratch;
-
     void propose_into(Elements elements, const Scoring& how, ThreadPool& pool, Proposals& proposals) {
         proposals.targets.resize(elements.size());
         proposals.noise.resize(elements.size());

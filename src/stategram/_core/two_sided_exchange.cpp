@@ -189,6 +189,11 @@ class TwoSidedExchange : Exclusive {
     }
 
     template <Which which>
+    Out<double> gains(std::uint32_t target) {
+        return to_numpy(exclusively([&] { return mover<which>().gains(target, pool_); }));
+    }
+
+    template <Which which>
     Out<std::uint32_t> labels() const {
         return to_numpy(exclusively([&] {
             return std::vector<std::uint32_t>((which == Which::words ? words_ : contexts_)->labels());
@@ -308,6 +313,8 @@ void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elemen
         .def((element + "_scores").c_str(), &TwoSidedExchange::scores<which>, nb::arg("element"),
              "Return, for each cluster, the gain of putting the element, first taken out, into it; up to a "
              "constant.")
+        .def((element + "_gains").c_str(), &TwoSidedExchange::gains<which>, nb::arg("target"),
+             "Return, for each element, the gain of moving it, and no other, to the target.")
         .def(labels, &TwoSidedExchange::labels<which>, "Return the cluster of each element.");
 }
 

@@ -49,6 +49,7 @@ class Checkpoint:
         assert point.states is not None
         assert point.categories is not None
         above = {f"level{number}": labels for number, labels in enumerate(point.above, 1)}
+        above |= {f"inherited{number}": labels for number, labels in enumerate(point.inherited, 1)}
         write_folder(
             self.folder,
             kind=_KIND,
@@ -102,6 +103,7 @@ def _read(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> Re
         reached=found.position.reached,
         above=tuple(arrays[f"level{number}"] for number in range(1, len(found.levels) + 1)),
         states=arrays["states"],
+        inherited=tuple(arrays[f"inherited{number}"] for number in range(1, len(found.levels) + 2)),
         categories=arrays["categories"],
         results=found.levels,
         history=found.history,
@@ -116,6 +118,9 @@ def _check(point: ResumePoint, tree: ContextTree, settings: ClusteringSettings) 
     all_states: list[Any] = [*point.above, point.states]
     for labels, level in zip(all_states, tree.levels[first - 1 :], strict=False):
         if not _are_labels(labels, len(level), settings.states):
+            raise ValueError("its states are not those of the text")
+    for number, labels in enumerate(point.inherited, first):
+        if not _are_labels(labels, settings.states if number > 1 else 1, settings.states):
             raise ValueError("its states are not those of the text")
     # Words that do not occur have a category beyond the others.
     if not _are_labels(point.categories, len(tree.vocabulary), settings.categories + 1):

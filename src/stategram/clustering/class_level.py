@@ -62,6 +62,10 @@ class ClassLevel:
         """Return the states of words as contexts; their classes, if these are the same."""
         return (exchange.contexts or exchange.words).labels()
 
+    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
+        """Return nothing: words that do not occur have no state."""
+        return np.empty(0, np.uint32)
+
     def n_nodes(self, level: int) -> int:
         """Return the number of words that occur."""
         return int(np.count_nonzero(self.bigrams.word_counts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -11,8 +11,16 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering.checkpoint import Checkpoint, fingerprint
-from stategram.clustering.exchange import Clusters, Exchange, frequent_first, two_sided_exchange
+from stategram.clustering.exchange import (
+    Clusters,
+    Exchange,
+    batches,
+    give_empty,
+    shared_rest,
+    two_sided_exchange,
+)
 from stategram.clustering.monitor import LevelResult, Monitor, SweepRecord
+from stategram.clustering.schedule import Sweep
 from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
@@ -23,6 +31,8 @@ from stategram.progress import Progress, Stop
 # In a notebook.
 _CATEGORIES_SHOWN = 10
 _WORDS_SHOWN = 9
+# Over the states that are merged when a level begins.
+_MERGING_SWEEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +45,9 @@ class Clustering:
         The contexts.
     states
         For each level of the tree the state of each of its nodes.
+    inherited
+        For each level the state of unseen contexts, by their state on the level above; one for all above
+        the first.
     categories
         The category of each word of the vocabulary. Words that never occur have none: their label is the
         number of categories.
@@ -49,6 +62,7 @@ class Clustering:
 
     tree: ContextTree
     states: tuple[NDArray[np.uint32], ...]
+    inherited: tuple[NDArray[np.uint32], ...]
     categories: NDArray[np.uint32]
     settings: ClusteringSettings
     levels: tuple[LevelResult, ...] = ()
@@ -119,18 +133,31 @@ def cluster_tree(
         start = checkpoint.restore(mark, tree, settings) if resume else None
         save = partial(checkpoint.save, mark)
     end, _ = TreeClustering(levels, settings.schedule, monitor, settings.seed, save).run(start)
-    states = list(end.above)
-    if not settings.tree:
-        states = [levels.initial_states(number) for number in range(1, tree.depth)] + states
-    while len(states) < tree.depth:  # after an early end
-        states.append(states[-1][tree.parents(len(states) + 1)])
+    upper = range(1, levels.numbers[0])
+    states = [*map(levels.initial_states, upper), *end.above]
+    inherited = [*map(levels.initial_inherited, upper), *end.inherited]
+    for number in range(len(states) + 1, tree.depth + 1):  # after an early end
+        states.append(states[-1][tree.parents(number)])
+        inherited.append(levels.initial_inherited(number))
     assert end.categories is not None
-    return Clustering(tree, tuple(states), end.categories, settings, end.results, tuple(monitor.history))
+    return Clustering(
+        tree,
+        tuple(states),
+        tuple(inherited),
+        end.categories,
+        settings,
+        end.results,
+        tuple(monitor.history),
+    )
 
 
 @dataclass(frozen=True)
 class ContextLevels:
-    """The levels of a tree on which contexts move; without a tree, the single contexts alone."""
+    """The levels of a tree on which contexts move; without a tree, the single contexts alone.
+
+    The rows of an exchange are the nodes that move on their own, then groups of those that are too rare:
+    one group for each state of the level above.
+    """
 
     tree: ContextTree
     settings: ClusteringSettings
@@ -152,44 +179,64 @@ class ContextLevels:
 
     def exchange(self, point: ResumePoint) -> Exchange:
         """Return the exchange of a level, begun where the levels above ended, or where it was interrupted."""
-        settings, words = self.settings, frequent_first(self.tree.word_counts, self.settings.categories)
+        settings, movable = self.settings, self._movable[point.level]
+        words = shared_rest(self.tree.word_counts, settings.categories, settings.min_word_count)
         if point.categories is not None:
-            words = Clusters(point.categories, words.n, words.order)
-        fixed = self._fixed_states(point)
-        events = self._events(point.level, fixed)
-        return two_sided_exchange(
-            events,
-            CompressedCounts(*_core.transpose_counts(*events, len(words.labels))),
-            self._state_clusters(point, fixed),
-            words,
-            settings.schedule.candidates,
-            settings.criterion == "leave-one-out",
-        )
+            words = replace(words, labels=point.categories)
+        if point.states is not None:
+            labels, inherited = point.states[movable], point.inherited[-1]
+        else:
+            labels, inherited = self._initial(point)
+        groups_move = settings.free_states > 0 and bool(point.above)
+        order = np.arange(len(labels) + (len(inherited) if groups_move else 0), dtype=np.uint32)
+        states = Clusters(np.concatenate((labels, inherited)).astype(np.uint32), settings.states, order)
+        exchange = self._exchange(self._events(point), states, words)
+        if groups_move and point.states is None:
+            give_empty(exchange)
+        return exchange
 
     def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of every node of a level; rare ones stay where they were put."""
+        """Return the state of every node of a level; rare ones have the state of their group."""
         assert exchange.contexts is not None
-        states, movable = self._fixed_states(point).copy(), self._movable[point.level]
+        movable = self._movable[point.level]
+        states = self.inherited(point, exchange)[self._groups(point)]
         states[movable] = exchange.contexts.labels()[: len(movable)]
         return states
+
+    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
+        """Return the state of each group of rare contexts, which unseen ones have too."""
+        assert exchange.contexts is not None
+        return exchange.contexts.labels()[len(self._movable[point.level]) :]
 
     def n_nodes(self, level: int) -> int:
         """Return the number of nodes of a level that occur."""
         return int(np.count_nonzero(self.tree.levels[level - 1].counts))
 
     def initial_states(self, level: int) -> Labels:
-        """Return the states of a level in the initial clustering without a tree: those of the nearest values.
+        """Return the states of a level in the initial clustering without a tree.
 
-        They are dealt out by falling count. So rare contexts, and those never seen, have something to go by.
+        All contexts share the last one, or have that of their nearest value; these are dealt out by falling
+        count, so that rare contexts, and those never seen, have something to go by.
         """
-        counts = self.tree.levels[0].counts
-        states = np.empty(len(counts), np.uint32)
-        states[np.argsort(-counts.astype(np.int64), kind="stable")] = (
-            np.arange(len(counts)) % self.settings.states
-        )
+        first = np.full(len(self.tree.levels[0]), self.settings.states - 1, np.uint32)
+        if self._starts_nearest:
+            order = np.argsort(-self.tree.levels[0].counts.astype(np.int64), kind="stable")
+            first[order] = np.arange(len(order)) % self.settings.states
+        states: Labels = first
         for number in range(2, level + 1):
             states = states[self.tree.parents(number)]
         return states
+
+    def initial_inherited(self, level: int) -> Labels:
+        """Return the states of unseen contexts in the initial clustering, by their state above a level."""
+        n = self.settings.states
+        return np.arange(n, dtype=np.uint32) if level > 1 else np.array([n - 1], np.uint32)
+
+    @property
+    def _starts_nearest(self) -> bool:
+        settings = self.settings
+        # A context of one value has no other than its nearest.
+        return not settings.tree and settings.flat_start == "nearest" and self.tree.depth > 1
 
     @cached_property
     def _movable(self) -> dict[int, NDArray[np.uint32]]:
@@ -201,39 +248,72 @@ class ContextLevels:
             found[number] = movable[np.argsort(~counts[movable], kind="stable")]
         return found
 
-    def _fixed_states(self, point: ResumePoint) -> Labels:
-        """Return where nodes stay that do not move."""
+    def _groups(self, point: ResumePoint) -> Labels:
+        """Return for each node of a level its state above it."""
         if point.above:
             return point.above[-1][self.tree.parents(point.level)]
-        if not self.settings.tree:
+        if point.level > 1:
             return self.initial_states(point.level)
-        # Rare nodes of the first level share the last state.
-        return np.full(len(self.tree.levels[0]), self.settings.states - 1, np.uint32)
+        return np.zeros(len(self.tree.levels[0]), np.uint32)
 
-    def _events(self, level: int, fixed: Labels) -> CompressedCounts:
-        """Return the words after each node that moves, then after all that do not, a row for each state."""
-        movable = self._movable[level]
-        rare = np.flatnonzero(self.tree.levels[level - 1].counts < self.settings.min_count).astype(np.uint32)
-        states = fixed[rare]
-        ends = np.cumsum(np.bincount(states, minlength=self.settings.states))
+    def _initial(self, point: ResumePoint) -> tuple[Labels, Labels]:
+        """Return the states in which the nodes that move, and the groups of the others, begin."""
+        n, movable = self.settings.states, self._movable[point.level]
+        inherited = self.initial_inherited(point.level)
+        if not point.above and not self._starts_nearest:
+            return np.minimum(np.arange(len(movable), dtype=np.uint32), n - 1), inherited
+        if point.above and self.settings.free_states > 0:
+            inherited = self._merged(point)
+        states = inherited[self._groups(point)]
+        labels = states[movable]
+        if self.settings.free_states == 0 or not point.above:
+            labels = fill_empty(labels, np.bincount(states, minlength=n))
+        return labels, inherited
+
+    def _merged(self, point: ResumePoint) -> Labels:
+        """Cluster the states of the level above into fewer, so that the others are free for its contexts."""
+        n, above, level = self.settings.states, point.above[-1], self.tree.levels[point.level - 2]
+        assert point.categories is not None
+        kept = max(1, round(n * (1 - self.settings.free_states)))
+        counts = np.bincount(above, level.counts, n).astype(np.int64)
+        if np.count_nonzero(counts) <= kept:
+            return self.initial_inherited(point.level)
+        events = self.tree.sum_events(
+            point.level - 1,
+            np.argsort(above, kind="stable").astype(np.uint32),
+            np.concatenate(([0], np.cumsum(np.bincount(above, minlength=n)))),
+        )
+        words = Clusters(point.categories, self.settings.categories, np.empty(0, np.uint32))
+        exchange = self._exchange(events, shared_rest(counts, kept), words)
+        assert exchange.contexts is not None
+        for _ in range(_MERGING_SWEEPS):
+            for batch in batches(exchange.contexts.order):
+                exchange.contexts.visit(batch, Sweep("exchange"))
+        # States without contexts are nobody's.
+        return np.minimum(exchange.contexts.labels(), kept - 1)
+
+    def _events(self, point: ResumePoint) -> CompressedCounts:
+        """Return the words after each row of the exchange: nodes that move, then groups of rare ones."""
+        movable, groups = self._movable[point.level], self._groups(point)
+        counts = self.tree.levels[point.level - 1].counts
+        rare = np.flatnonzero(counts < self.settings.min_count).astype(np.uint32)
+        n_groups = len(self.initial_inherited(point.level))
+        ends = np.cumsum(np.bincount(groups[rare], minlength=n_groups))
         return self.tree.sum_events(
-            level,
-            np.concatenate((movable, rare[np.argsort(states, kind="stable")])),
+            point.level,
+            np.concatenate((movable, rare[np.argsort(groups[rare], kind="stable")])),
             np.concatenate((np.arange(len(movable) + 1), len(movable) + ends)),
         )
 
-    def _state_clusters(self, point: ResumePoint, fixed: Labels) -> Clusters:
-        """Return where the nodes that move begin; then the others, a row for each state."""
-        n, movable = self.settings.states, self._movable[point.level]
-        order = np.arange(len(movable), dtype=np.uint32)
-        if point.states is not None:
-            labels = point.states[movable]
-        elif self.settings.tree and not point.above:
-            # The most frequent have a state each; the others wait in one that takes none.
-            labels = np.minimum(order, n)
-        else:
-            labels = fill_empty(fixed[movable], np.bincount(fixed, minlength=n))
-        return Clusters(np.concatenate((labels, np.arange(n))).astype(np.uint32), n, order)
+    def _exchange(self, events: CompressedCounts, states: Clusters, words: Clusters) -> Exchange:
+        return two_sided_exchange(
+            events,
+            CompressedCounts(*_core.transpose_counts(*events, len(words.labels))),
+            states,
+            words,
+            self.settings.schedule.candidates,
+            self.settings.criterion == "leave-one-out",
+        )
 
 
 def fill_empty(labels: Labels, members: NDArray[np.int64]) -> Labels:

@@ -88,6 +88,41 @@ def frequent_first(
     return Clusters(labels.astype(np.uint32), n, order.astype(np.uint32))
 
 
+def shared_rest(counts: NDArray[np.int64], n: int, min_count: int = 1) -> Clusters:
+    """Return initial clusters as Kneser and Ney (1993) have them: all but the most frequent share the last.
+
+    Elements with fewer than `min_count` events stay there. Those that never occur have cluster `n`, which
+    takes none.
+
+    >>> clusters = shared_rest(np.array([3, 9, 0, 5, 1]), 2, min_count=3)
+    >>> clusters.labels.tolist(), clusters.order.tolist()
+    ([1, 0, 2, 1, 1], [1, 3, 0])
+    """
+    by_count = np.argsort(-counts, kind="stable")
+    order = by_count[counts[by_count] >= max(min_count, 1)]
+    labels = np.where(counts > 0, n - 1, n)
+    labels[order] = np.minimum(np.arange(len(order)), n - 1)
+    return Clusters(labels.astype(np.uint32), n, order.astype(np.uint32))
+
+
+def give_empty(exchange: Exchange) -> None:
+    """Move a context to each state without events: those by which the criterion gains most, one by one."""
+    kernel, contexts = exchange.kernel, exchange.contexts
+    assert contexts is not None
+    assert isinstance(kernel, _core.TwoSidedExchange)
+    events = np.bincount(contexts.labels(), contexts.counts, contexts.n_clusters)[: contexts.n_clusters]
+    empty = np.flatnonzero(events == 0).astype(np.uint32)
+    if len(empty) == 0:
+        return
+    gains = kernel.context_gains(int(empty[0]))[contexts.order]
+    chosen = np.argsort(-gains, kind="stable")[: len(empty)]
+    chosen = chosen[gains[chosen] > 0]
+    # However much the gains of contexts that left the same state depend on each other.
+    always = np.full(len(chosen), np.inf)
+    kernel.apply_contexts(contexts.order[chosen], empty[: len(chosen)], always)
+    exchange.recompute_criterion()
+
+
 def batches(order: NDArray[np.uint32], begin: int = 0) -> Iterator[NDArray[np.uint32]]:
     """Cut the order of a sweep, from its place `begin`, into batches.
 

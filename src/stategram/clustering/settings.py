@@ -26,12 +26,32 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         bool,
         Meta(description="whether groups of contexts move first, single ones later; else single ones only"),
     ] = True
+    flat_start: Annotated[
+        Literal["frequent", "nearest"],
+        Meta(
+            description="without a tree: the most frequent contexts begin with a state each, the others "
+            "share the last; or each begins in the state of its nearest value"
+        ),
+    ] = "nearest"
     criterion: Annotated[
         Literal["ml", "leave-one-out"], Meta(description="maximum likelihood, or leaving-one-out")
     ] = "ml"
     min_count: Annotated[
         _Positive, Meta(description="contexts with fewer events do not move on their own")
     ] = 6
+    min_word_count: Annotated[
+        _Positive, Meta(description="words with fewer events stay in the last category")
+    ] = 1
+    free_states: Annotated[
+        float,
+        Meta(
+            ge=0,
+            lt=1,
+            description="fraction of the states that a deeper level takes from the level above, whose states "
+            "are merged, and gives to its own contexts",
+            extra={"possible": "a fraction from 0 to 1, such as 0.5"},
+        ),
+    ] = 0.5
     anneal: Annotated[_Count, Meta(description="annealing sweeps on the first level")] = 0
     tolerance: Annotated[
         float,
@@ -101,7 +121,16 @@ def _classes(anneal: int, max_sweeps: int, rounds: int = 0, candidates: int = 8)
 EFFORTS = {
     "paper": Effort(
         Schedule(anneal=0, max_sweeps=50, tolerance=0.01, shortlisted=False),
-        ClusteringSettings(min_count=6, tolerance=0.01, max_sweeps=50, candidates=0, criterion="ml"),
+        ClusteringSettings(
+            min_count=6,
+            min_word_count=6,
+            tolerance=0.01,
+            max_sweeps=50,
+            candidates=0,
+            criterion="ml",
+            flat_start="frequent",
+            free_states=0,
+        ),
     ),
     "fast": Effort(_classes(anneal=0, max_sweeps=2, candidates=16), ClusteringSettings(max_sweeps=3)),
     "normal": Effort(_classes(anneal=48, max_sweeps=2), ClusteringSettings()),

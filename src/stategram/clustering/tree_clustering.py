@@ -1,4 +1,4 @@
-"""The exchange along a context tree: figure 2 of Ueberla and Gransden (1996).
+"""The exchange along a context tree: figure 3 of Ueberla and Gransden (1996).
 
     for each level of the tree, from the root to the leaves
         iterate until the criterion gains too little
@@ -56,6 +56,7 @@ class TreeClustering:
             point = ResumePoint(
                 level + 1,
                 above=(*point.above, self.levels.states(point, exchange)),
+                inherited=(*point.inherited[: len(point.above)], self.levels.inherited(point, exchange)),
                 categories=exchange.words.labels(),
                 results=(*point.results, self._result(level, exchange, begun)),
             )
@@ -76,7 +77,8 @@ class TreeClustering:
             if sweep.step == "exchange" and sweep.shortlisted:
                 continue  # its gain counts for the next sweep over all clusters
             gain, reached = exchange.criterion - reached, exchange.criterion
-            if sweep.step == "exchange" and (moves == 0 or gain < self.schedule.tolerance * abs(reached)):
+            gains_little = number > 0 and gain < self.schedule.tolerance * abs(reached)
+            if sweep.step == "exchange" and (moves == 0 or gains_little):
                 break
 
     def sweep(self, level: int, number: int, sweep: Sweep, exchange: Exchange) -> int:
@@ -112,6 +114,7 @@ class TreeClustering:
             sweep=number,
             reached=reached,
             states=self.levels.states(start, exchange),
+            inherited=(*start.inherited[: len(start.above)], self.levels.inherited(start, exchange)),
             categories=exchange.words.labels(),
             history=tuple(self.monitor.history),
         )
@@ -140,6 +143,8 @@ class ResumePoint:
     """The states of the levels that are finished."""
     states: Labels | None = None
     """The states of the level; None where it begins."""
+    inherited: tuple[Labels, ...] = ()
+    """For each finished level, and for one under way, the states of rare and unseen contexts."""
     categories: Labels | None = None
     results: tuple[LevelResult, ...] = ()
     history: tuple[SweepRecord, ...] = ()
@@ -161,6 +166,9 @@ class Levels(Protocol):
 
     def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
         """Return the state of every node of a level, also of those that do not move."""
+
+    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
+        """Return the state of contexts that are rare or unseen on a level, by their state above it."""
 
     def n_nodes(self, level: int) -> int:
         """Return the number of nodes of a level that occur."""

@@ -99,6 +99,13 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         Annotated[str, choice(PRESETS)],
         Meta(description="search effort: gives the keys of the clustering that are not given"),
     ] = "normal"
+    strict: Annotated[
+        bool,
+        Meta(
+            description="whether only the state of the whole context counts, as in equation 1 of the paper; "
+            "else probabilities are smoothed over the levels of the tree"
+        ),
+    ] = False
     settings: ClusteringSettings | None = None
     """How to cluster; that of the preset by default. Its fields are keys of the part in a file."""
     tags: Annotated[
@@ -121,7 +128,8 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
     effort: Annotated[
         Annotated[str, choice(EFFORTS)] | None,
         Meta(
-            description="search effort for classes of the context; by default as in another part, or normal",
+            description="search effort for classes of the context; paper: the categories of a clustering "
+            "w-1. By default paper if that is the preset, else as in another part, or normal",
             extra={"possible": ", ".join(EFFORTS)},
         ),
     ] = None
@@ -205,7 +213,8 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         """Learn the word classes of its context as other parts learn them, so that they are shared."""
         if not isinstance(self.context_classes, int):
             return msgspec.structs.replace(self, effort=None)
-        effort = self.effort or efforts.get(self.context_classes, "normal")
+        of_others = "paper" if self.preset == "paper" else efforts.get(self.context_classes, "normal")
+        effort = self.effort or of_others
         return msgspec.structs.replace(self, effort=effort)
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
@@ -221,20 +230,24 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         with training.interruptible() as stop:
             numbers = self._numbers(training, tags, classes, store, progress, stop)
             tree = training.contexts(self.definition, tags, classes)
-            found = cluster_tree(
-                tree,
-                self._settings_for(tree, numbers, training.seed),
-                checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
-                resume=store is not None,
-                progress=progress,
-                stop=stop,
-            )
+            settings = self._settings_for(tree, numbers, training.seed)
+            found = training.last_clustering
+            if found is None or found.tree is not tree or found.settings != settings:
+                found = cluster_tree(
+                    tree,
+                    settings,
+                    checkpoint=None if store is None else Checkpoint(self._checkpoint(store, training)),
+                    resume=store is not None,
+                    progress=progress,
+                    stop=stop,
+                )
             ended_early = ended_early or stop()
+        training.last_clustering = None if ended_early else found
         for level in found.levels:
             _log.debug("%s", _level_line(level))
         if numbers.trials:
             _log.info("%s", _trials_line(found, numbers))
-        model = ClusteredModel.train(found, training.heldout)
+        model = ClusteredModel.train(found, training.heldout, strict=self.strict)
         metadata = self.metadata(ended_early)
         metadata |= {"states": found.settings.states, "categories": found.settings.categories}
         return Trained(replace(model, metadata=metadata), found, ended_early)

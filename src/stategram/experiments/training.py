@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stategram import _core
-from stategram.clustering import WordClasses, class_labels
+from stategram.clustering import PRESETS, Clustering, WordClasses, class_labels, cluster_tree
 from stategram.contexts import (
     ContextDefinition,
     ContextTree,
@@ -30,7 +30,7 @@ from stategram.errors import BadDataError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
 from stategram.storage import Store, content_key, open_folder, write_folder
-from stategram.text import SPECIAL_WORDS, Corpus, dense_ids
+from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
 
 _log = logging.getLogger(__name__)
 # Where tags fit a text, the words that they lack are rare ones.
@@ -83,6 +83,8 @@ class Training:
     counts: ShardedText | None = None
     """The counts of `corpus`, if they are kept."""
     shared_seconds: dict[str, float] = field(default_factory=dict)
+    last_clustering: Clustering | None = None
+    """The clustering of the part trained last: the next may differ in its smoothing only."""
     _classes: dict[ClassSource, LearnedClasses] = field(default_factory=dict)
     _tags: dict[TagSource, TagMap] = field(default_factory=dict)
     _contexts: tuple[object, ContextTree] | None = None
@@ -188,7 +190,7 @@ class Training:
 
     def forget_contexts(self) -> None:
         """Free the memory of the contexts counted last."""
-        self._contexts = None
+        self._contexts = self.last_clustering = None
         _core.trim_memory()
 
     def _learned(self, number: int, effort: str, progress: Progress | None) -> LearnedClasses:
@@ -200,15 +202,26 @@ class Training:
                 _log.info("%s: kept", title)
                 return LearnedClasses(kept)
         self.forget_contexts()  # their memory is needed
-        words = WordClasses(number, effort=effort, random_state=self.seed)
         with self._shared("classes", title), self.interruptible() as stop:
-            words.fit(self.counted(2), progress=progress, stop=stop)
+            if effort == "paper":
+                by_word = self._own_categories(number, progress, stop)
+            else:
+                words = WordClasses(number, effort=effort, random_state=self.seed)
+                by_word = words.fit(self.counted(2), progress=progress, stop=stop).as_dict()
             ended_early = stop()
-        _log.debug("%s: %d sweeps, training perplexity %.1f", title, len(words.history_), words.perplexity_)
-        found = _in_order(words.as_dict(), self.corpus)
+        found = _in_order(by_word, self.corpus)
         if self.store is not None and not ended_early:
             _save_classes(self.store.place("classes", key), found, self.corpus)
         return LearnedClasses(found, ended_early)
+
+    def _own_categories(self, number: int, progress: Progress | None, stop: Stop) -> dict[str, int]:
+        """Return the categories G of a clustering of w-1, as the paper has them, as word classes."""
+        tree = self.contexts(ContextDefinition.parse("w-1"))
+        number = min(number, int(np.count_nonzero(tree.word_counts)))
+        settings = PRESETS["paper"].replace(states=number, categories=number, seed=self.seed)
+        found = cluster_tree(tree, settings, progress=progress, stop=stop).categories
+        words = self.corpus.vocabulary.words
+        return {words[i]: int(found[i]) for i in np.flatnonzero(tree.word_counts).tolist() if i != END}
 
     @contextmanager
     def _shared(self, name: str, title: str) -> Iterator[None]:

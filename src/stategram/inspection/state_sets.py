@@ -139,7 +139,7 @@ class StateSet:
         place = int(np.searchsorted(first.values, value))
         if place == len(first.values) or int(first.values[place]) != value:
             return []
-        found = [[self._node(1, place, None, self.tree.rest)]]
+        found = [[self._node(1, place, None, 0)]]
         for number in range(2, self.tree.depth + 1):
             above, level = self.tree.levels[number - 2], self.tree.levels[number - 1]
             here: list[ContextNode] = []
@@ -163,7 +163,7 @@ class StateSet:
             self.context(level, place),
             state,
             int(nodes.counts[place]),
-            parent is not None and state != parent_state,
+            parent is not None and state != int(nodes.inherited[parent_state]),
         )
 
     def context(self, level: int, place: int) -> str:
@@ -211,8 +211,8 @@ def state_sources(model: Model) -> list[tuple[str, str, StateTree, int]]:
             found.append((place, f"states of the {leaf.title}", leaf.tree, leaf.n_states))
         elif isinstance(leaf, WordTreeModel):
             for number, tree in enumerate(leaf.evidence.sources.states, 1):
-                n = 1 + max(tree.rest, *(int(level.states.max(initial=0)) for level in tree.levels))
-                found.append((f"{place}:s{number}", f"states s{number} of the {leaf.title}", tree, n))
+                title = f"states s{number} of the {leaf.title}"
+                found.append((f"{place}:s{number}", title, tree, tree.n_states))
     return found
 
 

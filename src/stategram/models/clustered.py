@@ -89,7 +89,7 @@ class ClusteredModel(Model):
 
         p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t: the weight by level and count of c,
 
-    p_0(g) being the frequency of the category. p(g | s) has absolute discounts, and is interpolated with the
+    p_0(g) being the frequency of the category; `strict` models have t = 0 on all levels but the last. p(g | s) has absolute discounts, and is interpolated with the
     fraction of states after which the category was seen, as Kneser and Ney (1995) do. The value of a `State`
     are the ids of the last words, as many as contexts reach back.
 
@@ -109,6 +109,8 @@ class ClusteredModel(Model):
         cls,
         clustering: Clustering,
         heldout: Corpus | Iterable[str] | None = None,
+        *,
+        strict: bool = False,
     ) -> ClusteredModel:
         """Train a model on a clustering.
 
@@ -118,6 +120,9 @@ class ClusteredModel(Model):
             The result of `cluster`.
         heldout
             Text on which to learn the interpolation weights of the levels; default values without it.
+        strict
+            Equation 1 of the paper as printed: p(g | S(c)) of the state of the whole context alone, not
+            interpolated with those of the levels above.
 
         """
         if not isinstance(clustering, Clustering):
@@ -144,7 +149,7 @@ class ClusteredModel(Model):
             categories,
             word_probs,
             counts,
-            default_level_weights(tree.depth),
+            default_level_weights(tree.depth, strict=strict),
             training_info={
                 "context": str(tree.definition),
                 "states": n_states,
@@ -187,8 +192,13 @@ class ClusteredModel(Model):
 
     @property
     def parameters(self) -> int:
-        """The number of probabilities of categories after states, and of words in categories."""
-        return self.n_states * self.n_categories + int(np.count_nonzero(self.word_probs))
+        """The number of probabilities of categories after states that are in use, and of words."""
+        tables = (
+            int(np.count_nonzero(np.diff(table.offsets)))
+            for table, weights in zip(self.counts, self._known_weights, strict=True)
+            if weights.any()
+        )
+        return sum(tables) * self.n_categories + int(np.count_nonzero(self.word_probs))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -356,6 +366,7 @@ class ClusteredModel(Model):
                 "first_child": level.first_child,
                 "states": level.states,
                 "node_counts": level.counts,
+                "inherited": level.inherited,
                 **counts.arrays(),
             }
         manifest = {
@@ -380,7 +391,8 @@ class ClusteredModel(Model):
             arrays = folder.arrays(f"level{number}")
             maps.append(array_of(arrays, "map", np.uint32, len(vocabulary)))
             names = ("values", "first_child", "states", "node_counts")
-            levels.append(StateLevel(*(array_of(arrays, name, np.uint32, None) for name in names)))
+            inherited = array_of(arrays, "inherited", np.uint32, manifest.states if number > 1 else 1)
+            levels.append(StateLevel(*(array_of(arrays, name, np.uint32, None) for name in names), inherited))
             if (
                 manifest.states > len(levels[-1].states) + _MAX_EMPTY
                 or manifest.categories > len(vocabulary) + _MAX_EMPTY
@@ -390,7 +402,7 @@ class ClusteredModel(Model):
         words = folder.arrays("words")
         model = cls(
             vocabulary,
-            StateTree(definition, tuple(maps), tuple(levels), manifest.states - 1),
+            StateTree(definition, tuple(maps), tuple(levels)),
             array_of(words, "categories", np.uint32, len(vocabulary)),
             array_of(words, "word_probs", np.float64, len(vocabulary)),
             tuple(tables),
@@ -412,7 +424,7 @@ class ClusteredModel(Model):
             [level.first_child for level in levels[:-1]],
             [level.states for level in levels],
             [level.count_buckets for level in levels],
-            tree.rest,
+            [level.inherited for level in levels],
             [table.for_kernel() for table in self._tables],
             self._known_weights,
             self._frequencies,

@@ -1,7 +1,7 @@
 """Which state a history has on each level of a context tree, and how much each level counts.
 
-Only the nodes that could move are kept: the others, and contexts that were never seen, have the state of
-their parent. The more often a context occurs, the greater is the weight of its state against the level above.
+Only the nodes that could move are kept: the others, and contexts that were never seen, inherit the state of
+their parent, or the one that took its place on the next level. The more often a context occurs, the greater is the weight of its state against the level above.
 """
 
 from __future__ import annotations
@@ -37,12 +37,17 @@ ContextStates: TypeAlias = tuple[NDArray[np.uint32], NDArray[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class StateLevel:
-    """The nodes of one level: `values`, `first_child`, `counts` as in `ContextLevel`, the state of each."""
+    """The nodes of one level: `values`, `first_child`, `counts` as in `ContextLevel`, the state of each.
+
+    `inherited` has the state of contexts without a node here, by their state on the level above; above the
+    first level there is one state, 0.
+    """
 
     values: NDArray[np.uint32]
     first_child: NDArray[np.uint32]
     states: NDArray[np.uint32]
     counts: NDArray[np.uint32]
+    inherited: NDArray[np.uint32]
 
     @cached_property
     def count_buckets(self) -> NDArray[np.uint8]:
@@ -57,15 +62,11 @@ class StateLevel:
 
 @dataclass(frozen=True, eq=False)
 class StateTree:
-    """The states of all contexts; `maps` and `definition` as in `ContextTree`.
-
-    `rest` is the state of contexts of which not even the first level is known: that of the rare ones.
-    """
+    """The states of all contexts; `maps` and `definition` as in `ContextTree`."""
 
     definition: ContextDefinition
     maps: tuple[NDArray[np.uint32], ...]
     levels: tuple[StateLevel, ...]
-    rest: int
 
     def __repr__(self) -> str:
         nodes = " + ".join(f"{len(level.values):,}" for level in self.levels)
@@ -76,17 +77,41 @@ class StateTree:
         """The number of levels."""
         return len(self.levels)
 
+    @property
+    def n_states(self) -> int:
+        """The number of states, empty ones below the last included."""
+        labels = (array for level in self.levels for array in (level.states, level.inherited))
+        return 1 + max(int(array.max(initial=0)) for array in labels)
+
+    @property
+    def rest(self) -> int:
+        """The state of contexts unknown on every level."""
+        state = 0
+        for level in self.levels:
+            state = int(level.inherited[state])
+        return state
+
     def is_sound(self, n_words: int, n_states: int) -> bool:
         """Whether every history of words below `n_words` leads to a state below `n_states`."""
+        above = 1  # states of the level above
         for number, level in enumerate(self.levels, 1):
             n, values = len(level.values), self.maps[number - 1]
             if not (
                 all(
                     array.dtype == np.uint32
-                    for array in (level.values, level.first_child, level.states, level.counts, values)
+                    for array in (
+                        level.values,
+                        level.first_child,
+                        level.states,
+                        level.counts,
+                        level.inherited,
+                        values,
+                    )
                 )
+                and level.inherited.ndim == 1
+                and len(level.inherited) >= above
                 and level.values.shape == level.states.shape == level.counts.shape == (n,)
-                and int(level.states.max(initial=0)) < n_states
+                and (above := 1 + max(int(level.states.max(initial=0)), int(level.inherited.max()))) <= n_states
                 and bool((level.counts > 0).all())
                 and level.first_child.shape == ((n + 1 if number < self.depth else 0),)
                 and values.shape == (n_words,)
@@ -122,7 +147,7 @@ class StateTree:
         found: list[ContextStates] = []
         for number, level in enumerate(self.levels):
             here = known > number
-            states = found[-1][0].copy() if found else np.full(len(nodes), self.rest, np.uint32)
+            states = level.inherited[found[-1][0] if found else np.zeros(len(nodes), np.uint32)]
             buckets = np.zeros(len(nodes), np.uint8)
             states[here] = level.states[at[number][here]]
             buckets[here] = level.count_buckets[at[number][here]]
@@ -146,7 +171,9 @@ def state_tree(clustering: Clustering) -> StateTree:
     tree, min_count = clustering.tree, clustering.settings.min_count
     levels: list[StateLevel] = []
     kept_above = np.ones(1, bool)
-    for number, (level, states) in enumerate(zip(tree.levels, clustering.states, strict=True), 1):
+    for number, (level, states, inherited) in enumerate(
+        zip(tree.levels, clustering.states, clustering.inherited, strict=True), 1
+    ):
         keep = level.counts >= max(min_count, 1)
         if number > 1:
             keep &= kept_above[tree.parents(number)]
@@ -155,15 +182,23 @@ def state_tree(clustering: Clustering) -> StateTree:
             first_child = before[tree.levels[number - 2].first_child][np.append(kept_above, True)]
             levels[-1] = replace(levels[-1], first_child=first_child)
         levels.append(
-            StateLevel(level.values[keep], np.empty(0, np.uint32), states[keep], level.counts[keep])
+            StateLevel(
+                level.values[keep], np.empty(0, np.uint32), states[keep], level.counts[keep], inherited
+            )
         )
         kept_above = keep
-    return StateTree(tree.definition, tree.maps, tuple(levels), clustering.n_states - 1)
+    return StateTree(tree.definition, tree.maps, tuple(levels))
 
 
-def default_level_weights(depth: int) -> NDArray[np.float64]:
-    """Return the default weight of each level and count bucket of a tree of so many levels."""
-    return np.array([_FIRST_LEVEL] + [_DEFAULT] * (depth - 1))
+def default_level_weights(depth: int, *, strict: bool = False) -> NDArray[np.float64]:
+    """Return the default weight of each level and count bucket of a tree; `strict`: of the last level only.
+
+    A weight of 0 stays 0 when weights are learned.
+    """
+    weights = np.array([_FIRST_LEVEL] + [_DEFAULT] * (depth - 1))
+    if strict:
+        weights[:-1] = 0.0
+    return weights
 
 
 def learn_level_weights(

@@ -43,7 +43,6 @@ class _ChainEntries(Entries, frozen=True):
 
 class _StatesEntries(Entries, frozen=True):
     tree_order: str
-    rest: Annotated[int, Meta(ge=0, lt=2**32)]
 
 
 class _Manifest(Entries, frozen=True):
@@ -93,7 +92,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         "trees": len(evidence.trees),
         "labels": list(sources.labels),
         "states": [
-            {"tree_order": states.definition.tree_order, "rest": states.rest} for states in sources.states
+            {"tree_order": states.definition.tree_order} for states in sources.states
         ],
         "chains": chains,
         "caches": list(map(str, evidence.caches)),
@@ -230,18 +229,20 @@ def _write_states(states: StateTree) -> dict[str, NDArray[Any]]:
             f"first_child-{number}": level.first_child,
             f"states-{number}": level.states,
             f"counts-{number}": level.counts,
+            f"inherited-{number}": level.inherited,
         }
     return arrays
 
 
 def _read_states(entries: _StatesEntries, arrays: Mapping[str, NDArray[Any]], n_words: int) -> StateTree:
     definition = ContextDefinition.parse(entries.tree_order, entries.tree_order)
+    names = ("values", "first_child", "states", "counts", "inherited")
     levels = tuple(
-        StateLevel(*(arrays[f"{name}-{number}"] for name in ("values", "first_child", "states", "counts")))
+        StateLevel(*(arrays[f"{name}-{number}"] for name in names))
         for number in range(len(definition.values))
     )
     maps = tuple(arrays[f"map-{number}"] for number in range(len(definition.values)))
-    states = StateTree(definition, maps, levels, entries.rest)
+    states = StateTree(definition, maps, levels)
     if not states.is_sound(n_words, 2**32):
         raise ValueError("its context states are inconsistent")
     return states
