@@ -309,12 +309,7 @@ def test_markdown_has_all_tables() -> None:
 
 def test_all_is_written(tmp_path: Path) -> None:
     write_report(sample(), tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "report.html",
-        "tables.csv",
-        "tables.md",
-        "tables.tex",
-    ]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.html", "tables.md"]
     assert (tmp_path / "tables.md").read_text(encoding="utf-8") == tables_markdown(sample())
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page_of_sample()
 

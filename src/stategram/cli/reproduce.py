@@ -99,10 +99,9 @@ def reproduce(
     Perplexities and changes have 95% confidence intervals, by resampling the test text. A claim of the paper
     is not decided if the interval of the difference that it rests on covers zero, or if seeds disagree.
 
-    FOLDER gets report.html, tables.md, tables.csv, tables.tex, tables.json with all figures, rewritten after
-    every row, and work: the same command continues from there when it was interrupted. The vocabulary has
-    20,000 words, unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install
-    "stategram[report]".
+    FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
+    same command continues from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab
+    or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
     """
     names = (*train, *filter(None, (heldout, test)))
     _check(bool(train and heldout and test), demo=demo)

@@ -151,7 +151,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
             _clusters(row.states, row.categories),
             f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
-        Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), seeds_text(row.seeds))),
+        Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), _seeds_text(row.seeds))),
         # Most of the paper's figures are whole numbers.
         perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
         Cell(
@@ -159,7 +159,7 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
             _notes(
                 f"against {against}" if against and row.change is not None else "",
                 change_interval(row.change_interval),
-                seeds_text(row.change_seeds, change),
+                _seeds_text(row.change_seeds, change),
             ),
         ),
         change(row.paper.change if row.paper else None),
@@ -175,14 +175,12 @@ def _notes(*notes: str) -> str:
     return "\n".join(note for note in notes if note not in ("", DASH))
 
 
-def seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
+def _seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
     """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
-    return "" if figures is None else f"{len(figures.values)} seeds {mean_and_deviation(figures, written)}"
-
-
-def mean_and_deviation(figures: SeedFigures, written: Callable[[float], str]) -> str:
-    """Format a mean and a standard deviation."""
-    return f"{written(figures.mean)} \N{PLUS-MINUS SIGN} {written(figures.deviation).lstrip('+')}"
+    if figures is None:
+        return ""
+    deviation = written(figures.deviation).lstrip("+")
+    return f"{len(figures.values)} seeds {written(figures.mean)} \N{PLUS-MINUS SIGN} {deviation}"
 
 
 def _against(row: RowResult, found: Reproduction) -> str:

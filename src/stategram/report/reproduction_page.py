@@ -8,8 +8,6 @@ from pathlib import Path
 from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
 from stategram.report.numbers import DASH, count
 from stategram.report.page import render
-from stategram.report.paper_csv import tables_csv
-from stategram.report.paper_latex import tables_latex
 from stategram.report.paper_tables import (
     COMPARABLE,
     MEASURES,
@@ -34,13 +32,8 @@ from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``report.html`` and the tables as Markdown, CSV and LaTeX into a folder, each atomically."""
-    files = {
-        "tables.md": tables_markdown(found),
-        "tables.csv": tables_csv(found),
-        "tables.tex": tables_latex(found),
-        "report.html": report_html(found),
-    }
+    """Write ``tables.md`` and ``report.html`` into a folder, each atomically."""
+    files = {"tables.md": tables_markdown(found), "report.html": report_html(found)}
     for name, text in files.items():
         atomic_write(Path(folder) / name, text.encode())
 
