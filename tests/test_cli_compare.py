@@ -23,6 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     NgramModel.train(["peter sees a dog", "the dog sees maria"], 2).save(place / "small")
     Mixture.fit(models, sentences(90, seed=2)).save(place / "mixture")
     (place / "test").write_text("\n".join(sentences(200, seed=3)))
+    (place / "documents").write_text("\n\n".join("\n".join(sentences(3, seed=n)) for n in range(22)))
     (place / "few").write_text("\n".join(sentences(7, seed=4)))
     return place
 
@@ -42,11 +43,16 @@ def test_eval_has_intervals(made: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert [part["difference"] is None for part in found["parts"]].count(True) == 1
 
 
-def test_few_sentences_have_a_note(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    for options in ((), ("--compare", made / "n2")):
-        status, _, err = run("eval", made / "n3", made / "few", *options, capfd=capfd)
-        assert status == 0
-        assert "note: the text has only 7 sentences: the confidence intervals are unreliable" in err
+@pytest.mark.parametrize(("name", "units"), [("few", "7 sentences"), ("documents", "22 documents")])
+@pytest.mark.parametrize("others", [(), ("--compare", "n2")])
+def test_few_units_have_a_note(
+    name: str, units: str, others: tuple[str, ...], made: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    options = [made / one if one == "n2" else one for one in others]
+    status, out, err = run("eval", made / "n3", made / name, *options, capfd=capfd)
+    assert status == 0
+    assert f"paired bootstrap over {units}\n" in out
+    assert f"note: the text has only {units}: the confidence intervals are unreliable" in err
 
 
 def test_models_side_by_side(made: Path, capfd: pytest.CaptureFixture[str]) -> None:

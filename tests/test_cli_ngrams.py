@@ -266,7 +266,7 @@ def test_what_an_arpa_file_lacks_is_told(
         for line in run(command, made / "model.arpa.gz", *placed, capfd=capfd)[2].splitlines()
         if "note" in line
     ]
-    assert all("the text has only 2 sentences" in note for note in notes)  # which is so of TEST
+    assert all("the text has only 2 documents" in note for note in notes)  # which is so of TEST
     quiet = run(command, tmp_path / "odd.arpa", *placed, "-q", capfd=capfd)[2]
     assert "note" not in quiet
 

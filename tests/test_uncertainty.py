@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from stategram import Mixture, NgramModel, UsageError, compare, corpus_from_sentences, evaluate, use_resources
-from stategram.evaluation import Units
+from stategram.evaluation import Resampling, Units
 from story import sentences
 
 
@@ -84,24 +84,50 @@ def test_intervals_are_of_the_perplexities(models: dict[str, NgramModel]) -> Non
         assert evaluate(mixture, test) == found
 
 
-def test_documents_are_drawn_if_there_are_enough(models: dict[str, NgramModel]) -> None:
+@pytest.mark.parametrize(("documents", "few"), [(2, True), (22, True), (50, False), (100, False)])
+def test_documents_are_drawn_if_there_are_several(
+    documents: int, few: bool, models: dict[str, NgramModel]
+) -> None:
     text = corpus_from_sentences(sentences(200, seed=2))
-    few = replace(text, document_starts=np.arange(0, 200, 5))
-    many = replace(text, document_starts=np.arange(2, 201, 2))  # the last one begins after the text
-    assert Units.of(few).resampling.unit == "sentence"
-    assert Units.of(many).starts.tolist() == list(range(0, 200, 2))
-    found = evaluate(models["2-gram"], many)
+    starts = np.arange(documents) * 200 // documents
+    # The first document has a mark or not; the last mark is that of a document after the text.
+    for marks in (starts, starts[1:], [*starts, 200]):
+        marked = replace(text, document_starts=np.array(marks, np.int64))
+        assert Units.of(marked).starts.tolist() == starts.tolist()
+    found = evaluate(models["2-gram"], marked)
     assert found.resampling is not None
-    assert (found.resampling.unit, found.resampling.units) == ("document", 100)
+    assert (found.resampling.unit, found.resampling.units) == ("document", documents)
+    assert found.resampling.is_unreliable == few
     assert found.interval != evaluate(models["2-gram"], text).interval
 
 
-def test_long_texts_are_drawn_in_runs_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sentences_of_the_only_document_are_drawn() -> None:
+    for lines in (["a", "b", "c"], ["", "a", "b", "c", ""]):
+        assert Units.of(corpus_from_sentences(lines)).resampling == Resampling("sentence", 3)
+
+
+def test_intervals_are_wider_if_sentences_of_a_document_are_alike(models: dict[str, NgramModel]) -> None:
+    text = [line for one in sentences(22, seed=2) for line in [*[one] * 20, ""]]
+    by_document = evaluate(models["2-gram"], text).interval
+    by_sentence = evaluate(models["2-gram"], [line for line in text if line]).interval
+    assert by_document is not None
+    assert by_sentence is not None
+    # The variance of the mean of 22 in place of 440: a ratio of 20 ** 0.5 = 4.5 but for the draws.
+    assert 4 < np.log(by_document.high / by_document.low) / np.log(by_sentence.high / by_sentence.low) < 5
+
+
+def test_long_texts_are_drawn_in_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stategram.evaluation.uncertainty._MAX_UNITS", 60)
-    units = Units.of(corpus_from_sentences(sentences(200, seed=2)))
-    assert units.resampling.unit == "run of sentences"
-    assert len(units.starts) == 60
+    text = corpus_from_sentences(sentences(200, seed=2))
+    units = Units.of(text)
+    assert str(units.resampling) == "paired bootstrap over 60 runs of sentences"
     assert set(np.diff(units.starts, append=200).tolist()) == {3, 4}
+    # Documents stay whole.
+    documents = [0, 1, *range(2, 200, 2)]
+    units = Units.of(replace(text, document_starts=np.array(documents)))
+    assert units.resampling == Resampling("run of sentences", 60)
+    assert set(np.diff(np.searchsorted(documents, units.starts), append=100).tolist()) == {1, 2}
+    assert set(units.starts.tolist()) <= set(documents)
 
 
 def test_few_sentences_are_unreliable_and_one_has_no_interval(models: dict[str, NgramModel]) -> None:

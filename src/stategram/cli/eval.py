@@ -19,7 +19,6 @@ from stategram.cli.intervals import (
     interval_text,
     relative_column,
     relative_text,
-    resampling_text,
     show_few_units,
 )
 from stategram.cli.options import ReadingOptions, cluster_options, model_options, unknown_option, work_options
@@ -91,7 +90,7 @@ def eval(
     while stategram score gives the probability of <unk> to each of its words.
 
     Perplexities and their differences have 95% confidence intervals: how far they may be from those of all
-    text of the same kind, found by resampling the sentences of TEST (its documents, if there are 50 or more).
+    text of the same kind, found by resampling the documents of TEST, or its sentences if it is one document.
     A difference whose interval covers zero is not decided.
 
     With --compare only the perplexities of the models are shown, those of <unk> included if all models have
@@ -180,7 +179,7 @@ def _comparison_table(found: Comparison) -> str:
         lines.append(
             f"{_number(one.perplexity)}   {interval_text(one.interval):<23} {difference}   {one.name}"
         )
-    return "\n".join([*lines, "", f"95% intervals: {resampling_text(found.resampling)}"])
+    return "\n".join([*lines, "", f"95% intervals: {found.resampling}"])
 
 
 def _as_table(figures: PerplexityFigures) -> str:
@@ -192,7 +191,7 @@ def _as_table(figures: PerplexityFigures) -> str:
         f"sentences                 {figures.sentences:>12,}",
         f"unknown words             {figures.unknown:>12,}   {figures.unknown / words:.2%} of the words",
         f"perplexity                {_number(figures.perplexity)}   {counted}",
-        *_interval_line(figures.interval, f"   {resampling_text(figures.resampling)}"),
+        *_interval_line(figures.interval, f"   {figures.resampling}"),
     ]
     if figures.zero_probability:
         lines.append(

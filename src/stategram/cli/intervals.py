@@ -10,7 +10,6 @@ from stategram.wording import plural
 
 # What is less than this is shown as nothing, decided or not.
 _SMALL = 5e-5
-_UNITS = {"run of sentences": "runs of sentences"}
 
 
 def interval_text(interval: Interval | None) -> str:
@@ -41,18 +40,6 @@ def relative_column(title: str, differences: Iterable[Difference | None]) -> lis
     cells = [title, *map(relative_text, differences)]
     width = max(map(len, cells))
     return [f"{cell:<{width}}" for cell in cells]
-
-
-def resampling_text(resampling: Resampling | None) -> str:
-    """Return how intervals were found.
-
-    >>> resampling_text(Resampling("sentence", 4358))
-    'paired bootstrap over 4,358 sentences'
-    """
-    if resampling is None:
-        return ""
-    units = plural(resampling.units, resampling.unit, _UNITS.get(resampling.unit))
-    return f"paired bootstrap over {units}"
 
 
 def show_few_units(resampling: Resampling | None, console: Console) -> None:

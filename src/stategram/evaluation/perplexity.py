@@ -139,9 +139,9 @@ def evaluate(
 
     Notes
     -----
-    The intervals are those of a paired bootstrap over sentences, or over documents if the text has at least
-    50 of them: how far the figures may be from those of all text of the same kind. With fewer units they are
-    unreliable. They say nothing of how the model would differ if it were trained with another seed.
+    The intervals are those of a paired bootstrap over documents, or over sentences if the text is a single
+    document: how far the figures may be from those of all text of the same kind. With fewer than 50 units
+    they are unreliable. They say nothing of how the model would differ if it were trained with another seed.
 
     Examples
     --------

@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.resources import Resources
 from stategram.text import Corpus
+from stategram.wording import plural
 
 LEVEL = 0.95
 RESAMPLES = 2000
 FEW_UNITS = 50
 """With fewer units an interval is unreliable: in simulations it is too short (see docs/uncertainty.md)."""
-# Longer texts are drawn in runs of neighbouring sentences: the interval is much the same, and soon there.
+# Longer texts are drawn in runs of neighbouring units: the interval is much the same, and soon there.
 _MAX_UNITS = 16_384
 _SEED = 0
+_UNITS = {"run of sentences": "runs of sentences"}
 
 Floats = NDArray[np.float64]
 
@@ -72,12 +74,19 @@ class Difference:
 
 @dataclass(frozen=True)
 class Resampling:
-    """How intervals were found: `units` is how many there are of what `unit` says."""
+    """How intervals were found: `units` is how many there are of what `unit` says.
+
+    >>> print(Resampling("sentence", 4358))
+    paired bootstrap over 4,358 sentences
+    """
 
     unit: str
     units: int
     resamples: int = RESAMPLES
     level: float = LEVEL
+
+    def __str__(self) -> str:
+        return f"paired bootstrap over {plural(self.units, self.unit, _UNITS.get(self.unit))}"
 
     @property
     def is_unreliable(self) -> bool:
@@ -113,7 +122,7 @@ class ResampledPerplexity:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What is drawn of a text: its documents if there are enough of them, else its sentences."""
+    """What is drawn of a text: its documents if it has more than one, else its sentences."""
 
     unit: str
     starts: NDArray[np.int64]
@@ -132,12 +141,12 @@ class Units:
         """
         documents = np.union1d([0], corpus.document_starts)
         documents = documents[documents < corpus.n_sentences]
-        if FEW_UNITS <= len(documents) <= _MAX_UNITS:
-            return cls("document", documents.astype(np.int64))
-        total = corpus.n_sentences
-        units = min(total, _MAX_UNITS)
-        unit = "sentence" if units == total else "run of sentences"
-        return cls(unit, np.arange(units, dtype=np.int64) * total // max(units, 1))
+        unit, starts = "document", documents
+        if len(documents) < 2:
+            unit, starts = "sentence", np.arange(corpus.n_sentences)
+        if len(starts) > _MAX_UNITS:
+            unit, starts = "run of sentences", starts[np.arange(_MAX_UNITS) * len(starts) // _MAX_UNITS]
+        return cls(unit, starts.astype(np.int64))
 
     @property
     def resampling(self) -> Resampling:
