@@ -163,6 +163,7 @@ def test_evaluations_show_perplexities_with_intervals() -> None:
     figures = evaluate(model_of("mixture"), heldout)
     found = _read(figures)
     assert found.facts["Perplexity"] == f"{figures.perplexity:,.2f} (95%: {figures.interval})"
+    assert found.facts["95% intervals"] == str(figures.resampling)
     assert [row[0] for row in found.rows[-4:]] == [part.name for part in figures.parts]
     best = [row[-1] for row in found.rows[-4:]].index("")
     assert figures.parts[best].difference is None
@@ -173,11 +174,13 @@ def test_evaluations_show_perplexities_with_intervals() -> None:
     assert len(shown) > 1
     spelled = evaluate(NgramModel.train(["a b", "b a"], 2), ["a b zebra"], unknown="spell")
     assert "Bits per character" in _read(spelled).facts
+    assert _read(spelled).facts["95% intervals"].endswith("over 1 sentence, too few to be reliable")
 
 
 def test_a_comparison_shows_all_models() -> None:
     models = {"first <b>": model_of("unigram"), "second": model_of("ngram")}
     found = compare(models, corpora()[1])
+    assert _read(found).facts["95% intervals"] == str(found.resampling)
     first, second = _read(found).rows[-2:]
     assert (first[0], first[-1]) == ("first <b>", "")
     assert (second[0], second[-1]) == ("second", str(found.models[1].difference))

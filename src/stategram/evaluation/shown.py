@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from stategram.evaluation.class_bigram import ClassBigramFigures
     from stategram.evaluation.comparison import ComparedModel, Comparison
     from stategram.evaluation.perplexity import HistoryFigures, PartFigures, PerplexityFigures
-    from stategram.evaluation.uncertainty import Difference, Interval
+    from stategram.evaluation.uncertainty import Difference, Interval, Resampling
 
 
 def perplexity_html(figures: PerplexityFigures) -> str:
@@ -19,6 +19,7 @@ def perplexity_html(figures: PerplexityFigures) -> str:
     facts: list[tuple[str, Value]] = [
         ("Perplexity", _with_interval(figures.perplexity, figures.interval)),
         ("Perplexity of known words", _with_interval(figures.perplexity_known, figures.interval_known)),
+        *_resampling(figures.resampling),
     ]
     if figures.perplexity_spelled is not None:
         spelled = _with_interval(figures.perplexity_spelled, figures.interval_spelled)
@@ -58,10 +59,11 @@ def perplexity_html(figures: PerplexityFigures) -> str:
 
 def comparison_html(comparison: Comparison) -> str:
     """Return what `compare` found."""
-    facts = [
+    facts: list[tuple[str, Value]] = [
         ("Events compared", comparison.events),
         ("Events left out", comparison.left_out),
         ("Sentences", comparison.sentences),
+        *_resampling(comparison.resampling),
     ]
     models = [((one.name,), one) for one in comparison.models]
     return card("Comparison", facts, [("", _perplexities(("Model",), "first", models))])
@@ -100,6 +102,11 @@ def _perplexities(
         (*names, "Perplexity", "95% interval", f"Difference from the {reference}"),
         [(*named, one.perplexity, _text(one.interval), _text(one.difference)) for named, one in rows],
     )
+
+
+def _resampling(found: Resampling | None) -> list[tuple[str, Value]]:
+    few = ", too few to be reliable" if found is not None and found.is_unreliable else ""
+    return [] if found is None else [("95% intervals", f"{found}{few}")]
 
 
 def _with_interval(perplexity: float, interval: Interval | None) -> str:
