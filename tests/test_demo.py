@@ -45,6 +45,7 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     assert "  stategram explore demo-model\n" in out
     assert "stategram classes text.txt -k 500" in out
     assert "[5/5] writing demo-model" in err
+    assert "note: the text has only 22 documents: the confidence intervals are unreliable" in err
 
     # The same figure again, from the folder: the unknown words are those left out.
     mixture = load_model("demo-model", Mixture)

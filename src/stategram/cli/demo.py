@@ -8,7 +8,7 @@ from dataclasses import replace
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.intervals import interval_text
+from stategram.cli.intervals import interval_text, show_few_units
 from stategram.cli.options import common_options
 from stategram.cli.outputs import check_model_folder
 from stategram.clustering import WordClasses
@@ -73,6 +73,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(count_bigrams(train).successors, labels, test.ids)
         comparison = _compare(mixture, text)
+    show_few_units(comparison.resampling, console)
     with console.step(f"writing {output}"):
         _save(mixture, output, train, seed, overwrite=overwrite)
 

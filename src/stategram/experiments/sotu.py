@@ -36,7 +36,7 @@ _MOST_DIGITS = 0.2
 
 @dataclass(frozen=True)
 class SotuCorpus:
-    """Tokenised addresses, one string a sentence, words separated by one space.
+    """Tokenized addresses: sentences as strings, an empty string after each address, which ends a document.
 
     Years that end in 9 are test text, years that end in 4 are held-out text, all others are training text.
     """
@@ -121,5 +121,5 @@ def load_sotu() -> SotuCorpus:
         year = speech.name.split("-")[0]
         text = "\n".join(_spoken(speech.read_text(encoding="utf-8")))
         sentences = (" ".join(words).lower() for words in tokenize_prose(text))
-        parts.get(year[-1], corpus.train).extend(sentences)
+        parts.get(year[-1], corpus.train).extend([*sentences, ""])
     return corpus
