@@ -95,6 +95,7 @@ def sample() -> Reproduction:
         versions={"stategram": "0.1.0", "Python": "3.11.7", "NumPy": "2.3.0"},
         machine="Linux, 2 processors",
         seconds=2217.0,
+        cpu_seconds=4011.0,
         peak_bytes=3_180_000_000,
         shared_seconds={"reading": 3.1, "tags": 1.2, "classes": 210.0, "n-gram counts": 4.0},
     )

@@ -38,11 +38,13 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
     for number in range(1, 6):
         assert f"Table {number}. " in out
     assert re.search(
-        r"clustered w-2,w-1, tree +\d+ +\d+ +[\d.]+ +[\d.]+ to [\d.]+ +[-+][\d.]+% +\S+% to \S+% ", out
+        r"w-2,w-1 tree, smoothed over its levels +\d+ +\d+ +[\d.]+ +[\d.]+ to [\d.]+ "
+        r"+[-+][\d.]+% +\S+% to \S+% ",
+        out,
     )
     assert "The claims of the paper" in out
     assert "paired bootstrap" in out
-    assert re.search(r"clustered w-2,w-1, tree .* 158 +-12.2% ", out)
+    assert re.search(r"w-2,w-1 tree, equation .* 158 +-12.2% ", out)
     assert "scale quick: " in err
     numbers = re.findall(r"^\[(\d+)/(\d+)\]", err, re.MULTILINE)
     assert numbers[-1][0] == numbers[-1][1]
@@ -58,10 +60,10 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
 
 def test_memory_is_said_in_one_unit_if_it_is_known() -> None:
     found = sample()
-    assert summary(found).endswith("\n36 min 57 s in all, 3.2 GB at most.")
+    assert summary(found).endswith("\n36 min 57 s in all, 1 h 07 min of processor time, 3.2 GB at most.")
     assert "<dt>Peak memory</dt><dd>3.2 GB</dd>" in report_html(found)
     unknown = msgspec.structs.replace(found, peak_bytes=0)
-    assert summary(unknown).endswith("\n36 min 57 s in all.")
+    assert summary(unknown).endswith("\n36 min 57 s in all, 1 h 07 min of processor time.")
     assert "Peak memory" not in report_html(unknown)
 
 
@@ -152,8 +154,8 @@ def test_a_terminal_shows_a_table(place: Path) -> None:
     assert process.returncode == 0
     assert b"Table 5" in out
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    assert re.search(r"row 38 of 38, recipe fast of stategram train: perplexity [\d.]+, [\d.]+ m?s", text)
-    assert re.search(r"computing the tables .* row \d+ of 38, ", text)
+    assert re.search(r"row 45 of 45, recipe fast of stategram train: perplexity [\d.]+, [\d.]+ m?s", text)
+    assert re.search(r"computing the tables .* row \d+ of 45, ", text)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -162,7 +164,7 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     for line in process.stderr:
-        if "row 5 of 38" in line:
+        if "row 5 of 45" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
@@ -170,4 +172,4 @@ def test_an_interrupted_run_says_how_to_go_on(place: Path, capfd: pytest.Capture
     assert "the same command continues" in err
     status, _, err = run("reproduce", *_texts(), "-o", "out", capfd=capfd)
     assert status == 0
-    assert re.search(r"continuing: [1-9]\d* of 38 rows are done already", err)
+    assert re.search(r"continuing: [1-9]\d* of 45 rows are done already", err)

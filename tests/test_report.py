@@ -16,9 +16,9 @@ from reproductions import sample
 from stategram.errors import StategramError
 from stategram.evaluation import Interval
 from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
-from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult
+from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult, Verdict
 from stategram.inspection import ClusterGallery
-from stategram.report import check_report_extra, report_html, tables_markdown, write_report
+from stategram.report import check_report_extra, conditions_table, report_html, tables_markdown, write_report
 from stategram.report.charts import Chart
 from stategram.report.line_charts import panel_svg
 from stategram.report.paper_tables import headline, paper_table
@@ -77,19 +77,21 @@ def test_words_of_the_corpus_are_escaped() -> None:
 def test_the_headline_says_whether_the_paper_holds() -> None:
     found = sample()
 
-    def held(*holds: str) -> str:
-        claims = tuple(Claim(claim="c", paper="p", found="f", holds=one, rule="r") for one in holds)
+    def held(*verdicts: Verdict) -> str:
+        claims = tuple(Claim(claim="c", paper="p", found="f", verdict=one, rule="r") for one in verdicts)
         return headline(_change(found, claims=claims))
 
-    assert held("yes", "yes") == (
-        "All 2 claims that could be tested (of 6) hold: the context tree lowers perplexity by up to "
+    assert held("holds", "holds") == (
+        "All 2 claims that could be tested (of 8) hold: the context tree lowers perplexity by up to "
         "11.9%, interpolation lowers that of n-gram models by up to 11.4%."
     )
-    assert held(*["yes"] * N_CLAIMS).startswith("All 6 claims of the paper hold: ")
-    assert held("yes").startswith("The 1 claim that could be tested (of 6) holds: ")
-    assert held("no", "no").startswith("Of the 2 claims that could be tested (of 6), none holds: ")
-    assert held("yes", "not decided", "no").startswith(
-        "Of the 3 claims that could be tested (of 6), 1 holds, 1 not decided: "
+    assert held(*["holds"] * N_CLAIMS).startswith("All 8 claims of the paper hold: ")
+    assert held("holds").startswith("The 1 claim that could be tested (of 8) holds: ")
+    assert held("contradicted", "contradicted").startswith(
+        "Of the 2 claims that could be tested (of 8), 2 are contradicted: "
+    )
+    assert held("holds", "undecided", "contradicted").startswith(
+        "Of the 3 claims that could be tested (of 8), 1 holds, 1 is contradicted, 1 is undecided: "
     )
     assert held().startswith("No claim of the paper has been tested yet")
     worse = _row(change=0.01)
@@ -297,9 +299,12 @@ def test_markdown_has_all_tables() -> None:
         "Table 3. Contexts of learned word classes",
         "Table 4. Interpolation with n-gram models",
         "Table 5. Beyond the paper",
+        "Conditions",
     ]
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(rows) == len(sample().rows) + len(sample().claims) + 2 * 6
+    assert (
+        len(rows) == len(sample().rows) + len(sample().claims) + len(conditions_table(sample()).rows) + 2 * 7
+    )
     assert "Absolute perplexities cannot" in text
     assert "<unk>" not in text
     assert r"\<unk\>" in text
@@ -348,4 +353,4 @@ def test_intervals_and_what_is_missing_are_in_all_forms() -> None:
 def test_what_is_not_decided_is_no_finding() -> None:
     undecided = _row(change=-0.01, change_interval=Interval(-0.03, 0.01))
     shown = headline(_change(sample(), rows=(undecided,), claims=()))
-    assert shown.endswith("the context tree lowers perplexity by up to 1.0% (not decided).")
+    assert shown.endswith("the context tree lowers perplexity by up to 1.0% (undecided).")

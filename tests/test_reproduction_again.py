@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from stategram import Corpus, UsageError, corpus_from_sentences, reproduce
 from story import sentences
 
-WITHOUT_TAGS, ROWS = 28, 38
+WITHOUT_TAGS, ROWS = 32, 45
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, 
     assert gain.value == pytest.approx(1 - tree.test.perplexity / flat.test.perplexity)
     assert tree.change_interval is not None
     assert (gain.low, gain.high) == pytest.approx((-tree.change_interval.high, -tree.change_interval.low))
-    assert claim.holds == ("yes" if gain.low > 0 else "no" if gain.high < 0 else "not decided")
+    assert claim.verdict == ("holds" if gain.low > 0 else "contradicted" if gain.high < 0 else "undecided")
 
 
 def test_tags_and_seeds_may_come_later(
@@ -59,10 +58,9 @@ def test_tags_and_seeds_may_come_later(
         reproduce(*texts, made, tags="none")
 
     more = reproduce(*texts, made, tags="brill", seeds=2)
-    assert f"continuing: {ROWS} of {ROWS + 7} rows are done already" in caplog.messages
+    assert f"continuing: {ROWS} of {ROWS + 2} rows are done already" in caplog.messages
     rows = {row.key: row for row in more.rows}
     assert {key for key, row in rows.items() if row.seeds} <= {
-        *(key for key in rows if "g-2,g-1" in key),
         "w-2,w-1 tree best",
         "recipe fast",
     }
@@ -96,14 +94,3 @@ def test_texts_that_differ_are_named(made: Path, texts: tuple[Corpus, Corpus, Co
     train, heldout, test = texts
     with pytest.raises(UsageError, match="another reproduction: the test text differs; give the same"):
         reproduce(train, heldout, test.sentences(1, 55), made, tags="brill")
-
-
-def test_a_folder_of_an_earlier_version_is_refused(
-    made: Path, texts: tuple[Corpus, Corpus, Corpus], tmp_path: Path
-) -> None:
-    old = json.loads((made / "tables.json").read_bytes()) | {"format": 2}
-    (tmp_path / "out" / "work").mkdir(parents=True)
-    (tmp_path / "out" / "tables.json").write_text(json.dumps(old))
-    (tmp_path / "out" / "work" / "run.json").write_text('{"run": "0"}')
-    with pytest.raises(UsageError, match="made by an earlier version of stategram"):
-        reproduce(*texts, tmp_path / "out")

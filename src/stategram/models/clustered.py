@@ -89,9 +89,10 @@ class ClusteredModel(Model):
 
         p_l(g | c) = t p(g | S_l(c)) + (1 - t) p_{l-1}(g | c),    t: the weight by level and count of c,
 
-    p_0(g) being the frequency of the category; `strict` models have t = 0 on all levels but the last. p(g | s) has absolute discounts, and is interpolated with the
-    fraction of states after which the category was seen, as Kneser and Ney (1995) do. The value of a `State`
-    are the ids of the last words, as many as contexts reach back.
+    p_0(g) being the frequency of the category; `strict` models have t = 0 on all levels but the last.
+    p(g | s) has absolute discounts, and is interpolated with the fraction of states after which the category
+    was seen, as Kneser and Ney (1995) do. The value of a `State` are the ids of the last words, as many as
+    contexts reach back.
 
     """
 
@@ -390,9 +391,9 @@ class ClusteredModel(Model):
         for number in range(1, len(definition.values) + 1):
             arrays = folder.arrays(f"level{number}")
             maps.append(array_of(arrays, "map", np.uint32, len(vocabulary)))
-            names = ("values", "first_child", "states", "node_counts")
-            inherited = array_of(arrays, "inherited", np.uint32, manifest.states if number > 1 else 1)
-            levels.append(StateLevel(*(array_of(arrays, name, np.uint32, None) for name in names), inherited))
+            lengths = dict.fromkeys(("values", "first_child", "states", "node_counts"))
+            lengths |= {"inherited": manifest.states if number > 1 else 1}
+            levels.append(StateLevel(*(array_of(arrays, name, np.uint32, n) for name, n in lengths.items())))
             if (
                 manifest.states > len(levels[-1].states) + _MAX_EMPTY
                 or manifest.categories > len(vocabulary) + _MAX_EMPTY

@@ -1,7 +1,8 @@
 """Which state a history has on each level of a context tree, and how much each level counts.
 
 Only the nodes that could move are kept: the others, and contexts that were never seen, inherit the state of
-their parent, or the one that took its place on the next level. The more often a context occurs, the greater is the weight of its state against the level above.
+their parent, or the one that took its place on the next level. The more often a context occurs, the greater
+is the weight of its state against the level above.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ class StateTree:
                 and level.inherited.ndim == 1
                 and len(level.inherited) >= above
                 and level.values.shape == level.states.shape == level.counts.shape == (n,)
-                and (above := 1 + max(int(level.states.max(initial=0)), int(level.inherited.max()))) <= n_states
+                and (above := 1 + max(int(level.states.max(initial=0)), int(level.inherited.max())))
+                <= n_states
                 and bool((level.counts > 0).all())
                 and level.first_child.shape == ((n + 1 if number < self.depth else 0),)
                 and values.shape == (n_words,)

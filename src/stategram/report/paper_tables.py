@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from stategram.experiments.reproduction import CHOICES, N_CLAIMS, Reproduction, RowResult, SeedFigures
+from stategram.experiments.reproduction import (
+    CHOICES,
+    N_CLAIMS,
+    PAPER,
+    RARE_CONTEXTS,
+    TAGS,
+    TRAINING_WORDS,
+    VOCABULARY_SIZE,
+    Reproduction,
+    RowResult,
+    SeedFigures,
+)
 from stategram.report.numbers import (
     DASH,
     TIMES,
@@ -89,7 +101,8 @@ def tables_markdown(found: Reproduction) -> str:
         *filter(None, [uncertainty(found)]),
         CHOICES,
     ]
-    tables = [*([claims_table(found)] if found.claims else []), *paper_tables(found)]
+    claims = [claims_table(found)] if found.claims else []
+    tables = [*claims, *paper_tables(found), conditions_table(found)]
     return (
         "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
     )
@@ -99,18 +112,40 @@ def claims_table(found: Reproduction) -> Table:
     """Return the paper's claims, its figures beside ours."""
     return table(
         "The paper's claims",
-        (Column("Claim"), Column("Paper"), Column("Here"), Column("Holds")),
+        (Column("Claim"), Column("Paper"), Column("Here"), Column("Verdict")),
         [
             (
                 Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
                 claim.paper,
                 claim.found,
-                Cell(claim.holds, style=f"holds {claim.holds.replace(' ', '-')}"),
+                Cell(claim.verdict, style=f"verdict {claim.verdict}"),
             )
             for claim in found.claims
         ],
         missing(found),
     )
+
+
+def conditions_table(found: Reproduction) -> Table:
+    """Return the conditions of the paper beside ours."""
+    rows = {row.key: row for row in found.rows}
+    words = next((text.words for text in found.texts if text.use == "train"), None)
+    lines: list[tuple[str | Cell, ...]] = [
+        ("Words of the training text", f"about {count(TRAINING_WORDS)}", count(words)),
+        ("Words of the vocabulary", count(VOCABULARY_SIZE), count(found.vocabulary)),
+    ]
+    if (tree := rows.get("w-2,w-1 tree")) is not None and tree.contexts and tree.rare_contexts is not None:
+        fraction = percent(tree.rare_contexts / tree.contexts)
+        name = "Distinct contexts w-2,w-1 that occurred fewer than 6 times"
+        lines.append((name, percent(RARE_CONTEXTS), Cell(fraction, f"of {count(tree.contexts)}")))
+    if found.n_tags is not None:
+        lines.append(("Tags", count(TAGS), count(found.n_tags)))
+    for key, printed in (("back-off 3", "back-off 3"), ("w-2,w-1 tree", "w-2,w-1 tree strict")):
+        if printed in rows:
+            name = f"Parameters of the model {rows[printed].title}"
+            lines.append((name, f"about {count(PAPER[key].parameters)}", count(rows[printed].parameters)))
+    columns = (Column("Condition"), Column("Paper", "number paper"), Column("Here", "number ours"))
+    return table("Conditions", columns, lines)
 
 
 def paper_tables(found: Reproduction) -> list[Table]:
@@ -203,6 +238,13 @@ def _note(rows: list[RowResult]) -> str:
         ((events, unknown),) = sizes
         fraction = f" ({percent(unknown / events)})" if events else ""
         note = f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{fraction}."
+    perplexities = {row.key: row.test.perplexity for row in rows}
+    flat, bigram = (perplexities.get(key, math.nan) for key in ("w-2,w-1 flat", "w-1 2000,2000"))
+    if flat > bigram:
+        note += (
+            f" Without the tree, two words of context (w-2,w-1) are {percent(flat / bigram - 1)} worse here "
+            "than one (w-1); in the paper they are better."
+        )
     if any(map(_has_other_sizes, rows)):
         note += " Where the paper has other numbers of states and categories, they are below ours."
     return note
@@ -247,18 +289,20 @@ def is_tree(row: RowResult) -> bool:
 
 
 def _verdict(found: Reproduction) -> str:
-    holds = [claim.holds for claim in found.claims]
-    open_ = holds.count("not decided")
-    undecided = f", {open_} not decided" if open_ else ""
-    if not holds:
+    verdicts = [claim.verdict for claim in found.claims]
+    if not verdicts:
         return "No claim of the paper has been tested yet"
-    tested = plural(len(holds), "claim")
-    tested += " of the paper" if len(holds) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
-    if all(one == "yes" for one in holds):
-        return f"All {tested} hold" if len(holds) > 1 else f"The {tested} holds"
-    if all(one == "no" for one in holds):
-        return f"Of the {tested}, none holds"
-    return f"Of the {tested}, {plural(holds.count('yes'), 'holds', 'hold')}{undecided}"
+    tested = plural(len(verdicts), "claim")
+    tested += " of the paper" if len(verdicts) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
+    if set(verdicts) == {"holds"}:
+        return f"All {tested} hold" if len(verdicts) > 1 else f"The {tested} holds"
+    shown = {
+        "holds": ("holds", "hold"),
+        "contradicted": ("is contradicted", "are contradicted"),
+        "undecided": ("is undecided", "are undecided"),
+    }
+    parts = [plural(verdicts.count(name), *forms) for name, forms in shown.items() if name in verdicts]
+    return f"Of the {tested}, {', '.join(parts)}"
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:
@@ -272,5 +316,5 @@ def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str,
     best, ends = min(changes, key=lambda change: change[0])
     if best >= 0:
         return nothing
-    undecided = " (not decided)" if ends is not None and ends.high >= 0 else ""
+    undecided = " (undecided)" if ends is not None and ends.high >= 0 else ""
     return f"{lowers} by up to {percent(-best)}{undecided}"

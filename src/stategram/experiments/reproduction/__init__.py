@@ -1,7 +1,14 @@
 """The tables of Ueberla and Gransden (1996), on any text."""
 
 from stategram.experiments.reproduction.claims import N_CLAIMS
-from stategram.experiments.reproduction.paper import CHOICES, PAPER, VOCABULARY_SIZE
+from stategram.experiments.reproduction.paper import (
+    CHOICES,
+    PAPER,
+    RARE_CONTEXTS,
+    TAGS,
+    TRAINING_WORDS,
+    VOCABULARY_SIZE,
+)
 from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, SeedFigures
 from stategram.experiments.reproduction.rows import check_scale
 from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
@@ -11,6 +18,9 @@ __all__ = [
     "CHOICES",
     "N_CLAIMS",
     "PAPER",
+    "RARE_CONTEXTS",
+    "TAGS",
+    "TRAINING_WORDS",
     "VOCABULARY_SIZE",
     "CountBand",
     "Reproduction",

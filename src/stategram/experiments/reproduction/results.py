@@ -5,12 +5,15 @@ A report needs nothing else.
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Interval, PartFigures, PerplexityFigures, Resampling
 from stategram.inspection import ClusterGallery, Data
 from stategram.storage import InputFile
 
-FORMAT = 3
+FORMAT = 4
+Verdict: TypeAlias = Literal["holds", "contradicted", "undecided"]
 
 
 class CountBand(Data, frozen=True):
@@ -31,6 +34,7 @@ class PaperFigures(Data, frozen=True):
 
     perplexity: float
     change: float | None = None
+    parameters: int | None = None
     seconds: float | None = None
     sweep_seconds: float | None = None
 
@@ -68,7 +72,9 @@ class RowResult(Data, frozen=True):
     seconds
         How long it took, without what it shares with other rows.
     parameters
-        As the paper counts them.
+        The number of probabilities: for clustered models, those of all tables.
+    contexts, rare_contexts
+        Of a clustered model: the distinct contexts of the training text, and those too rare to move.
     sweeps, by_count, parts
         Of clusterings; of models of contexts; of mixtures, whose parts are rows or models of a recipe.
     paper
@@ -90,6 +96,8 @@ class RowResult(Data, frozen=True):
     tree: bool | None = None
     states: int | None = None
     categories: int | None = None
+    contexts: int | None = None
+    rare_contexts: int | None = None
     asked: tuple[int, int] | None = None
     compared_with: str | None = None
     change: float | None = None
@@ -122,14 +130,14 @@ class Quantity(Data, frozen=True):
 class Claim(Data, frozen=True):
     """A claim of the paper, its figures, those found here, whether it holds, and by which rule.
 
-    ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours. ``holds`` is
-    ``yes``, ``no`` or ``not decided``; it follows from the quantities.
+    ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours. The verdict
+    follows from the quantities.
     """
 
     claim: str
     paper: str
     found: str
-    holds: str
+    verdict: Verdict
     rule: str
     quantities: tuple[Quantity, ...] = ()
 
@@ -171,12 +179,14 @@ class Reproduction(Data, frozen=True):
         Why there are no tags, and so no table 2.
     resampling
         How the confidence intervals were found.
-    tag_coverage
-        The fraction of the words of the training text whose tag is from the lexicon or file.
+    tag_coverage, n_tags
+        The fraction of the words of the training text whose tag is from the lexicon or file; how many
+        different tags words have.
     command, versions, machine
         How to repeat it: the command line, versions of programs by name, processor and system.
-    seconds, peak_bytes
-        The time of all rows and of what they share, over all runs if it was resumed; the peak memory.
+    seconds, cpu_seconds, peak_bytes
+        Elapsed time and processor time from reading the texts to the last row, over all runs if it was
+        resumed; the peak memory.
     shared_seconds
         What rows share, by name: reading, tags, classes, contexts.
     complete
@@ -199,11 +209,13 @@ class Reproduction(Data, frozen=True):
     versions: dict[str, str]
     machine: str
     seconds: float
+    cpu_seconds: float
     peak_bytes: int
     shared_seconds: dict[str, float]
     complete: bool
     format: int = FORMAT
     tag_coverage: float | None = None
+    n_tags: int | None = None
     no_tags: str | None = None
     seeds: int = 1
     untested: tuple[str, ...] = ()

@@ -26,7 +26,7 @@ from stategram.experiments.recipe_training import train_part, train_resolved
 from stategram.experiments.recipes import Recipe
 from stategram.experiments.reproduction.paper import PAPER
 from stategram.experiments.reproduction.results import CountBand, RowResult
-from stategram.experiments.reproduction.rows import Row
+from stategram.experiments.reproduction.rows import STRICT, Row
 from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
@@ -104,13 +104,15 @@ def model_row(
         parameters=model.parameters,
     )
     if found is not None:
-        settings = found.settings
+        settings, counts = found.settings, found.tree.levels[-1].counts
         result = msgspec.structs.replace(
             result,
             context=str(found.tree.definition),
             tree=settings.tree,
             states=settings.states,
             categories=settings.categories,
+            contexts=int(np.count_nonzero(counts)),
+            rare_contexts=int(np.count_nonzero((counts > 0) & (counts < settings.min_count))),
             sweeps=found.history,
             by_count=bands_of(log_probs["test"], context_counts(found.tree, test)),
             note=_note(part, settings.states, settings.categories),
@@ -171,7 +173,7 @@ def _result(row: Row, kind: str, **measured: Any) -> RowResult:
         seconds=0.0,  # known when all is done
         asked=row.asked,
         compared_with=row.compared_with,
-        paper=PAPER.get(row.key),
+        paper=PAPER.get(row.key.removesuffix(f" {STRICT}")),
         **measured,
     )
 

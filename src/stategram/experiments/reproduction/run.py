@@ -46,6 +46,7 @@ class Run:
     tags: str | None
     no_tags: str | None
     command: str
+    started: float = field(default_factory=time.monotonic)
     finished: dict[tuple[int, str], FinishedRow] = field(default_factory=dict)
 
     @property
@@ -56,7 +57,7 @@ class Run:
     def run(self, progress: Progress | None) -> Reproduction:
         """Compute the rows that are missing; ``tables.json`` has those that are done at any time."""
         seconds = self.training.shared_seconds
-        for name, before in self._times()["seconds"].items():
+        for name, before in self._times["shared"].items():
             seconds[name] = seconds.get(name, 0.0) + before
         wanted = [
             (number, row)
@@ -81,7 +82,6 @@ class Run:
                 f"{result.test.perplexity:,.1f}",
                 duration(result.seconds),
             )
-            self._keep_times()
             self._write_tables()
         found = self._write_tables()
         self._clear()
@@ -171,12 +171,23 @@ class Run:
         assert self.training.store is not None
         return self.training.store
 
+    @cached_property
     def _times(self) -> dict[str, Any]:
-        return self._store.get_json("times", _TIMES) or {"seconds": {}, "peak_bytes": 0}
+        """Return time and memory of the runs before this one."""
+        nothing = {"shared": {}, "seconds": 0.0, "cpu_seconds": 0.0, "peak_bytes": 0}
+        return self._store.get_json("times", _TIMES) or nothing
 
-    def _keep_times(self) -> None:
-        peak = max(self._times()["peak_bytes"], peak_memory())
-        self._store.put_json("times", _TIMES, {"seconds": self.training.shared_seconds, "peak_bytes": peak})
+    def _times_now(self) -> dict[str, Any]:
+        """Return time and memory of all runs until now, and keep them."""
+        before = self._times
+        now = {
+            "shared": self.training.shared_seconds,
+            "seconds": before["seconds"] + time.monotonic() - self.started,
+            "cpu_seconds": before["cpu_seconds"] + time.process_time(),
+            "peak_bytes": max(before["peak_bytes"], peak_memory()),
+        }
+        self._store.put_json("times", _TIMES, now)
+        return now
 
     def _clear(self) -> None:
         """Remove what only an unfinished run needs."""
@@ -205,7 +216,7 @@ class Run:
         rows = with_comparisons([one.row for one in finished], resampled, by_seed)
         claims, untested = judge_claims(rows, resampled, by_seed)
         tags = None if self.tags is None else self.training.tags(TagSource(self.tags))
-        shared = self.training.shared_seconds
+        times = self._times_now()
         seeds = len(self.trainings)
         found = Reproduction(
             rows=rows,
@@ -222,11 +233,13 @@ class Run:
             command=printable(self.command),
             versions=versions(),
             machine=machine(),
-            seconds=sum(one.row.seconds for one in self.finished.values()) + sum(shared.values()),
-            peak_bytes=max(self._times()["peak_bytes"], peak_memory()),
-            shared_seconds=dict(shared),
+            seconds=times["seconds"],
+            cpu_seconds=times["cpu_seconds"],
+            peak_bytes=times["peak_bytes"],
+            shared_seconds=dict(times["shared"]),
             complete=len(rows) == len(self.rows) and (seeds == 1 or len(by_seed) == seeds),
             tag_coverage=None if tags is None else tags.coverage,
+            n_tags=None if tags is None else len(tags) - len(SPECIAL_WORDS),
             no_tags=self.no_tags,
             seeds=seeds,
             untested=untested,

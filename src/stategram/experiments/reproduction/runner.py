@@ -10,15 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from stategram.contexts import file_of_tags
 from stategram.errors import StategramError, UsageError
 from stategram.experiments.reproduction.identity import check_identity, identity_of
 from stategram.experiments.reproduction.paper import VOCABULARY_SIZE
 from stategram.experiments.reproduction.results import FORMAT, Reproduction
 from stategram.experiments.reproduction.rows import rows_for, sizes_for
-from stategram.experiments.reproduction.run import TABLES, Run
+from stategram.experiments.reproduction.run import Run
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.training import LOW_COVERAGE, TagSource, Training
 from stategram.progress import Progress
@@ -124,6 +122,7 @@ def reproduce_texts(
 ) -> Reproduction:
     """Do what `reproduce` does with texts that are read already."""
     check_folder(folder)
+    started = time.monotonic() - reading_seconds
     if seeds < 1:
         raise UsageError(f"{seeds} seeds; give at least one")
     train = texts.train
@@ -136,7 +135,7 @@ def reproduce_texts(
     rows = {row.key: row.resolve(train) for row in rows_for(sizes, source)}
     # What depends on the texts alone is shared.
     others = [replace(training, seed=seed + i, _classes={}, _contexts=None) for i in range(1, seeds)]
-    run = Run(Path(folder), texts, (training, *others), rows, sizes.scale, source, no_tags, command)
+    run = Run(Path(folder), texts, (training, *others), rows, sizes.scale, source, no_tags, command, started)
     with Store.open(run.folder / _WORK, _KEY, kind="reproduction") as store:
         check_identity(store, run.folder, identity_of(texts, sizes, seed, source))
         for one in run.trainings:
@@ -158,29 +157,10 @@ def check_folder(folder: str | os.PathLike[str]) -> None:
     others = [entry for entry in path.iterdir() if entry.name != _WORK] if path.exists() else []
     if not is_store(path / _WORK) and (others or not is_fresh(path / _WORK)):
         raise UsageError(f"{path} exists and is not a reproduction; choose another folder")
-    _check_format(path)
     if not path.absolute().parent.is_dir():
         raise StategramError(
             f"cannot write {path}: there is no folder {path.absolute().parent}; make it first"
         )
-
-
-def _check_format(folder: Path) -> None:
-    try:
-        found = msgspec.json.decode((folder / TABLES).read_bytes(), type=_Format)
-    except (OSError, msgspec.MsgspecError):
-        return
-    if found.format < FORMAT:
-        raise UsageError(
-            f"{folder} was made by an earlier version of stategram, and its rows have no confidence "
-            "intervals; choose another folder, or remove this one to compute it again"
-        )
-
-
-class _Format(msgspec.Struct):
-    """What is read of tables that another version may have written."""
-
-    format: int = FORMAT
 
 
 def _tags(given: str | None, training: Training) -> tuple[str | None, str | None]:

@@ -91,9 +91,7 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         "layout": _LAYOUT,
         "trees": len(evidence.trees),
         "labels": list(sources.labels),
-        "states": [
-            {"tree_order": states.definition.tree_order} for states in sources.states
-        ],
+        "states": [{"tree_order": states.definition.tree_order} for states in sources.states],
         "chains": chains,
         "caches": list(map(str, evidence.caches)),
         "frequent_nodes": evidence.frequent_nodes,
