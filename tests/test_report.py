@@ -85,7 +85,8 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         "All 2 claims that could be tested (of 8) hold: the context tree lowers perplexity by up to "
         "11.9%, interpolation lowers that of n-gram models by up to 11.4%."
     )
-    assert held(*["holds"] * N_CLAIMS).startswith("All 8 claims of the paper hold: ")
+    every: list[Verdict] = ["holds"] * N_CLAIMS
+    assert held(*every).startswith("All 8 claims of the paper hold: ")
     assert held("holds").startswith("The 1 claim that could be tested (of 8) holds: ")
     assert held("contradicted", "contradicted").startswith(
         "Of the 2 claims that could be tested (of 8), 2 are contradicted: "

@@ -59,7 +59,7 @@ def test_the_kernel_has_the_same_probabilities(table: NDArray[np.uint32]) -> Non
         [],
         [words % np.uint32(n_states)],
         [np.ones(n_categories, np.uint8)],
-        0,
+        [words[:1]],
         [StateCounts.from_table(table).smoothed(fractions).for_kernel()],
         np.ones((1, 2)),
         fractions,

@@ -99,10 +99,10 @@ def cluster_tree(
 
     Return the states of the nodes of each level, the states that unseen contexts inherit there, and the
     categories. What the paper does not say: at first the most frequent elements have a cluster each and all
-    others share the last. On a deeper level, empty states are given to the most frequent of its nodes.
+    others share the last. On a deeper level, empty states are given to those of its nodes that gain most.
 
-    With `free_states`, beyond the paper: a deeper level begins with so few of the states of the level above,
-    merged; its nodes get the others, and groups of rare nodes move too.
+    With `free_states`, beyond the paper: this fraction of the states, those with the fewest events, is
+    emptied when a deeper level begins; groups of rare nodes move too.
     """
     word_counts = [sum(n for (_, w), n in pairs.items() if w == word) for word in range(n_words)]
     words = by_count(word_counts, min_counts[1])
@@ -119,26 +119,23 @@ def cluster_tree(
             parents = dict(zip(node, nodes[len(found) - 1], strict=True))
             groups = [found[-1][parents[number]] for number in range(len(counts))]
             inherited = list(range(targets[0]))
-        is_freed = bool(found) and free_states > 0
-        if is_freed:
-            kept = max(1, round(targets[0] * (1 - free_states)))
-            inherited = merged(pairs, [groups[number] for number in node], categories, inherited, kept, batch)
+        if found:
+            events = [sum(n for (c, _), n in pairs.items() if groups[node[c]] == s) for s in inherited]
+            for state in sorted(inherited, key=lambda s: events[s])[: round(targets[0] * free_states)]:
+                inherited[state] = targets[0]
         # The rows that move: nodes, then the rare nodes of each group together.
         row = {number: place for place, number in enumerate(movable)}
         rows = [row.get(number, len(movable) + groups[number]) for number in node]
         labels = [min(place, targets[0] - 1) for place in range(len(movable))]
         if found:
             labels = [inherited[groups[number]] for number in movable]
-        if found and not is_freed:
-            rare = {inherited[groups[number]] for number in node if number not in row}
-            fill_empty(labels, rare, targets[0])
         states = labels + inherited
-        order = list(range(len(states) if is_freed else len(movable)))
+        order = list(range(len(states) if found and free_states > 0 else len(movable)))
 
         def criterion(s: Labels, g: Labels, rows: Labels = rows) -> float:
             return two_sided_criterion(pairs, [s[place] for place in rows], g)
 
-        if is_freed:
+        if found:
             seen = {states[rows[c]] for c, _ in pairs}
             give_empty(lambda s: criterion(s, categories), states, order, set(range(targets[0])) - seen)
         sweeps = max_sweeps + (not found)  # the first one is from the initial clustering
@@ -149,31 +146,11 @@ def cluster_tree(
     return found, all_inherited, categories
 
 
-def merged(
-    pairs: Pairs, states: Labels, categories: Labels, identity: Labels, kept: int, batch: int
-) -> Labels:
-    """Cluster states into the `kept` ones in two sweeps; return the new state of each."""
-    counts = [sum(n for (c, _), n in pairs.items() if states[c] == state) for state in identity]
-    order = by_count(counts, 1)
-    if len(order) <= kept:
-        return identity
-    labels = shared_rest(order, counts, kept)
-    for _ in range(2):
-        sweep(
-            lambda s: two_sided_criterion(pairs, [s[state] for state in states], categories),
-            labels,
-            order,
-            kept,
-            batch,
-        )
-    return [min(label, kept - 1) for label in labels]
-
-
 def give_empty(criterion: Criterion, labels: Labels, order: Sequence[int], empty: set[int]) -> None:
     """Move a row to each empty cluster: those that gain most if they move alone."""
     if empty:
         gains = {x: criterion(moved(labels, x, min(empty))) - criterion(labels) for x in order}
-        best = [x for x in sorted(order, key=lambda x: -gains[x]) if gains[x] > 0]
+        best = [x for x in sorted(order, key=lambda x: -gains[x]) if gains[x] > LEAST_GAIN]
         for element, target in zip(best, sorted(empty), strict=False):
             labels[element] = target
 
@@ -196,12 +173,3 @@ def frequent_first(movable: Sequence[int], elements: int, targets: int, rest: in
     for rank, element in enumerate(movable):
         labels[element] = min(rank, targets)
     return labels
-
-
-def fill_empty(labels: Labels, others: set[int], targets: int) -> None:
-    """Assign a state without members to each of the most frequent nodes, but for the first of each state."""
-    empty = [state for state in range(targets) if state not in labels and state not in others]
-    stay = {label: element for element, label in reversed(list(enumerate(labels)))}
-    go = [element for element in range(len(labels)) if element not in stay.values()]
-    for element, state in zip(go, empty, strict=False):
-        labels[element] = state

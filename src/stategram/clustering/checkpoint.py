@@ -44,7 +44,7 @@ class Checkpoint:
 
     def save(self, fingerprint: str, point: ResumePoint) -> None:
         """Write a resume point, if it is time."""
-        if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
+        if time.monotonic() - self._written < self.seconds:
             return
         assert point.states is not None
         assert point.categories is not None

@@ -14,13 +14,11 @@ from stategram.clustering.checkpoint import Checkpoint, fingerprint
 from stategram.clustering.exchange import (
     Clusters,
     Exchange,
-    batches,
     give_empty,
     shared_rest,
     two_sided_exchange,
 )
 from stategram.clustering.monitor import LevelResult, Monitor, SweepRecord
-from stategram.clustering.schedule import Sweep
 from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
@@ -31,8 +29,6 @@ from stategram.progress import Progress, Stop
 # In a notebook.
 _CATEGORIES_SHOWN = 10
 _WORDS_SHOWN = 9
-# Over the states that are merged when a level begins.
-_MERGING_SWEEPS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +187,7 @@ class ContextLevels:
         order = np.arange(len(labels) + (len(inherited) if groups_move else 0), dtype=np.uint32)
         states = Clusters(np.concatenate((labels, inherited)).astype(np.uint32), settings.states, order)
         exchange = self._exchange(self._events(point), states, words)
-        if groups_move and point.states is None:
+        if point.states is None and (point.above or self._starts_nearest):
             give_empty(exchange)
         return exchange
 
@@ -257,40 +253,19 @@ class ContextLevels:
         return np.zeros(len(self.tree.levels[0]), np.uint32)
 
     def _initial(self, point: ResumePoint) -> tuple[Labels, Labels]:
-        """Return the states in which the nodes that move, and the groups of the others, begin."""
+        """Return the states in which the nodes that move, and the groups of the others, begin.
+
+        Those of freed states, the ones with the fewest events, have none: label `n`.
+        """
         n, movable = self.settings.states, self._movable[point.level]
         inherited = self.initial_inherited(point.level)
         if not point.above and not self._starts_nearest:
             return np.minimum(np.arange(len(movable), dtype=np.uint32), n - 1), inherited
-        if point.above and self.settings.free_states > 0:
-            inherited = self._merged(point)
-        states = inherited[self._groups(point)]
-        labels = states[movable]
-        if self.settings.free_states == 0 or not point.above:
-            labels = fill_empty(labels, np.bincount(states, minlength=n))
-        return labels, inherited
-
-    def _merged(self, point: ResumePoint) -> Labels:
-        """Cluster the states of the level above into fewer, so that the others are free for its contexts."""
-        n, above, level = self.settings.states, point.above[-1], self.tree.levels[point.level - 2]
-        assert point.categories is not None
-        kept = max(1, round(n * (1 - self.settings.free_states)))
-        counts = np.bincount(above, level.counts, n).astype(np.int64)
-        if np.count_nonzero(counts) <= kept:
-            return self.initial_inherited(point.level)
-        events = self.tree.sum_events(
-            point.level - 1,
-            np.argsort(above, kind="stable").astype(np.uint32),
-            np.concatenate(([0], np.cumsum(np.bincount(above, minlength=n)))),
-        )
-        words = Clusters(point.categories, self.settings.categories, np.empty(0, np.uint32))
-        exchange = self._exchange(events, shared_rest(counts, kept), words)
-        assert exchange.contexts is not None
-        for _ in range(_MERGING_SWEEPS):
-            for batch in batches(exchange.contexts.order):
-                exchange.contexts.visit(batch, Sweep("exchange"))
-        # States without contexts are nobody's.
-        return np.minimum(exchange.contexts.labels(), kept - 1)
+        if point.above:
+            events = np.bincount(point.above[-1], self.tree.levels[point.level - 2].counts, n)
+            freed = np.argsort(events, kind="stable")[: round(n * self.settings.free_states)]
+            inherited[freed] = n
+        return inherited[self._groups(point)[movable]], inherited
 
     def _events(self, point: ResumePoint) -> CompressedCounts:
         """Return the words after each row of the exchange: nodes that move, then groups of rare ones."""
@@ -314,21 +289,3 @@ class ContextLevels:
             self.settings.schedule.candidates,
             self.settings.criterion == "leave-one-out",
         )
-
-
-def fill_empty(labels: Labels, members: NDArray[np.int64]) -> Labels:
-    """Return labels in which each cluster without members has got an element: the first ones, by their order.
-
-    The first element of each cluster stays. A level with fewer nodes than states leaves such states; single
-    moves would fill them slowly.
-
-    >>> fill_empty(np.array([0, 0, 1, 0, 1, 1]), np.array([3, 3, 0, 0])).tolist()
-    [0, 2, 1, 3, 1, 1]
-    """
-    _, stay = np.unique(labels, return_index=True)
-    go = np.delete(np.arange(len(labels)), stay)
-    empty = np.flatnonzero(members == 0)
-    n = min(len(go), len(empty))
-    filled = labels.copy()
-    filled[go[:n]] = empty[:n]
-    return filled

@@ -26,6 +26,8 @@ from stategram.resources import Resources
 # be larger: at least this many, and up to one in so many of those before them.
 _MIN_BATCH = 64
 _BATCH_FRACTION = 8
+# Smaller gains are rounding errors.
+_LEAST_GAIN = 1e-6
 # How the noise on an element's scores grows with its count n: as n^0.83, up to half the count of an average
 # cluster. An exponent of 1 would treat every event alike, 0 every element. Without the limit frequent
 # elements, which shape the clusters, settle too late: 500 classes lose 0.05% to 0.15% of their AMI.
@@ -116,7 +118,7 @@ def give_empty(exchange: Exchange) -> None:
         return
     gains = kernel.context_gains(int(empty[0]))[contexts.order]
     chosen = np.argsort(-gains, kind="stable")[: len(empty)]
-    chosen = chosen[gains[chosen] > 0]
+    chosen = chosen[gains[chosen] > _LEAST_GAIN]
     # However much the gains of contexts that left the same state depend on each other.
     always = np.full(len(chosen), np.inf)
     kernel.apply_contexts(contexts.order[chosen], empty[: len(chosen)], always)

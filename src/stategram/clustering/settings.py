@@ -47,11 +47,11 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         Meta(
             ge=0,
             lt=1,
-            description="fraction of the states that a deeper level takes from the level above, whose states "
-            "are merged, and gives to its own contexts",
-            extra={"possible": "a fraction from 0 to 1, such as 0.5"},
+            description="fraction of the states that is freed when a deeper level begins, those with the "
+            "fewest events, and given to the contexts that gain most",
+            extra={"possible": "a fraction from 0 to 1, such as 0.85"},
         ),
-    ] = 0.5
+    ] = 0.85
     anneal: Annotated[_Count, Meta(description="annealing sweeps on the first level")] = 0
     tolerance: Annotated[
         float,

@@ -71,7 +71,7 @@ class TreeClustering:
         reached = exchange.criterion if start.reached is None else start.reached
         sweeps = enumerate(self.schedule.sweeps(is_first, self.monitor.seconds))
         for number, sweep in islice(sweeps, start.sweep, None):
-            if self.save is not None and not sweep.shortlisted and (number > 0 or not is_first):
+            if self.save is not None and not sweep.shortlisted and number > 0:
                 self.save(self._resume_point(start, number, reached, exchange))
             moves = self.sweep(start.level, number, sweep, exchange)
             if sweep.step == "exchange" and sweep.shortlisted:
@@ -94,7 +94,7 @@ class TreeClustering:
         try:
             moves = exchange.sweep(sweep, sweep_seed(self.seed, n_done), tick)
         except StopEarly:
-            if sweep.step in ("place", "anneal"):  # elements have no cluster, or are still hot
+            if number == 0 or sweep.step == "anneal":  # elements have no cluster, or are still hot
                 self.sweep(level, number, Sweep("exchange"), exchange)
             raise
         self.monitor.record(level, sweep, moves, exchange.criterion, exchange.perplexity)

@@ -63,7 +63,7 @@ def uncertainty(found: Reproduction) -> str:
         "cover the choice of the test text, not that of the training text or of the seed."
     )
     if found.resampling.is_unreliable:
-        text += " With so few of them they are unreliable, most likely too short."
+        text += f" With only {units} these intervals are unreliable, most likely too short."
     if found.seeds > 1:
         text += (
             f" Rows that depend on the seed were trained with {found.seeds} seeds, {found.seed} to "
