@@ -19,13 +19,15 @@ from stategram.experiments import CLUSTERING_KEYS, ClusteredPart, NgramPart, Rec
 F = TypeVar("F", bound=Callable[..., Any])
 # The n-gram model has --min-count.
 _OPTION_OF = {"min_count": "context_min_count"}
+_ONLY_IN_RECIPES = ("flat_start", "min_word_count", "free_states")
+_SETTINGS = {name: key for name, key in CLUSTERING_KEYS.items() if name not in _ONLY_IN_RECIPES}
 
 
 def context_recipe(
     context: str, ngram: NgramPart, options: Mapping[str, Any], tags: str | None, no_guess: bool
 ) -> Recipe:
     """Return the recipe of --context: the n-gram model, and the clustered one that `options` spell out."""
-    given = {key: options[_OPTION_OF.get(key, key)] for key in (*_KEYS, *CLUSTERING_KEYS)}
+    given = {key: options[_OPTION_OF.get(key, key)] for key in (*_KEYS, *_SETTINGS)}
     given |= {"context": context, "tree": not options["flat"], "tags": tags, "guess_tags": not no_guess}
     part = ClusteredPart.from_keys({key: value for key, value in given.items() if value is not None})
     part.check(option_name)
@@ -40,7 +42,7 @@ def context_recipe(
 
 def context_options(command: F) -> F:
     """Add what is clustered, and how: the parameter ``context``, and those in `CONTEXT_OPTIONS`."""
-    for option in reversed((*_OPTIONS, *map(_setting_option, CLUSTERING_KEYS.values()))):
+    for option in reversed((*_OPTIONS, *map(_setting_option, _SETTINGS.values()))):
         command = option(command)
     return command
 
@@ -120,5 +122,5 @@ _OPTIONS = (
 )
 
 _KEYS = ("states", "categories", "tree_order", "context_classes", "preset")
-CONTEXT_OPTIONS = ("flat", *_KEYS, *(_OPTION_OF.get(key, key) for key in CLUSTERING_KEYS))
+CONTEXT_OPTIONS = ("flat", *_KEYS, *(_OPTION_OF.get(key, key) for key in _SETTINGS))
 """The parameters of options that have a place beside --context only."""
