@@ -151,8 +151,8 @@ of it.
 initial clustering; every sweep goes over all clusters; a level ends when a sweep over words and contexts,
 from the second one on, improves the criterion F by less than 1% of it; words and contexts with fewer than 6
 events do not move. Where the paper does not say it, this is the choice: F is that of maximum likelihood
-(`criterion` has leaving-one-out) without the constant sum of N(w) log N(w), so that 1% of it is 0.14 to 0.16
-nats per event, 15 to 17% of the perplexity; elements are scored in batches of 64 and up to an eighth of
+(`criterion` has leaving-one-out) without the constant sum of N(w) log N(w), so that 1% of it is 0.14 to 0.17
+nats per event, 15 to 18% of the perplexity; elements are scored in batches of 64 and up to an eighth of
 those before them; initially the most frequent words and contexts have a cluster each, and all others share
 the last one; on a deeper level, states without contexts are given to the contexts that gain most.
 """

@@ -86,7 +86,12 @@ class Resampling:
     level: float = LEVEL
 
     def __str__(self) -> str:
-        return f"paired bootstrap over {plural(self.units, self.unit, _UNITS.get(self.unit))}"
+        return f"paired bootstrap over {self.drawn}"
+
+    @property
+    def drawn(self) -> str:
+        """The units that are drawn, in words."""
+        return plural(self.units, self.unit, _UNITS.get(self.unit))
 
     @property
     def is_unreliable(self) -> bool:

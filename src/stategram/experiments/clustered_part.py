@@ -213,9 +213,8 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         """Learn the word classes of its context as other parts learn them, so that they are shared."""
         if not isinstance(self.context_classes, int):
             return msgspec.structs.replace(self, effort=None)
-        of_others = "paper" if self.preset == "paper" else efforts.get(self.context_classes, "normal")
-        effort = self.effort or of_others
-        return msgspec.structs.replace(self, effort=effort)
+        default = "paper" if self.preset == "paper" else efforts.get(self.context_classes, "normal")
+        return msgspec.structs.replace(self, effort=self.effort or default)
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Count the contexts, cluster them, and learn the weights of states on the held-out text."""

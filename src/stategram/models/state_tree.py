@@ -8,7 +8,7 @@ is the weight of its state against the level above.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -97,19 +97,9 @@ class StateTree:
         above = 1  # states of the level above
         for number, level in enumerate(self.levels, 1):
             n, values = len(level.values), self.maps[number - 1]
+            arrays = (values, *(getattr(level, one.name) for one in fields(level)))
             if not (
-                all(
-                    array.dtype == np.uint32
-                    for array in (
-                        level.values,
-                        level.first_child,
-                        level.states,
-                        level.counts,
-                        level.inherited,
-                        values,
-                    )
-                )
-                and level.inherited.ndim == 1
+                all(array.dtype == np.uint32 and array.ndim == 1 for array in arrays)
                 and len(level.inherited) >= above
                 and level.values.shape == level.states.shape == level.counts.shape == (n,)
                 and (above := 1 + max(int(level.states.max(initial=0)), int(level.inherited.max())))

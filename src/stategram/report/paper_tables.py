@@ -56,7 +56,7 @@ def uncertainty(found: Reproduction) -> str:
     """Return how the confidence intervals were found, and what they cover."""
     if found.resampling is None:
         return ""
-    units = plural(found.resampling.units, *_UNITS[found.resampling.unit])
+    units = found.resampling.drawn
     text = (
         f"Perplexities and changes have {found.resampling.level:.0%} confidence intervals: those of a paired "
         f"bootstrap, {count(found.resampling.resamples)} resamples of the {units} of the test text. They "
@@ -82,13 +82,6 @@ def missing(found: Reproduction) -> list[str]:
         claims = plural(len(found.untested), "claim was", "claims were")
         lines.append(f"{claims} not tested: {names}.")
     return lines
-
-
-_UNITS = {
-    "sentence": ("sentence", "sentences"),
-    "document": ("document", "documents"),
-    "run of sentences": ("run of neighbouring sentences", "runs of neighbouring sentences"),
-}
 
 
 def tables_markdown(found: Reproduction) -> str:
