@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stategram import BadDataError, Corpus, Vocabulary, corpus_from_sentences
-from stategram.storage import write_folder
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=9), min_size=1, max_size=12)
 
@@ -68,20 +67,6 @@ def test_documents_in_other_words_and_saved(tmp_path: Path) -> None:
     for mmap in (False, True):
         assert Corpus.load(tmp_path / "corpus", mmap=mmap).document_starts.tolist() == [1, 3, 4]
         assert Corpus.load(tmp_path / "without", mmap=mmap).document_starts.tolist() == []
-
-
-def test_a_corpus_saved_before_there_were_documents(tmp_path: Path) -> None:
-    corpus = corpus_from_sentences(["a b", "", "c"])
-    write_folder(
-        tmp_path / "corpus",
-        kind="corpus",
-        arrays={"corpus": {"ids": corpus.ids, "sentence_starts": corpus.sentence_starts}},
-        texts={"vocabulary.txt": corpus.vocabulary.to_bytes()},
-        manifest={"report": {"files": []}},
-    )
-    loaded = Corpus.load(tmp_path / "corpus")
-    assert (loaded.n_sentences, len(loaded.document_starts)) == (2, 0)
-    assert loaded.document_starts.dtype == np.int64
 
 
 @pytest.mark.parametrize("starts", [[-1], [3], [1, 1], [1, 0]])

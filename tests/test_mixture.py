@@ -24,7 +24,6 @@ from stategram import (
     Vocabulary,
     corpus_from_sentences,
     kenlm,
-    load_model,
     read_arpa,
     train_recipe,
 )
@@ -32,7 +31,6 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models import Gate
 from stategram.models.gate import BucketEntries, Buckets
 from stategram.resources import use_resources
-from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN
 from story import sentences, word_tree_part
 from texts import Text, histories, long_text, make_corpus, texts
@@ -231,27 +229,6 @@ def test_a_part_without_unknown_words() -> None:
     weight = mixture.training_info["parts"][0]["weight"]
     id = mixture.vocabulary.id("sat")
     assert distribution[id] == pytest.approx(weight * model.distribution("")[id])
-
-
-def test_folders_with_words_unknown_to_a_part_open(tmp_path: Path) -> None:
-    """Earlier versions wrote whether these were allowed, and had the vocabulary of the first part."""
-    first, other = NgramModel.train(["the cat sat"], 2), NgramModel.train(["the cow ran"], 2)
-    mixture = Mixture.fit([first, other], ["the cat ran"])
-    mixture.save(tmp_path / "new")
-    folder = open_folder(tmp_path / "new", kind="model")
-    names = [name.removesuffix(".safetensors") for name in folder.files if name.endswith(".safetensors")]
-    words = {"vocabulary.txt": first.vocabulary, "1-vocabulary.txt": other.vocabulary}
-    write_folder(
-        tmp_path / "old",
-        kind="model",
-        arrays={name: folder.arrays(name) for name in names},
-        texts={name: vocabulary.to_bytes() for name, vocabulary in words.items()},
-        manifest={**folder.manifest, "allow_unknown": True},
-    )
-    new, old = load_model(tmp_path / "new"), load_model(tmp_path / "old")
-    assert new.vocabulary == old.vocabulary == mixture.vocabulary
-    assert old.log_probs("the cow sat").tolist() == mixture.log_probs("the cow sat").tolist()
-    assert new.log_probs("the cow sat").tolist() == mixture.log_probs("the cow sat").tolist()
 
 
 def test_what_is_refused(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:

@@ -352,7 +352,6 @@ def in_manifest(name: str, value: object) -> Change:
         in_array("weights-sentence", "tree-0", lambda of: of.astype(np.float64)),
         in_array("weights-adaptive", "trees", lambda of: of * 2),
         in_array("weights-adaptive", "trees", lambda of: of[:1]),
-        in_manifest("layout", 3),
         in_manifest("trees", 3),
         in_manifest("trees", "x"),
         in_manifest("labels", ["g9"]),

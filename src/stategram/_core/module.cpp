@@ -33,7 +33,6 @@ void register_arpa_writer(nanobind::module_& m);
 void register_fst_writer(nanobind::module_& m);
 void register_word_tree_codes(nanobind::module_& m);
 void register_chain_counts(nanobind::module_& m);
-void register_first_layout(nanobind::module_& m);
 void register_long_lists(nanobind::module_& m);
 void register_tree_model(nanobind::module_& m);
 void register_word_cache(nanobind::module_& m);
@@ -92,7 +91,6 @@ NB_MODULE(_core, m) {
     stategram::register_fst_writer(m);
     stategram::register_word_tree_codes(m);
     stategram::register_chain_counts(m);
-    stategram::register_first_layout(m);
     stategram::register_long_lists(m);
     stategram::register_tree_model(m);
     stategram::register_word_cache(m);

@@ -36,7 +36,7 @@ class _Common(Entries, frozen=True):
     """What the manifest of every model has."""
 
     report: dict[str, Any]
-    recipe: dict[str, Any] = msgspec.field(default_factory=dict)
+    recipe: dict[str, Any]
 
 
 class _Recipe(Entries, frozen=True):

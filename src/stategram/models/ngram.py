@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,7 +62,7 @@ def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDat
 
 class _Manifest(Entries, frozen=True):
     smoothing: Name
-    closed: bool = False
+    closed: bool
 
 
 class _Info(Entries, frozen=True):
@@ -502,10 +502,7 @@ class NgramModel(Model):
         """Inverse of `to_files`."""
         manifest, arrays = msgspec.convert(folder.manifest, _Manifest), folder.arrays("trie")
         array_of(arrays, "numbers", np.uint32, len(vocabulary))
-        if "leaves" in arrays:
-            trie = _linked_trie(arrays)
-        else:
-            trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
+        trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
         model = cls(vocabulary, trie, manifest.smoothing, folder.path, **common)
         model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
@@ -539,22 +536,6 @@ class NgramModel(Model):
             return self._reader.state_after(state, numbers)
         except _core.DamagedModel as error:
             raise damage_error(self.folder, error) from error
-
-
-def _linked_trie(arrays: Mapping[str, NDArray[Any]]) -> NgramTrie:
-    """Return the trie of a folder of version 0.1, where n-grams were rows that held links to shorter ones."""
-    nodes = array_of(arrays, "nodes", np.uint32, None, 4)
-    leaves = array_of(arrays, "leaves", np.uint32, None, 2)
-    plain = PlainTrie(
-        arrays["numbers"],
-        arrays["begins"],
-        arrays["words"],
-        np.concatenate([nodes[:-1, 0], leaves[:, 0]]).view(np.float32),
-        np.ascontiguousarray(nodes[:-1, 1]).view(np.float32),
-        np.ascontiguousarray(nodes[:, 2]),
-    )
-    plain.check()
-    return NgramTrie.from_plain(plain)
 
 
 def _check_options(

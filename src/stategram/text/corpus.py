@@ -209,8 +209,7 @@ class Corpus:
     def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
         """Open a corpus that `save` wrote; with `mmap` its arrays stay on disk until they are used."""
         opened = open_folder(folder, kind="corpus", verify=verify)
-        # Corpora that were saved before there were documents have none.
-        arrays = {"document_starts": np.zeros(0, np.int64), **opened.arrays("corpus", mmap=mmap)}
+        arrays = opened.arrays("corpus", mmap=mmap)
         try:
             corpus = cls(
                 array_of(arrays, "ids", np.uint32, None),

@@ -132,7 +132,12 @@ def count_chain(
             LevelCounts(
                 directory,
                 entries,
-                divide_long_lists(begins, words, counts, contexts, trees, has_longer=has_longer),
+                tuple(
+                    _core.divide_long_lists(
+                        begins, words, counts, contexts, tree.codes, tree.lengths, has_longer, threads
+                    )
+                    for tree in trees
+                ),
                 n_tail,
                 n_contexts + int(in_tails[number]),
                 n_ngrams + int(in_tails[number]),
@@ -140,25 +145,6 @@ def count_chain(
             )
         )
     return levels
-
-
-def divide_long_lists(
-    begins: NDArray[np.int64],
-    words: NDArray[np.uint32],
-    counts: NDArray[np.uint32],
-    contexts: NDArray[np.uint32],
-    trees: Sequence[WordTree],
-    *,
-    has_longer: bool,
-) -> LongLists:
-    """Return long lists in the order of each tree; `has_longer`: whether longer contexts are counted."""
-    threads = Resources.current().threads
-    return tuple(
-        _core.divide_long_lists(
-            begins, words, counts, contexts, tree.codes, tree.lengths, has_longer, threads
-        )
-        for tree in trees
-    )
 
 
 def _tail_checks(chain: Chain, corpus: Corpus, sources: ValueSources) -> NDArray[np.uint16]:

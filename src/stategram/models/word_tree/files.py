@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from stategram import _core
 from stategram.contexts import ContextDefinition
 from stategram.entries import Entries, Natural, array_of
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
-from stategram.models.word_tree.counting import LevelCounts, divide_long_lists
+from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
@@ -23,8 +22,6 @@ from stategram.storage import Folder
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
-# How levels are stored: 1 as in the first version of word tree models, 2 as of today.
-_LAYOUT = 2
 _Discount = Annotated[float, Meta(ge=0, le=_MAX_DISCOUNT)]
 
 
@@ -32,8 +29,7 @@ class _LevelEntries(Entries, frozen=True):
     contexts: Natural
     ngrams: Natural
     discount: _Discount
-    tail: Natural = 0
-    """Not in the first layout."""
+    tail: Natural
 
 
 class _ChainEntries(Entries, frozen=True):
@@ -52,7 +48,6 @@ class _Manifest(Entries, frozen=True):
     chains: tuple[_ChainEntries, ...]
     caches: tuple[str, ...]
     frequent_nodes: Annotated[int, Meta(ge=0, lt=2**31)]
-    layout: Literal[1, 2] = 1
 
 
 def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
@@ -88,7 +83,6 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
         ]
         chains.append({"chain": str(chain), "levels": of_levels})
     manifest = {
-        "layout": _LAYOUT,
         "trees": len(evidence.trees),
         "labels": list(sources.labels),
         "states": [{"tree_order": states.definition.tree_order} for states in sources.states],
@@ -121,9 +115,8 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         )
         for number in range(manifest.trees)
     )
-    read_levels = _read_levels if manifest.layout == _LAYOUT else _read_first_layout
     counts = tuple(
-        read_levels(chain, entries.levels, folder.arrays(f"chain-{number}"), word_trees)
+        _read_levels(chain, entries.levels, folder.arrays(f"chain-{number}"), manifest.trees)
         for number, (chain, entries) in enumerate(zip(chains, manifest.chains, strict=True))
     )
     evidence = Evidence(
@@ -156,7 +149,7 @@ def _read_levels(
     chain: Chain,
     entries: tuple[_LevelEntries, ...],
     arrays: Mapping[str, NDArray[Any]],
-    trees: tuple[WordTree, ...],
+    n_trees: int,
 ) -> tuple[LevelCounts, ...]:
     return tuple(
         LevelCounts(
@@ -164,51 +157,16 @@ def _read_levels(
             arrays[f"entries-{number}"],
             tuple(
                 (arrays[f"begins-{number}-{tree}"], arrays[f"bytes-{number}-{tree}"])
-                for tree in range(len(trees))
+                for tree in range(n_trees)
             ),
             entry.tail,
             entry.contexts,
             entry.ngrams,
             entry.discount,
-            _node_discounts(arrays, number, len(trees)),
+            _node_discounts(arrays, number, n_trees),
         )
         for number, (entry, _) in enumerate(zip(entries, chain.values, strict=True))
     )
-
-
-def _read_first_layout(
-    chain: Chain,
-    entries: tuple[_LevelEntries, ...],
-    arrays: Mapping[str, NDArray[Any]],
-    trees: tuple[WordTree, ...],
-) -> tuple[LevelCounts, ...]:
-    """Convert the levels of a chain to the layout of today; they are then in memory."""
-    levels = []
-    for number, (entry, _) in enumerate(zip(entries, chain.values, strict=True)):
-        is_last = number == len(chain.values) - 1
-        has_longer = chain.uses_continuation and not is_last
-        directory, entries_of_level, begins, words, counts, contexts = _core.convert_first_layout(
-            arrays[f"directory-{number}"],
-            arrays[f"entries-{number}"],
-            arrays[f"begins-{number}-0"],
-            arrays[f"records-{number}-0"],
-            arrays[f"bytes-{number}-0"],
-            is_last,
-            has_longer,
-        )
-        levels.append(
-            LevelCounts(
-                directory,
-                entries_of_level,
-                divide_long_lists(begins, words, counts, contexts, trees, has_longer=has_longer),
-                0,
-                entry.contexts,
-                entry.ngrams,
-                entry.discount,
-                _node_discounts(arrays, number, len(trees)),
-            )
-        )
-    return tuple(levels)
 
 
 def _node_discounts(arrays: Mapping[str, NDArray[Any]], number: int, n_trees: int) -> NDArray[np.float32]:
