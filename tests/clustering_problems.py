@@ -34,7 +34,7 @@ def run_with_checkpoints(folder: Path, **options: Any) -> Clustering:
 
 
 def bytes_of(found: Clustering) -> list[bytes]:
-    return [*(states.tobytes() for states in found.states), found.categories.tobytes()]
+    return [labels.tobytes() for labels in (*found.states, *found.inherited, found.categories)]
 
 
 def figures_of(found: Clustering) -> list[tuple[Any, ...]]:

@@ -178,9 +178,9 @@ def test_a_context_needs_held_out_text(
     assert "give --heldout FILE" in err
 
 
-def test_every_setting_of_a_clustering_is_a_key_of_recipes_and_an_option() -> None:
+def test_settings_of_a_clustering_are_keys_of_recipes_and_options() -> None:
     settings = set(ClusteringSettings.__struct_fields__) - {"seed"}  # that of the training
     assert settings <= set(ClusteredPart.keys())
     options = {parameter.name for parameter in train.params}
-    assert settings - options == {"tree"}
+    assert settings - options == {"tree", "flat_start", "min_word_count", "free_states"}
     assert {"flat", "context_min_count"} <= options  # --min-count is that of n-grams

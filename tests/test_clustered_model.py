@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 import naive.clustered as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
-from stategram.clustering import Clustering, cluster
+from stategram.clustering import Clustering, cluster, number_of_clusters
 from stategram.models import ClusteredModel
-from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel
+from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel, state_tree
 from stategram.resources import use_resources
 from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
@@ -165,7 +165,7 @@ def test_states_tell_more_than_words_alone(corpora: tuple[Corpus, Corpus], found
     assert ClusteredModel.train(found, heldout).log_probs(heldout).sum() > alone
 
 
-def test_unseen_contexts_have_the_state_of_their_deepest_known_ancestor(found: Clustering) -> None:
+def test_unseen_contexts_inherit_the_state_of_their_deepest_known_ancestor(found: Clustering) -> None:
     model = ClusteredModel.train(found)
     first, second = model.tree.levels
     words = found.tree.vocabulary.words
@@ -419,3 +419,26 @@ def test_trust_that_is_whole_stays_a_weight(corpora: tuple[Corpus, Corpus], foun
         learned = replace(model, level_weights=trust)._with_learned_weights(text)
         assert learned.level_weights.max() == 1
         learned.check()
+
+
+def test_sentences_set_aside_have_the_states_of_the_model(corpora: tuple[Corpus, Corpus]) -> None:
+    """Numbers of clusters are chosen by the states that a model would have, of unseen contexts too."""
+    train, heldout = corpora
+    found = clustering_of(train, min_count=3, free_states=0.5)
+    counts = np.zeros((found.n_states, int(found.categories.max()) + 1))
+    rows = np.repeat(found.states[-1], np.diff(found.tree.events.offsets))
+    np.add.at(counts, (rows, found.categories[found.tree.events.columns]), found.tree.events.counts)
+    states, category = state_tree(found).find(heldout)[-1][0], found.categories[heldout.ids]
+    totals = np.maximum(counts.sum(axis=1), 1)
+    left = number_of_clusters._DISCOUNT * np.count_nonzero(counts, axis=1) / totals
+    frequencies = counts.sum(axis=0) + 0.5
+    probs = np.maximum(counts[states, category] - number_of_clusters._DISCOUNT, 0) / totals[states]
+    probs += left[states] * frequencies[category] / frequencies.sum()
+    words = found.tree.word_counts
+    of_category = counts.sum(axis=0) + 0.5 * np.bincount(found.categories, minlength=counts.shape[1])
+    probs *= (words[heldout.ids] + 0.5) / of_category[category]
+    nodes, levels = found.tree.find(heldout)
+    assert (levels < 2).any()
+    assert number_of_clusters._perplexity(found, heldout, nodes, levels) == pytest.approx(
+        np.exp(-np.log(probs).mean())
+    )

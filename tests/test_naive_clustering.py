@@ -70,6 +70,7 @@ def twin(found: Clustering) -> tuple[list[list[int]], list[list[int]], list[int]
         ("w-2,w-1", {"preset": "paper", "tolerance": 0.5}),
         ("w-2,w-1", {"tolerance": 0.0, "min_count": 3, "max_sweeps": 2}),
         ("w-2,w-1", {"free_states": 0.9, "min_count": 5, "max_sweeps": 1}),
+        ("w-2,w-1", {"min_count": 1, "max_sweeps": 2}),
         ("w-3,w-2,w-1", {"min_count": 4, "max_sweeps": 1}),
         ("w-3,w-2,w-1", {"min_count": 4, "max_sweeps": 1, "free_states": 0}),
     ],

@@ -140,6 +140,11 @@ def test_the_preset_of_the_paper_is_literal() -> None:
         gains = np.diff(of_level) / np.abs(of_level[1:])
         assert (gains[:-1] >= 0.01).all()
         assert (gains[-1:] < 0.01).all()
+    assert [level.movable for level in found.levels] == [
+        int(np.count_nonzero(level.counts >= 6)) for level in found.tree.levels
+    ]
+    eager = cluster(text(), "w-2,w-1", states=20, categories=15, preset="paper", tolerance=0.99)
+    assert [level.sweeps for level in eager.levels] == [2, 2]  # the first sweep of a level never ends it
     # The paper: "two iterations in most cases".
     assert len(reached[0]) == len(reached[1]) == 2
     assert (settings.min_word_count, settings.flat_start, settings.free_states) == (6, "frequent", 0)

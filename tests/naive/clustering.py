@@ -141,6 +141,10 @@ def cluster_tree(
         sweeps = max_sweeps + (not found)  # the first one is from the initial clustering
         exchange(criterion, states, categories, (order, words), targets, sweeps, tolerance, batch)
         inherited = states[len(movable) :]
+        if len(order) > len(movable):  # a group without rare nodes goes with its most frequent one
+            for number in reversed(movable):
+                if all(rows[c] != len(movable) + groups[number] for c, _ in pairs):
+                    inherited[groups[number]] = states[row[number]]
         all_inherited.append(inherited)
         found.append([states[row[n]] if n in row else inherited[groups[n]] for n in range(len(counts))])
     return found, all_inherited, categories

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from stategram.cli.options import TextOptions, common_options, document_mark_opt
 from stategram.contexts import file_of_tags
 from stategram.experiments.reproduction import (
     VOCABULARY_SIZE,
+    Clock,
     Reproduction,
     RowResult,
     Texts,
@@ -107,7 +107,7 @@ def reproduce(
     Perplexities and changes have 95% confidence intervals, by resampling the test text. Eight claims of the
     paper are judged by the intervals of the differences that they rest on: a claim holds if the interval is
     on its side of the limit, is contradicted if it is on the other side, and is undecided if it covers the
-    limit or seeds disagree. The limit is zero, but for two claims: a fourth tag that gains less than 0.5% has
+    limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5% has
     stopped improving the model, and classes are close to words up to a perplexity 10% higher.
 
     FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
@@ -124,12 +124,11 @@ def reproduce(
     check_report_extra()
     console.steps = 3
     try:
-        started = time.monotonic()
+        began = Clock.now()
         with console.step("reading") as progress:
             texts = _demo_texts(text) if demo else _texts(train, heldout or "", test or "", text, progress)
         for figures in texts.figures():
             console.info(f"      {figures.use}: {figures.words:,} words, {figures.unknown:,} of them unknown")
-        reading_seconds = time.monotonic() - started
         with console.step("computing the tables") as progress:
             found = reproduce_texts(
                 texts,
@@ -140,7 +139,7 @@ def reproduce(
                 seeds=seeds,
                 progress=progress,
                 command=command_line(*sys.argv[1:]),
-                reading_seconds=reading_seconds,
+                began=began,
             )
     except KeyboardInterrupt:
         console.info(f"stategram: interrupted; progress saved in {output}; the same command continues")
@@ -216,7 +215,7 @@ def _lines(found: Reproduction) -> Iterator[str]:
     yield ""
     yield (
         "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
-        "table 5 against the row of table 1 that they vary, of the recipe against Kneser-Ney 5, of the "
+        "table 5 against the row that they vary, of the recipe against Kneser-Ney 5, of the "
         "adaptive one against the same recipe; paper: its own figures, of another text"
     )
     yield ""

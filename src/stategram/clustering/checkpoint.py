@@ -44,16 +44,16 @@ class Checkpoint:
 
     def save(self, fingerprint: str, point: ResumePoint) -> None:
         """Write a resume point, if it is time."""
-        if time.monotonic() - self._written < self.seconds:
+        if point.sweep > 0 and time.monotonic() - self._written < self.seconds:
             return
-        assert point.states is not None
         assert point.categories is not None
-        above = {f"level{number}": labels for number, labels in enumerate(point.above, 1)}
-        above |= {f"inherited{number}": labels for number, labels in enumerate(point.inherited, 1)}
+        levels = point.above if point.states is None else (*point.above, point.states)
+        states = {f"states{number}": labels for number, labels in enumerate(levels, 1)}
+        states |= {f"inherited{number}": labels for number, labels in enumerate(point.inherited, 1)}
         write_folder(
             self.folder,
             kind=_KIND,
-            arrays={"clusters": {"categories": point.categories, "states": point.states, **above}},
+            arrays={"clusters": {"categories": point.categories, **states}},
             manifest={
                 "position": {"level": point.level, "sweep": point.sweep, "reached": point.reached},
                 "levels": [asdict(level) for level in point.results],
@@ -97,13 +97,14 @@ class _Manifest(Entries, frozen=True):
 
 def _read(arrays: Mapping[str, NDArray[Any]], manifest: Mapping[str, Any]) -> ResumePoint:
     found = msgspec.convert(manifest, _Manifest)
+    n = len(found.levels)
     return ResumePoint(
         level=found.position.level,
         sweep=found.position.sweep,
         reached=found.position.reached,
-        above=tuple(arrays[f"level{number}"] for number in range(1, len(found.levels) + 1)),
-        states=arrays["states"],
-        inherited=tuple(arrays[f"inherited{number}"] for number in range(1, len(found.levels) + 2)),
+        above=tuple(arrays[f"states{number}"] for number in range(1, n + 1)),
+        states=arrays[f"states{n + 1}"] if found.position.sweep > 0 else None,
+        inherited=tuple(arrays[f"inherited{i}"] for i in range(1, n + 1 + (found.position.sweep > 0))),
         categories=arrays["categories"],
         results=found.levels,
         history=found.history,
@@ -115,7 +116,7 @@ def _check(point: ResumePoint, tree: ContextTree, settings: ClusteringSettings) 
     first = 1 if settings.tree else tree.depth
     if not first <= point.level <= tree.depth or len(point.above) != point.level - first:
         raise ValueError("its levels are not those of the text")
-    all_states: list[Any] = [*point.above, point.states]
+    all_states: list[Any] = [*point.above, *([] if point.states is None else [point.states])]
     for labels, level in zip(all_states, tree.levels[first - 1 :], strict=False):
         if not _are_labels(labels, len(level), settings.states):
             raise ValueError("its states are not those of the text")

@@ -58,17 +58,15 @@ class ClassLevel:
         states = frequent_first(bigrams.word_counts, min(self.n_states or classes.n, self.n_nodes(1)))
         return two_sided_exchange(bigrams.successors, bigrams.predecessors, states, classes, self.candidates)
 
-    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
+    def labels(self, point: ResumePoint, exchange: Exchange) -> tuple[Labels, Labels]:
         """Return the states of words as contexts; their classes, if these are the same."""
-        return (exchange.contexts or exchange.words).labels()
-
-    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return nothing: words that do not occur have no state."""
-        return np.empty(0, np.uint32)
+        return (exchange.contexts or exchange.words).labels(), np.empty(0, np.uint32)
 
     def n_nodes(self, level: int) -> int:
         """Return the number of words that occur."""
         return int(np.count_nonzero(self.bigrams.word_counts))
+
+    n_movable = n_nodes
 
     def merge_split(self, clustering: TreeClustering, kept: Exchange) -> Exchange:
         """Merge and split classes in rounds, each of which is kept if the criterion has gained."""

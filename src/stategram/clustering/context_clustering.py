@@ -191,22 +191,27 @@ class ContextLevels:
             give_empty(exchange)
         return exchange
 
-    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of every node of a level; rare ones have the state of their group."""
+    def labels(self, point: ResumePoint, exchange: Exchange) -> tuple[Labels, Labels]:
+        """Return the state of each node of a level, and that of rare and unseen ones by their state above."""
         assert exchange.contexts is not None
-        movable = self._movable[point.level]
-        states = self.inherited(point, exchange)[self._groups(point)]
-        states[movable] = exchange.contexts.labels()[: len(movable)]
-        return states
-
-    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of each group of rare contexts, which unseen ones have too."""
-        assert exchange.contexts is not None
-        return exchange.contexts.labels()[len(self._movable[point.level]) :]
+        movable, groups, labels = self._movable[point.level], self._groups(point), exchange.contexts.labels()
+        own, inherited = np.split(labels, [len(movable)])
+        if len(exchange.contexts.order) > len(movable):
+            # A group without rare contexts goes with its most frequent one.
+            numbers, first = np.unique(groups[movable], return_index=True)
+            empty = exchange.contexts.counts[len(movable) + numbers] == 0
+            inherited[numbers[empty]] = own[first[empty]]
+        states = inherited[groups]
+        states[movable] = own
+        return states, inherited
 
     def n_nodes(self, level: int) -> int:
         """Return the number of nodes of a level that occur."""
         return int(np.count_nonzero(self.tree.levels[level - 1].counts))
+
+    def n_movable(self, level: int) -> int:
+        """Return the number of nodes of a level that move on their own."""
+        return len(self._movable[level])
 
     def initial_states(self, level: int) -> Labels:
         """Return the states of a level in the initial clustering without a tree.

@@ -108,7 +108,7 @@ def shared_rest(counts: NDArray[np.int64], n: int, min_count: int = 1) -> Cluste
 
 
 def give_empty(exchange: Exchange) -> None:
-    """Move a context to each state without events: those by which the criterion gains most, one by one."""
+    """Move a context to each state without events: those that gain most, each if it moved alone."""
     kernel, contexts = exchange.kernel, exchange.contexts
     assert contexts is not None
     assert isinstance(kernel, _core.TwoSidedExchange)
@@ -119,7 +119,7 @@ def give_empty(exchange: Exchange) -> None:
     gains = kernel.context_gains(int(empty[0]))[contexts.order]
     chosen = np.argsort(-gains, kind="stable")[: len(empty)]
     chosen = chosen[gains[chosen] > _LEAST_GAIN]
-    # However much the gains of contexts that left the same state depend on each other.
+    # Apply all moves, although the gains of contexts that leave the same state interact.
     always = np.full(len(chosen), np.inf)
     kernel.apply_contexts(contexts.order[chosen], empty[: len(chosen)], always)
     exchange.recompute_criterion()
@@ -190,6 +190,12 @@ class Exchange:
         kernel, (sum_n_log_n, n_events) = self.kernel, self._word_sums
         likelihood = kernel.likelihood if isinstance(kernel, _core.TwoSidedExchange) else kernel.criterion
         return math.exp(-(likelihood + sum_n_log_n) / n_events)
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether every element that may move has a cluster."""
+        sides = filter(None, (self.words, self.contexts))
+        return all((side.labels()[side.order] < side.n_clusters).all() for side in sides)
 
     def recompute_criterion(self) -> None:
         """Compute the criterion, and the b of leaving-one-out, from the counts alone.

@@ -178,8 +178,9 @@ def _perplexity(
     table = cluster_counts(found.tree.events, found.states[-1], found.categories, (n_states, n_categories))
     of_categories = table.sum(axis=0) + 0.5
     of_states = np.maximum(table.sum(axis=1), 1.0)
-    state = np.full(aside.n_events, n_states - 1, np.uint32)
-    for number, states in enumerate(found.states, 1):
+    state = np.zeros(aside.n_events, np.uint32)
+    for number, (states, inherited) in enumerate(zip(found.states, found.inherited, strict=True), 1):
+        state = inherited[state]
         here = levels == number
         state[here] = states[nodes[here]]
     category = found.categories[aside.ids]

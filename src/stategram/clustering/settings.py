@@ -47,8 +47,8 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         Meta(
             ge=0,
             lt=1,
-            description="fraction of the states that is freed when a deeper level begins, those with the "
-            "fewest events, and given to the contexts that gain most",
+            description="fraction of states, those with the fewest events, that a deeper level frees and "
+            "gives to the contexts that gain most",
             extra={"possible": "a fraction from 0 to 1, such as 0.85"},
         ),
     ] = 0.85
@@ -152,7 +152,7 @@ initial clustering; every sweep goes over all clusters; a level ends when a swee
 from the second one on, improves the criterion F by less than 1% of it; words and contexts with fewer than 6
 events do not move. Where the paper does not say it, this is the choice: F is that of maximum likelihood
 (`criterion` has leaving-one-out) without the constant sum of N(w) log N(w), so that 1% of it is 0.14 to 0.17
-nats per event, 15 to 18% of the perplexity; elements are scored in batches of 64 and up to an eighth of
+nats per event, 13 to 16% of the perplexity; elements are scored in batches of 64 and up to an eighth of
 those before them; initially the most frequent words and contexts have a cluster each, and all others share
 the last one; on a deeper level, states without contexts are given to the contexts that gain most.
 """

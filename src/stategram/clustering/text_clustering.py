@@ -87,8 +87,9 @@ def cluster(
         Called several times per second with the fraction of the work that is done and a message; and to ask
         whether to end with the best clusters so far.
     **knobs
-        Fields of `ClusteringSettings` that differ from the preset: ``tree``, ``criterion``, ``min_count``,
-        ``tolerance``, ``max_sweeps``, ``anneal``, ``candidates``.
+        Fields of `ClusteringSettings` that differ from the preset: ``tree``, ``flat_start``, ``criterion``,
+        ``min_count``, ``min_word_count``, ``free_states``, ``tolerance``, ``max_sweeps``, ``anneal``,
+        ``candidates``.
 
     Examples
     --------

@@ -53,15 +53,19 @@ class TreeClustering:
             exchange = self.levels.exchange(point)
             with suppress(StopEarly):
                 self._iterate(exchange, point)
+            states, inherited = self.levels.labels(point, exchange)
             point = ResumePoint(
                 level + 1,
-                above=(*point.above, self.levels.states(point, exchange)),
-                inherited=(*point.inherited[: len(point.above)], self.levels.inherited(point, exchange)),
+                above=(*point.above, states),
+                inherited=(*point.inherited[: len(point.above)], inherited),
                 categories=exchange.words.labels(),
                 results=(*point.results, self._result(level, exchange, begun)),
+                history=tuple(self.monitor.history),
             )
             if self.monitor.stopped:
                 break
+            if self.save is not None and level < self.levels.numbers[-1]:
+                self.save(point)
         assert exchange is not None
         return point, exchange
 
@@ -94,7 +98,7 @@ class TreeClustering:
         try:
             moves = exchange.sweep(sweep, sweep_seed(self.seed, n_done), tick)
         except StopEarly:
-            if number == 0 or sweep.step == "anneal":  # elements have no cluster, or are still hot
+            if sweep.step == "anneal" or not exchange.is_placed:  # elements are hot, or have no cluster
                 self.sweep(level, number, Sweep("exchange"), exchange)
             raise
         self.monitor.record(level, sweep, moves, exchange.criterion, exchange.perplexity)
@@ -109,12 +113,13 @@ class TreeClustering:
     def _resume_point(
         self, start: ResumePoint, number: int, reached: float, exchange: Exchange
     ) -> ResumePoint:
+        states, inherited = self.levels.labels(start, exchange)
         return replace(
             start,
             sweep=number,
             reached=reached,
-            states=self.levels.states(start, exchange),
-            inherited=(*start.inherited[: len(start.above)], self.levels.inherited(start, exchange)),
+            states=states,
+            inherited=(*start.inherited[: len(start.above)], inherited),
             categories=exchange.words.labels(),
             history=tuple(self.monitor.history),
         )
@@ -123,7 +128,7 @@ class TreeClustering:
         return LevelResult(
             level,
             self.levels.n_nodes(level),
-            0 if exchange.contexts is None else len(exchange.contexts.order),
+            0 if exchange.contexts is None else self.levels.n_movable(level),
             sum(sweep.level == level for sweep in self.monitor.history),
             exchange.criterion,
             exchange.perplexity,
@@ -164,14 +169,14 @@ class Levels(Protocol):
     def exchange(self, point: ResumePoint) -> Exchange:
         """Return the exchange of a level, begun where the levels above ended, or where it was interrupted."""
 
-    def states(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of every node of a level, also of those that do not move."""
-
-    def inherited(self, point: ResumePoint, exchange: Exchange) -> Labels:
-        """Return the state of contexts that are rare or unseen on a level, by their state above it."""
+    def labels(self, point: ResumePoint, exchange: Exchange) -> tuple[Labels, Labels]:
+        """Return the state of each node of a level, and that of rare and unseen ones by their state above."""
 
     def n_nodes(self, level: int) -> int:
         """Return the number of nodes of a level that occur."""
+
+    def n_movable(self, level: int) -> int:
+        """Return the number of nodes of a level that move on their own."""
 
 
 def sweep_seed(seed: int, number: int) -> int:

@@ -129,7 +129,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         Annotated[str, choice(EFFORTS)] | None,
         Meta(
             description="search effort for classes of the context; paper: the categories of a clustering "
-            "w-1. By default paper if that is the preset, else as in another part, or normal",
+            "of w-1. By default paper if that is the preset, else as in another part, or normal",
             extra={"possible": ", ".join(EFFORTS)},
         ),
     ] = None

@@ -116,7 +116,8 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
         Classes, Meta(description="the word classes", extra={"possible": f"{SIZES}, or a class file"})
     ] = "size"
     effort: Annotated[
-        Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes that are learned")
+        Annotated[str, choice(EFFORTS)],
+        Meta(description="search effort for word classes; paper: the categories of a clustering of w-1"),
     ] = "normal"
     order: _Order = 5
     smoothing: _Smoothing = "kneser-ney"

@@ -202,9 +202,10 @@ class Training:
                 _log.info("%s: kept", title)
                 return LearnedClasses(kept)
         self.forget_contexts()  # their memory is needed
+        tree = self.contexts(ContextDefinition.parse("w-1")) if effort == "paper" else None
         with self._shared("classes", title), self.interruptible() as stop:
-            if effort == "paper":
-                by_word = self._own_categories(number, progress, stop)
+            if tree is not None:
+                by_word = self._own_categories(number, tree, progress, stop)
             else:
                 words = WordClasses(number, effort=effort, random_state=self.seed)
                 by_word = words.fit(self.counted(2), progress=progress, stop=stop).as_dict()
@@ -214,9 +215,10 @@ class Training:
             _save_classes(self.store.place("classes", key), found, self.corpus)
         return LearnedClasses(found, ended_early)
 
-    def _own_categories(self, number: int, progress: Progress | None, stop: Stop) -> dict[str, int]:
+    def _own_categories(
+        self, number: int, tree: ContextTree, progress: Progress | None, stop: Stop
+    ) -> dict[str, int]:
         """Return the categories G of a clustering of w-1, as the paper has them, as word classes."""
-        tree = self.contexts(ContextDefinition.parse("w-1"))
         number = min(number, int(np.count_nonzero(tree.word_counts)))
         settings = PRESETS["paper"].replace(states=number, categories=number, seed=self.seed)
         found = cluster_tree(tree, settings, progress=progress, stop=stop).categories

@@ -127,9 +127,10 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
     min_count: Annotated[
         int, Meta(ge=1, le=2, description="leave out rarer contexts of two or more values")
     ] = 1
-    effort: Annotated[Annotated[str, choice(EFFORTS)], Meta(description="search effort for word classes")] = (
-        "normal"
-    )
+    effort: Annotated[
+        Annotated[str, choice(EFFORTS)],
+        Meta(description="search effort for word classes; paper: the categories of a clustering of w-1"),
+    ] = "normal"
     tags: Annotated[
         str | None,
         Meta(

@@ -189,7 +189,7 @@ def default_level_weights(depth: int, *, strict: bool = False) -> NDArray[np.flo
     """
     weights = np.array([_FIRST_LEVEL] + [_DEFAULT] * (depth - 1))
     if strict:
-        weights[:-1] = 0.0
+        weights[:-1], weights[-1] = 0.0, _FIRST_LEVEL
     return weights
 
 

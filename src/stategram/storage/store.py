@@ -158,8 +158,8 @@ def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
         )
     if found != run:
         raise UsageError(
-            f"{begun.parent} belongs to another {kind}: with other texts, settings or seed; give the same "
-            "ones, or choose another folder"
+            f"{begun.parent} belongs to another {kind}: with other texts, settings, seed or version of "
+            "stategram; give the same ones, or choose another folder"
         )
 
 

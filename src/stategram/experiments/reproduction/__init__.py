@@ -11,6 +11,7 @@ from stategram.experiments.reproduction.paper import (
 )
 from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, SeedFigures
 from stategram.experiments.reproduction.rows import check_scale
+from stategram.experiments.reproduction.run import Clock
 from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
 from stategram.experiments.reproduction.texts import Texts, read_texts, texts_of_sentences
 
@@ -22,6 +23,7 @@ __all__ = [
     "TAGS",
     "TRAINING_WORDS",
     "VOCABULARY_SIZE",
+    "Clock",
     "CountBand",
     "Reproduction",
     "RowResult",

@@ -40,6 +40,7 @@ Perplexities: TypeAlias = Mapping[str, float]
 Resamples: TypeAlias = Mapping[str, ResampledPerplexity]
 """Those of the rows with their resamples."""
 _Values = TypeVar("_Values", float, NDArray[np.float64])
+_Value = TypeVar("_Value")
 
 
 class _Side(NamedTuple):
@@ -139,7 +140,8 @@ def judge_claims(
     'Moving contexts along a tree beats moving single contexts (w-2,w-1)'
 
     """
-    ours = {row.key: row.test.perplexity for row in rows if row.table <= 4}
+    every = {row.key: row.test.perplexity for row in rows if row.table <= 4}
+    ours = {key: value for key, value in every.items() if not key.endswith(STRICT)}
     paper = {key: figures.perplexity for key, figures in PAPER.items()}
     claims, untested = [], []
     for rule in _RULES:
@@ -150,10 +152,13 @@ def judge_claims(
             continue
         measured = _quantities(rule, keys, resampled, by_seed)
         found = f"{rule.sentence(keys, *(ours[key] for key in keys))}; {_intervals(measured)}"
-        printed = tuple(f"{key} {STRICT}" if f"{key} {STRICT}" in ours else key for key in keys)
-        if printed != keys:
-            verdict = _verdict(_quantities(rule, printed, resampled, by_seed))
-            sentence = rule.sentence(printed, *(ours[key] for key in printed))
+        strict = _as_printed(every)
+        if any(f"{key} {STRICT}" in every for key in keys):
+            keys = rule.rows(strict)
+            verdict = _verdict(
+                _quantities(rule, keys, _as_printed(resampled), [_as_printed(of) for of in by_seed])
+            )
+            sentence = rule.sentence(keys, *(strict[key] for key in keys))
             found += f". With equation (1) as printed: {sentence} ({verdict})"
         claims.append(
             Claim(
@@ -166,6 +171,11 @@ def judge_claims(
             )
         )
     return tuple(claims), tuple(untested)
+
+
+def _as_printed(of: Mapping[str, _Value]) -> dict[str, _Value]:
+    """Return the rows with those of equation (1) as printed in place of the smoothed ones."""
+    return {key: of.get(f"{key} {STRICT}", value) for key, value in of.items() if not key.endswith(STRICT)}
 
 
 def _quantities(

@@ -104,6 +104,7 @@ def model_row(
         parameters=model.parameters,
     )
     if found is not None:
+        assert isinstance(part, ClusteredPart)
         settings, counts = found.settings, found.tree.levels[-1].counts
         result = msgspec.structs.replace(
             result,
@@ -113,7 +114,7 @@ def model_row(
             categories=settings.categories,
             contexts=int(np.count_nonzero(counts)),
             rare_contexts=int(np.count_nonzero((counts > 0) & (counts < settings.min_count))),
-            sweeps=found.history,
+            sweeps=() if part.strict else found.history,  # those of the smoothed tree
             by_count=bands_of(log_probs["test"], context_counts(found.tree, test)),
             note=_note(part, settings.states, settings.categories),
         )
@@ -178,9 +179,8 @@ def _result(row: Row, kind: str, **measured: Any) -> RowResult:
     )
 
 
-def _note(part: Part, states: int, categories: int) -> str:
+def _note(part: ClusteredPart, states: int, categories: int) -> str:
     """Return why there are fewer clusters than suit the text."""
-    assert isinstance(part, ClusteredPart)
     wanted, limits = part.states, []  # and as many categories
     if wanted != states:
         limits.append(f"contexts for {states:,} states")

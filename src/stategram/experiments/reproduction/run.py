@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -31,6 +31,18 @@ TABLES = "tables.json"
 _TIMES = content_key("seconds and memory of all runs")
 
 
+class Clock(NamedTuple):
+    """Elapsed time and processor time, in seconds."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def now(cls) -> Clock:
+        """Read both clocks."""
+        return cls(time.monotonic(), time.process_time())
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """What was asked for, the rows, and those of them that are finished.
@@ -46,7 +58,7 @@ class Run:
     tags: str | None
     no_tags: str | None
     command: str
-    started: float = field(default_factory=time.monotonic)
+    began: Clock
     finished: dict[tuple[int, str], FinishedRow] = field(default_factory=dict)
 
     @property
@@ -182,8 +194,8 @@ class Run:
         before = self._times
         now = {
             "shared": self.training.shared_seconds,
-            "seconds": before["seconds"] + time.monotonic() - self.started,
-            "cpu_seconds": before["cpu_seconds"] + time.process_time(),
+            "seconds": before["seconds"] + time.monotonic() - self.began.wall,
+            "cpu_seconds": before["cpu_seconds"] + time.process_time() - self.began.cpu,
             "peak_bytes": max(before["peak_bytes"], peak_memory()),
         }
         self._store.put_json("times", _TIMES, now)

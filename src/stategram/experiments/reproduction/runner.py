@@ -16,7 +16,7 @@ from stategram.experiments.reproduction.identity import check_identity, identity
 from stategram.experiments.reproduction.paper import VOCABULARY_SIZE
 from stategram.experiments.reproduction.results import FORMAT, Reproduction
 from stategram.experiments.reproduction.rows import rows_for, sizes_for
-from stategram.experiments.reproduction.run import Run
+from stategram.experiments.reproduction.run import Clock, Run
 from stategram.experiments.reproduction.texts import Source, Texts, input_file, read_texts
 from stategram.experiments.training import LOW_COVERAGE, TagSource, Training
 from stategram.progress import Progress
@@ -83,7 +83,7 @@ def reproduce(
 
     """
     check_folder(folder)
-    started = time.monotonic()
+    began = Clock.now()
     texts = read_texts(
         train,
         heldout,
@@ -104,7 +104,7 @@ def reproduce(
         seed=seed,
         seeds=seeds,
         progress=progress,
-        reading_seconds=time.monotonic() - started,
+        began=began,
     )
 
 
@@ -118,11 +118,12 @@ def reproduce_texts(
     seeds: int = 1,
     progress: Progress | None = None,
     command: str = "stategram.reproduce",
-    reading_seconds: float = 0.0,
+    began: Clock | None = None,
 ) -> Reproduction:
-    """Do what `reproduce` does with texts that are read already."""
+    """Do what `reproduce` does with texts that are read already; `began`: when reading them began."""
     check_folder(folder)
-    started = time.monotonic() - reading_seconds
+    began = began or Clock.now()
+    reading_seconds = time.monotonic() - began.wall
     if seeds < 1:
         raise UsageError(f"{seeds} seeds; give at least one")
     train = texts.train
@@ -135,7 +136,7 @@ def reproduce_texts(
     rows = {row.key: row.resolve(train) for row in rows_for(sizes, source)}
     # What depends on the texts alone is shared.
     others = [replace(training, seed=seed + i, _classes={}, _contexts=None) for i in range(1, seeds)]
-    run = Run(Path(folder), texts, (training, *others), rows, sizes.scale, source, no_tags, command, started)
+    run = Run(Path(folder), texts, (training, *others), rows, sizes.scale, source, no_tags, command, began)
     with Store.open(run.folder / _WORK, _KEY, kind="reproduction") as store:
         check_identity(store, run.folder, identity_of(texts, sizes, seed, source))
         for one in run.trainings:
