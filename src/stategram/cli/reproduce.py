@@ -107,8 +107,8 @@ def reproduce(
     Perplexities and changes have 95% confidence intervals, by resampling the test text. Eight claims of the
     paper are judged by the intervals of the differences that they rest on: a claim holds if the interval is
     on its side of the limit, is contradicted if it is on the other side, and is undecided if it covers the
-    limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5% has
-    stopped improving the model, and classes are close to words up to a perplexity 10% higher.
+    limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5%
+    has stopped improving the model, and classes are close to words up to a perplexity 10% higher.
 
     FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
     same command continues from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab
