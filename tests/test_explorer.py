@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from explorers import HOSTILE, bigram, explorer, mixture
+from explorers import HOSTILE, bigram, explorer, mixture, training_text
 from model_kinds import ALL_KINDS, DOCUMENT, model_of
-from stategram import UsageError, corpus_from_sentences, surprisal
+from stategram import ClusteredModel, Model, UsageError, cluster, corpus_from_sentences, surprisal
 from stategram.explorer import ExploredText, Explorer
 from stategram.explorer.explorer import ENDPOINTS
-from stategram.inspection import class_set, class_sources
+from stategram.inspection import class_set, class_sources, word_fractions
+from word_tree_models import model as word_tree
+from word_tree_models import texts as word_tree_texts
 
 HISTORY = "the old"
 TEXT = "the old king sees a zebra\n\nthe dog finds anna\n" + HOSTILE
@@ -142,8 +146,59 @@ def test_the_context_tree_of_a_word() -> None:
     first, second = answer["levels"]
     assert [node["context"] for node in first["nodes"]] == ["the"]
     assert all(node["context"].endswith(" the") and node["parent"] == 0 for node in second["nodes"])
-    assert all(node["moved"] == (node["state"] != first["nodes"][0]["state"]) for node in second["nodes"])
+    clustered = mixture().parts[2]
+    assert isinstance(clustered, ClusteredModel)
+    group = int(clustered.tree.levels[1].inherited[first["nodes"][0]["state"]])
+    assert all(node["moved"] == (node["state"] != group) for node in second["nodes"])
     assert explorer().answer("context_tree", {"source": "3", "word": "zebra"})["word"] == "zebra"
+
+
+def check_words_after_nodes(
+    model: Model,
+    source: str,
+    text: ExploredText | None,
+    words: list[str],
+    probs_after: Callable[[int, int], NDArray[np.float64]],
+) -> None:
+    """Check the next words of each node of context trees by the word probabilities after (level, state)."""
+    one, unlike = Explorer([("one", model)], text), 0
+    for word in words:
+        for level in one.answer("context_tree", {"source": source, "word": word})["levels"]:
+            for node in level["nodes"]:
+                probs, last = (probs_after(of, node["state"]) for of in (level["level"], 2))
+                ids = list(map(model.vocabulary.id, node["next"]))
+                assert len(set(ids)) == min(3, np.count_nonzero(probs))
+                np.testing.assert_allclose(probs[ids], np.sort(probs)[::-1][: len(ids)])
+                unlike += not np.allclose(last[ids], np.sort(last)[::-1][: len(ids)])
+    assert unlike > 0  # the table of the last level has other words
+
+
+def test_a_context_tree_has_the_next_words_of_each_level() -> None:
+    found = cluster(training_text(), "w-2,w-1", states=12, categories=10, free_states=0.85)
+    model = ClusteredModel.train(found)
+
+    def probs_after(level: int, state: int) -> NDArray[np.float64]:
+        row = model.counts[level - 1].row(state)
+        probs: NDArray[np.float64] = row[model.categories] / max(row.sum(), 1) * model.word_probs
+        return probs
+
+    check_words_after_nodes(model, "0", None, ["the", "a", "king", "anna"], probs_after)
+
+
+def test_states_of_word_trees_have_the_next_words_of_the_text_on_each_level() -> None:
+    model, text = word_tree(), word_tree_texts()[0]
+    (tree,), labels = model.evidence.sources.states, model.evidence.sources.labels["g1"]
+    fractions = word_fractions(model)
+
+    def probs_after(level: int, state: int) -> NDArray[np.float64]:
+        events = np.flatnonzero(tree.find(text)[level - 1][0] == state)
+        probs = np.zeros(len(labels))
+        for label, count in zip(*np.unique(labels[text.ids[events]], return_counts=True), strict=True):
+            own = labels == label
+            probs[own] = count / len(events) * fractions[own] / fractions[own].sum()
+        return probs
+
+    check_words_after_nodes(model, "0:s1", ExploredText("", text, ""), ["c0w0", "c1w0", "c2w0"], probs_after)
 
 
 def test_two_models_are_compared_word_by_word() -> None:

@@ -151,6 +151,17 @@ def test_views_are_linked_and_back_works(browser: Browser, address: str) -> None
     visit.close()
 
 
+def test_only_states_of_the_last_level_are_linked(browser: Browser, address: str) -> None:
+    visit = Visit(browser, address, "states?source=3&word=the")
+    first, last = visit.page.locator(".context-tree .level").all()
+    levels = explorer().answer("context_tree", {"source": "3", "word": "the"})["levels"]
+    assert first.locator("a").count() == 0
+    assert f"state {levels[0]['nodes'][0]['state']} of level 1" in first.inner_text()
+    expected = [f"state {node['state']}" for node in levels[1]["nodes"]]
+    assert last.locator("a").all_inner_texts() == expected
+    visit.close()
+
+
 def test_the_ladder_follows_what_is_typed(browser: Browser, address: str) -> None:
     visit = Visit(browser, address, "ladder?history=the%20old&watched=king")
     page = visit.page

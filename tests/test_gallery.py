@@ -35,7 +35,8 @@ def corpus() -> Corpus:
 
 
 def test_clusters_have_what_belongs_together(corpus: Corpus) -> None:
-    model = ClusteredModel.train(cluster(corpus, "w-2,w-1", states=12, categories=12))
+    # More states share the contexts before nouns, and are too rare to be shown.
+    model = ClusteredModel.train(cluster(corpus, "w-2,w-1", states=8, categories=12))
     found = gallery(model, "key")
     assert found.key == "key"
     shown = [{one.word for one in category.examples} for category in found.categories]

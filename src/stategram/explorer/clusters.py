@@ -258,7 +258,7 @@ def context_tree(explored: ExploredModel, request: ContextTreeRequest) -> Contex
                         node.context,
                         node.count,
                         node.state,
-                        [one for one, _ in found.next_words(node.state, 3)],
+                        [one for one, _ in found.next_words(node.state, 3, number)],
                         node.has_moved,
                         node.parent,
                     )

@@ -380,7 +380,7 @@ class WordClass(Answer, frozen=True):
 
 
 class LevelState(Answer, frozen=True):
-    """A context and its state."""
+    """A context and its state on its level of the tree."""
 
     context: str
     count: int
@@ -388,7 +388,7 @@ class LevelState(Answer, frozen=True):
 
 
 class WordStates(Answer, frozen=True):
-    """The state of the context of a word alone."""
+    """The states of a word as a context: on each level, that of its most frequent context."""
 
     source: str
     title: str
@@ -474,7 +474,7 @@ class StateDetails(Answer, frozen=True):
 
 
 class TreeNode(Answer, frozen=True):
-    """A context on a level of the tree; `moved`: its state is another than its parent's."""
+    """A context on a level of the tree; `moved`: its state is another than its group's."""
 
     context: str
     count: int

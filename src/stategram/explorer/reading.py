@@ -201,7 +201,7 @@ def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere
     for source, (title, *_) in explored.state_titles.items():
         states = explored.state_set(source)
         corpus = _followed(explored.leaf(source), history, END)
-        number = states.levels_after(corpus)[-1]
+        number = int(states.of_events(corpus)[-1])
         found.append(StateHere(source, number, title.replace("states", f"state {number}", 1)))
     return found
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from stategram.inspection.class_sets import hellinger, leaf_models
 from stategram.models import ClusteredModel, Model, WordTreeModel
+from stategram.models.state_counts import StateCounts
 from stategram.models.state_tree import StateTree
 from stategram.text import Corpus, Vocabulary
 
@@ -19,7 +20,10 @@ _OFTEN_ENOUGH = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ContextNode:
-    """A node of a context tree: its place, its parent's place, the context in words, its state and count."""
+    """A node of a context tree: its place, its parent's place, the context in words, its state and count.
+
+    Each level numbers its own states.
+    """
 
     place: int
     parent: int | None
@@ -27,12 +31,12 @@ class ContextNode:
     state: int
     count: int
     has_moved: bool
-    """Whether its state is another than its parent's."""
+    """Whether it has another state than its group, which is that of contexts without a node."""
 
 
 @dataclass(frozen=True, eq=False)
 class StateSet:
-    """The states of contexts, and what follows them.
+    """The states of contexts, and what follows them: those of the last level, if no other one is given.
 
     Parameters
     ----------
@@ -49,9 +53,9 @@ class StateSet:
     fractions
         How frequent each word is.
     categories, word_probs
-        The category of each word, and its probability in it; each word is its own category if None.
-    followers
-        How often each category follows each state; None if it is not known.
+        The category of each word, and its probability in it.
+    counts
+        For each level of the tree, how often each category follows each state; empty if it is not known.
     tag_names
         The names of tags.
 
@@ -63,19 +67,18 @@ class StateSet:
     tree: StateTree
     n: int
     fractions: NDArray[np.float64]
-    categories: NDArray[np.uint32] | None = None
-    word_probs: NDArray[np.float64] | None = None
-    followers: NDArray[np.float64] | None = None
+    categories: NDArray[np.uint32]
+    word_probs: NDArray[np.float64]
+    counts: tuple[StateCounts, ...] = ()
     tag_names: tuple[str, ...] = ()
     is_of_text: bool = False
-    """Whether followers were counted in a text that is not the training text."""
+    """Whether these were counted in a text that is not the training text."""
 
     @cached_property
     def events(self) -> NDArray[np.int64]:
         """How many events of the training text each state has: those of its contexts."""
-        if self.followers is not None and not self.is_of_text:
-            events: NDArray[np.int64] = self.followers.sum(axis=1).astype(np.int64)
-            return events
+        if self.counts and not self.is_of_text:
+            return self.counts[-1].of_states
         leaves = self.tree.levels[-1]
         return np.bincount(leaves.states, leaves.counts, self.n).astype(np.int64)
 
@@ -87,10 +90,11 @@ class StateSet:
     @cached_property
     def after(self) -> NDArray[np.float64] | None:
         """p(g | s) by relative frequency."""
-        if self.followers is None:
+        if not self.counts:
             return None
-        sums = np.maximum(self.followers.sum(axis=1, keepdims=True), 1.0)
-        after: NDArray[np.float64] = self.followers / sums
+        cells, rows = self.counts[-1], self.counts[-1].rows
+        after = np.zeros(cells.shape)
+        after[rows, cells.columns] = cells.counts / cells.of_states[rows]
         return after
 
     def contexts(self, number: int, n: int) -> list[tuple[str, int]]:
@@ -106,11 +110,12 @@ class StateSet:
         order = np.argsort(states, kind="stable")
         return np.split(order, np.cumsum(np.bincount(states, minlength=self.n))[:-1])
 
-    def next_words(self, number: int, n: int) -> list[tuple[str, float]]:
-        """Return the likeliest words after a state; none if it is not known what follows."""
-        if self.after is None or self.categories is None or self.word_probs is None:
+    def next_words(self, number: int, n: int, level: int = 0) -> list[tuple[str, float]]:
+        """Return the likeliest words after a state of a level (0: the last); none if it is not known."""
+        if not self.counts:
             return []
-        probs = self.after[number][self.categories] * self.word_probs
+        cells = self.counts[level - 1]
+        probs = (cells.row(number) / max(cells.of_states[number], 1))[self.categories] * self.word_probs
         best = np.argpartition(-probs, min(n, len(probs) - 1))[:n]
         best = best[np.argsort(-probs[best], kind="stable")]
         return [(self.vocabulary.word(int(id)), float(probs[id])) for id in best if probs[id] > 0]
@@ -127,10 +132,6 @@ class StateSet:
     def of_events(self, text: Corpus) -> NDArray[np.uint32]:
         """Return the state of the context of each event of a text, in the vocabulary of the model."""
         return self.tree.find(text)[-1][0]
-
-    def levels_after(self, text: Corpus) -> list[int]:
-        """Return the state on each level before the last event of a text."""
-        return [int(states[-1]) for states, _ in self.tree.find(text)]
 
     def subtree(self, id: int, per_node: int, per_level: int) -> list[list[ContextNode]]:
         """Return the contexts that end in a word, level by level: the most frequent of each node."""
@@ -222,14 +223,11 @@ def state_set(
     """Return a set of states of a model; KeyError if it has none of this name.
 
     What follows the states of a word tree model is not kept in it: it is counted in a text, in the vocabulary
-    of the model, with each word as a category of its own.
+    of the model, with the classes g1 as categories.
     """
     title, tree, n = {name: (title, tree, n) for name, title, tree, n in state_sources(model)}[source]
     leaf = dict(leaf_models(model))[source.partition(":")[0]]
     if isinstance(leaf, ClusteredModel):
-        counts = leaf.counts[-1]
-        followers = np.zeros(counts.shape)
-        followers[counts.rows, counts.columns] = counts.counts
         return StateSet(
             source,
             title,
@@ -239,19 +237,20 @@ def state_set(
             fractions,
             leaf.categories,
             leaf.word_probs,
-            followers,
+            leaf.counts,
             leaf.tag_names,
         )
     assert isinstance(leaf, WordTreeModel)
     labels = leaf.evidence.sources.labels["g1"]  # which is always there
-    found = StateSet(source, title, leaf.vocabulary, tree, n, fractions, labels)
-    if text is None:
-        return found
     n_classes = int(labels.max()) + 1
-    cells = found.of_events(text).astype(np.int64) * n_classes + labels[text.ids]
-    followers = np.bincount(cells, minlength=n * n_classes).reshape(n, n_classes).astype(np.float64)
+    counts = []
+    if text is not None:
+        for states, _ in tree.find(text):
+            cells = states.astype(np.int64) * n_classes + labels[text.ids]
+            table = np.bincount(cells, minlength=n * n_classes).reshape(n, n_classes)
+            counts.append(StateCounts.from_table(table))
     sums = np.bincount(labels, fractions, n_classes)[labels]
     probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
     return StateSet(
-        source, title, leaf.vocabulary, tree, n, fractions, labels, probs, followers, is_of_text=True
+        source, title, leaf.vocabulary, tree, n, fractions, labels, probs, tuple(counts), is_of_text=True
     )

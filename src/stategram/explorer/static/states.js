@@ -121,7 +121,10 @@
       boxes[index] = element("li", { class: node.moved ? "moved" : null },
         context(node.context),
         element("span", { class: "note" }, explorer.count(node.count)),
-        explorer.stateLink(source, node.state),
+        // Each level numbers its own states; only those of the last one have a view.
+        level.level === source.depth
+          ? explorer.stateLink(source.source, node.state)
+          : element("span", { class: "note" }, `state ${node.state} of level ${level.level}`),
         node.moved && element("span", { class: "mark" }, "moved on its own"),
         node.next.length > 0 && element("span", { class: "note next" }, joined(node.next)));
     }
@@ -170,7 +173,7 @@
       place.replaceChildren();
       if (!word) return;
       try {
-        const answer = await newest(explorer.api("context_tree", { model, source, word }));
+        const answer = await newest(explorer.api("context_tree", { model, source: source.source, word }));
         place.replaceChildren(answer.levels.some((level) => level.nodes.length)
           ? contextTree(answer, source)
           : element("p", { class: "note" }, "No context with ", explorer.word(word), " was seen in training."));
@@ -199,8 +202,8 @@
     return element("section", { class: "tree-of-word", "aria-labelledby": "context-tree-title" },
       element("h3", { id: "context-tree-title" }, "The context tree of a word"),
       element("p", { class: "note" }, "Contexts are moved level by level: first all with the same nearest value together, then "
-        + "those with the same two values, down to the single context. A context too rare to move stays with its group; "
-        + "one that was moved on its own is marked."),
+        + "those with the same two values, down to the single context. Contexts too rare to move on their own stay "
+        + "together and have the state of their group; one with another state than its group is marked."),
       form, place);
   }
 
@@ -221,7 +224,7 @@
         element("p", { class: "lede" }, "A state is a set of contexts after which the same words come next."),
         sourceSelect(sources, source, "states") || "",
         element("div", { class: "state-columns" }, chooser(data, source.source, number, params), detail),
-        treeSection(model, source.source, params));
+        treeSection(model, source, params));
       const current = root.querySelector(".state-list [aria-current]");
       if (current) {
         const scroll = root.querySelector(".state-scroll");
