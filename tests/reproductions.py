@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import msgspec
 import numpy as np
 
 from stategram.clustering import SweepRecord
@@ -74,6 +75,7 @@ def sample() -> Reproduction:
         complete=True,
         format=FORMAT,
         tag_coverage=0.93,
+        n_tags=43,
         galleries=(_gallery("w-2,w-1 tree"), _gallery("g-2,g-1 tree")),
         texts=(
             TextFigures(use="train", sentences=78_274, words=2_051_910, events=2_130_184, unknown=30_112),
@@ -108,6 +110,11 @@ def _rows() -> list[RowResult]:
         _clustered("w-1 500,500", 1, "w-1", None, 500, 309.8, asked=(500, 500)),
         _clustered("w-1 2000,2000", 1, "w-1", None, 1200, 281.2),
         *_pair("w-2,w-1", 1, 276.0, 243.1, clusters=1200),
+        msgspec.structs.replace(
+            _clustered("w-2,w-1 tree strict", 1, "w-2,w-1", True, 1200, 251.0, against="w-2,w-1 flat"),
+            title="w-2,w-1, equation (1)",
+            sweeps=(),
+        ),
         _clustered("t-1", 2, "t-1", None, 42, 512.7),
         *_pair("t-2,t-1", 2, 402.2, 399.8),
         *_pair("t-3,t-2,t-1", 2, 371.9, 362.3),
@@ -214,11 +221,13 @@ def _clustered(
         tree=tree,
         states=clusters,
         categories=clusters,
+        contexts=543_210,
+        rare_contexts=470_963,
         asked=asked,
         compared_with=against,
         sweeps=tuple(sweeps),
         by_count=tuple(bands),
-        paper=PAPER.get(key),
+        paper=PAPER.get(key.removesuffix(" strict")),
         note="fewer clusters: they follow the size of the text" if (clusters, clusters) != asked else "",
     )
 

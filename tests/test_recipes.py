@@ -31,9 +31,10 @@ from stategram import (
     read_recipe,
     train_recipe,
 )
-from stategram.clustering import by_size
+from stategram.clustering import Clustering, by_size, cluster, cluster_tree
 from stategram.contexts import parse_tags
-from stategram.experiments import training
+from stategram.experiments import clustered_part, training
+from stategram.experiments.training import ClassSource, Training
 from stategram.resources import use_resources
 from stategram.storage import lock
 from stategram.text import contains_text
@@ -396,3 +397,36 @@ def test_parts_that_turn_out_to_be_the_same_are_trained_once(texts: tuple[Corpus
     recipe = Recipe(part=[CategoryNgramPart(classes=number) for number in (words, 2, words + 5, 2)])
     found = recipe.resolve(texts[0]).part
     assert [part.classes for part in found if isinstance(part, CategoryNgramPart)] == [words // 2, 2]
+
+
+def test_smoothed_and_strict_models_share_a_clustering(monkeypatch: pytest.MonkeyPatch) -> None:
+    train, heldout = (
+        corpus_from_sentences(sentences(60, seed=0)),
+        corpus_from_sentences(sentences(20, seed=1)),
+    )
+    training = Training(train, heldout.in_vocabulary(train.vocabulary))
+    made: list[object] = []
+
+    def counted(*arguments: Any, **options: Any) -> Clustering:
+        made.append(arguments)
+        return cluster_tree(*arguments, **options)
+
+    monkeypatch.setattr(clustered_part, "cluster_tree", counted)
+    smoothed, strict = (
+        ClusteredPart(states=9, categories=9, strict=strict).resolve(train).with_efforts({}).train(training)
+        for strict in (False, True)
+    )
+    assert len(made) == 1
+    assert isinstance(strict.model, ClusteredModel)
+    assert (strict.model.level_weights[0] == 0).all()
+    assert strict.model.perplexity(heldout) != smoothed.model.perplexity(heldout)
+
+
+def test_classes_of_the_preset_paper_are_the_categories_of_a_clustering() -> None:
+    train = corpus_from_sentences(sentences(60, seed=0))
+    learned = Training(train, train).classes(ClassSource(7, "paper")).by_word
+    found = cluster(train, "w-1", states=7, categories=7, preset="paper")
+    words = [word for word in train.vocabulary.words if word in learned]
+    assert len(words) > 20
+    pairs = {(learned[word], int(found.categories[train.vocabulary.id(word)])) for word in words}
+    assert len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) == 7

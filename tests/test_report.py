@@ -112,7 +112,7 @@ def test_the_papers_figures_are_beside_ours() -> None:
             texts = dict(zip(titles, [cell.text for cell in cells], strict=True))
             if row.paper is not None:
                 shown[row.key] = (texts["Paper"], texts["Paper's change"])
-    assert set(shown) == set(PAPER)
+    assert set(shown) == {*PAPER, "w-2,w-1 tree strict"}
     assert shown["w-2,w-1 flat"] == ("180", "–")
     assert shown["w-2,w-1 tree"] == ("158", "−12.2%")
     assert shown["t-3,t-2,t-1 flat"] == ("304.6", "–")
@@ -130,7 +130,7 @@ def test_what_the_paper_leaves_open_and_its_times_are_said() -> None:
 
 def test_tables_say_what_they_are_of() -> None:
     table = paper_table(sample(), 1)
-    row = dict(zip([one.title for one in table.columns], table.rows[-1], strict=True))
+    row = dict(zip([one.title for one in table.columns], table.rows[-2], strict=True))
     assert (row["Perplexity"].text, row["Perplexity"].note) == ("243.1", "238.2–248.2\n3 seeds 243.7 ± 0.7")
     assert row["Without <unk>"].text == "253.1"
     assert row["Change"].text == "−11.9%"
@@ -212,7 +212,7 @@ def test_a_tree_is_drawn_with_its_flat_twin_and_all_others_alone() -> None:
     drawn = {panel.title: {point.series for point in panel.points} for panel in chart.panels}
     assert drawn["w-2,w-1 (1,200, 1,200)"] == {"tree", "flat"}
     assert drawn["annealed"] == {"tree"}
-    clustered = [row for row in found.rows if row.kind == "clustered"]
+    clustered = [row for row in found.rows if row.sweeps]
     assert sum(map(len, drawn.values())) == len(clustered)
     assert chart.data is not None
     assert {row[0].text for row in chart.data.rows} == {row.title for row in clustered}
@@ -328,6 +328,32 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(StategramError, match="vl_convert"):
         write_report(sample(), tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_conditions_of_the_paper_are_beside_ours() -> None:
+    shown = {row[0].text: [cell.text for cell in row[1:]] for row in conditions_table(sample()).rows}
+    assert shown == {
+        "Words of the training text": ["about 38,000,000", "2,051,910"],
+        "Words of the vocabulary": ["20,000", "33,278"],
+        "Distinct contexts w-2,w-1 that occurred fewer than 6 times": ["85%", "86.7%"],
+        "Tags": ["61", "43"],
+        "Parameters of the model back-off trigram": ["about 14,000,000", "1,230,000"],
+        "Parameters of the model w-2,w-1, equation (1)": ["about 4,000,000", "1,473,278"],
+    }
+
+
+def test_a_flat_trigram_that_is_worse_than_the_bigram_is_noted() -> None:
+    def note(flat: float) -> str:
+        rows = [
+            msgspec.structs.replace(row, test=replace(row.test, perplexity=flat))
+            if row.key == "w-2,w-1 flat"
+            else row
+            for row in sample().rows
+        ]
+        return " ".join(paper_table(_change(sample(), rows=tuple(rows)), 1).notes)
+
+    assert "(w-2,w-1) are 10.0% worse here than one (w-1)" in note(1.1 * 281.2)
+    assert "worse" not in note(281.1)
 
 
 def test_what_a_row_is_compared_with() -> None:

@@ -130,7 +130,7 @@ def conditions_table(found: Reproduction) -> Table:
     if (tree := rows.get("w-2,w-1 tree")) is not None and tree.contexts and tree.rare_contexts is not None:
         fraction = percent(tree.rare_contexts / tree.contexts)
         name = "Distinct contexts w-2,w-1 that occurred fewer than 6 times"
-        lines.append((name, percent(RARE_CONTEXTS), Cell(fraction, f"of {count(tree.contexts)}")))
+        lines.append((name, RARE_CONTEXTS, Cell(fraction, f"of {count(tree.contexts)}")))
     if found.n_tags is not None:
         lines.append(("Tags", count(TAGS), count(found.n_tags)))
     for key, printed in (("back-off 3", "back-off 3"), ("w-2,w-1 tree", "w-2,w-1 tree strict")):

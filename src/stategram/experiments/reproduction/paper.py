@@ -61,5 +61,5 @@ CHOICES = (
     f"{PRESETS['paper'].tolerance:.0%}; classes of contexts are the categories of a clustering of w-1."
 )
 """What the paper leaves open, and what was chosen."""
-TRAINING_WORDS, RARE_CONTEXTS, TAGS = 38_000_000, 0.85, 61
+TRAINING_WORDS, RARE_CONTEXTS, TAGS = 38_000_000, "85%", 61
 """The paper's text: its words, about; the fraction of rare contexts w-2,w-1; its tags."""
