@@ -138,8 +138,9 @@ $(STAMPS)/package: $(KERNELS) CMakeLists.txt pyproject.toml Makefile $(STAMPS)/b
 	PATH="$(abspath $(BIN)):$$PATH" $(INSTALL) --no-build-isolation --editable . $(BUILD)
 	@touch $@
 
-# demo, test, check, site: lists of requirements in pyproject.toml.
+# demo, test, check, site: lists of requirements in pyproject.toml; after the demo, its suggestions work too.
+LISTS_demo := demo explore report tags
 $(STAMPS)/demo $(STAMPS)/test $(STAMPS)/check $(STAMPS)/site: $(STAMPS)/%: pyproject.toml tools/requirements.py | $(STAMPS)/venv
-	$(REQUIREMENTS) $* > $(STAMPS)/$*.txt
+	$(REQUIREMENTS) $(or $(LISTS_$*),$*) > $(STAMPS)/$*.txt
 	$(INSTALL) -r $(STAMPS)/$*.txt
 	@touch $@

@@ -14,7 +14,7 @@ import pytest
 from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
-from stategram.evaluation import Interval
+from stategram.evaluation import Interval, Resampling
 from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
 from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult, Verdict
 from stategram.inspection import ClusterGallery
@@ -95,6 +95,12 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         "Of the 3 claims that could be tested (of 8), 1 holds, 1 is contradicted, 1 is undecided: "
     )
     assert held().startswith("No claim of the paper has been tested yet")
+    flipped = Claim(claim="c", paper="p", found="f", verdict="holds", rule="r", printed="contradicted")
+    few = _change(found, claims=(flipped, flipped), resampling=Resampling("document", 22))
+    assert headline(few).startswith(
+        "All 2 claims that could be tested (of 8) hold (by equation (1) as printed 2 are contradicted; by only "
+        "22 documents): "
+    )
     worse = _row(change=0.01)
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
     assert headline(_change(found, rows=(), claims=())).endswith("yet.")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from reproductions import resampled
 from stategram import UsageError, corpus_from_sentences
-from stategram.evaluation import PerplexityFigures
+from stategram.evaluation import PerplexityFigures, ResampledPerplexity
 from stategram.experiments import ClusteredPart
 from stategram.experiments.reproduction import N_CLAIMS, PAPER, RowResult
 from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
@@ -261,3 +262,9 @@ def test_the_best_number_of_clusters_is_named() -> None:
     assert [row.change for row in rows] == [None, None, 110 / 80 - 1, 90 / 80 - 1, None]
     assert rows[2].note == "first"
     assert [row.key for row in rows if "best on held-out" in row.note] == ["w-2,w-1 tree x2"]
+
+
+def test_a_text_of_one_unit_decides_nothing() -> None:
+    rows = [_row("w-2,w-1 flat", 100), _row("w-2,w-1 tree", 80)]
+    one = {key: ResampledPerplexity(of.value, np.full(2000, of.value)) for key, of in resampled(rows).items()}
+    assert judge_claims(rows, one)[0][0].verdict == "undecided"

@@ -1,4 +1,4 @@
-"""Prints one list of requirements of pyproject.toml: build, an extra or a dependency group.
+"""Prints lists of requirements of pyproject.toml: build, an extra or a dependency group.
 
 So that the Makefile can install what a step needs without building the package first.
 """
@@ -29,4 +29,4 @@ def requirements(name: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(requirements(sys.argv[1])))
+    print("\n".join(line for name in sys.argv[1:] for line in requirements(name)))

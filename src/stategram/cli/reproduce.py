@@ -15,6 +15,7 @@ from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
 from stategram.contexts import file_of_tags
 from stategram.experiments.reproduction import (
+    TABLES,
     VOCABULARY_SIZE,
     Clock,
     Reproduction,
@@ -110,9 +111,9 @@ def reproduce(
     limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5%
     has stopped improving the model, and classes are close to words up to a perplexity 10% higher.
 
-    FOLDER gets report.html, tables.md, tables.json with all figures, rewritten after every row, and work: the
-    same command continues from there when it was interrupted. The vocabulary has 20,000 words, unless --vocab
-    or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
+    FOLDER gets tables.json with all figures, rewritten after every row, report.html and tables.md at the end,
+    and work: the same command continues from there when it was interrupted. The vocabulary has 20,000 words,
+    unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
     """
     names = (*train, *filter(None, (heldout, test)))
     _check(bool(train and heldout and test), demo=demo)
@@ -142,7 +143,9 @@ def reproduce(
                 began=began,
             )
     except KeyboardInterrupt:
-        console.info(f"stategram: interrupted; progress saved in {output}; the same command continues")
+        saved = Path(output, TABLES).exists()
+        note = f"progress saved in {output}; the same command continues" if saved else "nothing is saved yet"
+        console.info(f"stategram: interrupted; {note}")
         raise click.exceptions.Exit(INTERRUPTED) from None
     with console.step("writing the report"):
         write_report(found, output)
@@ -228,7 +231,7 @@ def _lines(found: Reproduction) -> Iterator[str]:
         yield headline(found)
         yield "The claims of the paper, its figures, and those found here:"
         for claim in found.claims:
-            yield f"  {claim.verdict + ':':13} {claim.claim}"
+            yield f"  {claim.verdict + ':':13} {claim.claim} ({claim.rule})"
             yield f"                paper: {claim.paper}; here: {claim.found}"
     yield ""
     memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from stategram.experiments.reproduction import (
     CHOICES,
@@ -16,6 +16,7 @@ from stategram.experiments.reproduction import (
     Reproduction,
     RowResult,
     SeedFigures,
+    Verdict,
 )
 from stategram.report.numbers import (
     DASH,
@@ -111,7 +112,11 @@ def claims_table(found: Reproduction) -> Table:
                 Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
                 claim.paper,
                 claim.found,
-                Cell(claim.verdict, style=f"verdict {claim.verdict}"),
+                Cell(
+                    claim.verdict,
+                    f"by equation (1): {claim.printed}" if claim.printed not in (None, claim.verdict) else "",
+                    f"verdict {claim.verdict}",
+                ),
             )
             for claim in found.claims
         ],
@@ -287,15 +292,28 @@ def _verdict(found: Reproduction) -> str:
         return "No claim of the paper has been tested yet"
     tested = plural(len(verdicts), "claim")
     tested += " of the paper" if len(verdicts) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
+    notes = []
+    printed = [claim.printed or claim.verdict for claim in found.claims]
+    if printed != verdicts:
+        notes.append(f"by equation (1) as printed {_counts(printed)}")
+    if found.resampling is not None and found.resampling.is_unreliable:
+        notes.append(f"by only {found.resampling.drawn}")
+    note = f" ({'; '.join(notes)})" if notes else ""
     if set(verdicts) == {"holds"}:
-        return f"All {tested} hold" if len(verdicts) > 1 else f"The {tested} holds"
+        return f"All {tested} hold{note}" if len(verdicts) > 1 else f"The {tested} holds{note}"
+    return f"Of the {tested}, {_counts(verdicts)}{note}"
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims hold, are contradicted and are undecided."""
     shown = {
         "holds": ("holds", "hold"),
         "contradicted": ("is contradicted", "are contradicted"),
         "undecided": ("is undecided", "are undecided"),
     }
-    parts = [plural(verdicts.count(name), *forms) for name, forms in shown.items() if name in verdicts]
-    return f"Of the {tested}, {', '.join(parts)}"
+    return ", ".join(
+        plural(verdicts.count(name), *forms) for name, forms in shown.items() if name in verdicts
+    )
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:

@@ -9,9 +9,15 @@ from stategram.experiments.reproduction.paper import (
     TRAINING_WORDS,
     VOCABULARY_SIZE,
 )
-from stategram.experiments.reproduction.results import CountBand, Reproduction, RowResult, SeedFigures
+from stategram.experiments.reproduction.results import (
+    CountBand,
+    Reproduction,
+    RowResult,
+    SeedFigures,
+    Verdict,
+)
 from stategram.experiments.reproduction.rows import check_scale
-from stategram.experiments.reproduction.run import Clock
+from stategram.experiments.reproduction.run import TABLES, Clock
 from stategram.experiments.reproduction.runner import check_folder, reproduce, reproduce_texts
 from stategram.experiments.reproduction.texts import Texts, read_texts, texts_of_sentences
 
@@ -20,6 +26,7 @@ __all__ = [
     "N_CLAIMS",
     "PAPER",
     "RARE_CONTEXTS",
+    "TABLES",
     "TAGS",
     "TRAINING_WORDS",
     "VOCABULARY_SIZE",
@@ -29,6 +36,7 @@ __all__ = [
     "RowResult",
     "SeedFigures",
     "Texts",
+    "Verdict",
     "check_folder",
     "check_scale",
     "read_texts",

@@ -143,6 +143,7 @@ def judge_claims(
     every = {row.key: row.test.perplexity for row in rows if row.table <= 4}
     ours = {key: value for key, value in every.items() if not key.endswith(STRICT)}
     paper = {key: figures.perplexity for key, figures in PAPER.items()}
+    titles = {row.key: row.title for row in rows}
     claims, untested = [], []
     for rule in _RULES:
         try:
@@ -151,21 +152,25 @@ def judge_claims(
             untested.append(rule.claim)
             continue
         measured = _quantities(rule, keys, resampled, by_seed)
-        found = f"{rule.sentence(keys, *(ours[key] for key in keys))}; {_intervals(measured)}"
+        names = tuple(titles[key] for key in keys)
+        found = f"{rule.sentence(names, *(ours[key] for key in keys))}; {_intervals(measured)}"
+        of_printed = None
         strict = _as_printed(every)
         if any(f"{key} {STRICT}" in every for key in keys):
             keys = rule.rows(strict)
-            verdict = _verdict(
+            of_printed = _verdict(
                 _quantities(rule, keys, _as_printed(resampled), [_as_printed(of) for of in by_seed])
             )
-            sentence = rule.sentence(keys, *(strict[key] for key in keys))
-            found += f". With equation (1) as printed: {sentence} ({verdict})"
+            names = tuple(titles.get(f"{key} {STRICT}", titles[key]) for key in keys)
+            sentence = rule.sentence(names, *(strict[key] for key in keys))
+            found += f". With equation (1) as printed: {sentence} ({of_printed})"
         claims.append(
             Claim(
                 claim=rule.claim,
                 paper=rule.sentence(paper_keys, *(paper[key] for key in paper_keys)),
                 found=found,
                 verdict=_verdict(measured),
+                printed=of_printed,
                 rule=rule.rule,
                 quantities=measured,
             )
@@ -210,6 +215,8 @@ def _verdict(quantities: Sequence[Quantity]) -> Verdict:
 def _side(of: Quantity) -> bool | None:
     """Whether a quantity is on the right side of its limit; None if its interval or its seeds disagree."""
     sign = 1.0 if of.above else -1.0
+    if of.low == of.high:
+        return None  # a test text of one unit, which says nothing of others
     ends = [sign * (value - of.limit) for value in (of.low, of.high, *of.seeds)]
     return True if min(ends) > 0 else False if max(ends) < 0 else None
 
@@ -343,9 +350,7 @@ _RULES = (
         "Interpolation with a clustered model improves the back-off trigram",
         _best_mixture,
         _gain_alone,
-        lambda keys, trigram, best: (
-            f"up to {_fall(keys, trigram, best)} with {keys[1].removesuffix(f' + {_TRIGRAM}')}"
-        ),
+        lambda keys, trigram, best: f"up to {_fall(keys, trigram, best)} with {keys[1].split(' + ')[0]}",
         (_Side("the gain"),),
         _ABOVE_ZERO,
     ),

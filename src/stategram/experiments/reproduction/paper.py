@@ -46,9 +46,9 @@ OTHER_CRITERION = next(name for name in _CRITERIA if name != _CRITERION)
 OTHER_CRITERION_TITLE = f"{_CRITERIA[OTHER_CRITERION]} criterion"
 
 CHOICES = (
-    "What the paper does not say was chosen here. Flat and tree start alike: the most frequent words and the "
-    "most frequent contexts have a cluster each, and all others share the last one (Kneser and Ney 1993). "
-    "This start was chosen from six by comparing their results with the paper's; table 5 has another, in "
+    "What the paper does not say was chosen here, for tables 1 to 4. Flat and tree start alike: the most "
+    "frequent words and the most frequent contexts have a cluster each, and all others share the last one "
+    "(Kneser and Ney 1993). This start was chosen from six by comparing their results with the paper's; table 5 has another, in "
     "which a context starts in the state of its nearest value. Every sweep considers all clusters; the "
     "heuristic version of Ueberla (1995) that the paper uses is not described in it. "
     f"The criterion of tables 1 to 4 is {_CRITERIA[_CRITERION]}; table 5 shows "
@@ -58,7 +58,8 @@ CHOICES = (
     "are interpolated, with weights learned on the held-out text. Table 4 has the smoothed ones. As in the "
     f"paper, words and contexts with fewer than {PRESETS['paper'].min_count} events do not move, and a level "
     f"ends when an iteration, from its second on, improves the criterion by less than "
-    f"{PRESETS['paper'].tolerance:.0%}; classes of contexts are the categories of a clustering of w-1."
+    f"{PRESETS['paper'].tolerance:.0%}; classes of contexts are the categories of a clustering of w-1. "
+    "The presets normal and best of table 5 search further."
 )
 """What the paper leaves open, and what was chosen."""
 TRAINING_WORDS, RARE_CONTEXTS, TAGS = 38_000_000, "85%", 61

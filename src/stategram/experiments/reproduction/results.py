@@ -131,7 +131,7 @@ class Claim(Data, frozen=True):
     """A claim of the paper, its figures, those found here, whether it holds, and by which rule.
 
     ``paper`` and ``found`` are the same sentence with the paper's perplexities and with ours. The verdict
-    follows from the quantities.
+    follows from the quantities; ``printed`` is that of equation (1) as printed, where rows have one.
     """
 
     claim: str
@@ -140,6 +140,7 @@ class Claim(Data, frozen=True):
     verdict: Verdict
     rule: str
     quantities: tuple[Quantity, ...] = ()
+    printed: Verdict | None = None
 
 
 class SizeTrial(Data, frozen=True):
