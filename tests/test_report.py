@@ -98,8 +98,8 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
     flipped = Claim(claim="c", paper="p", found="f", verdict="holds", rule="r", printed="contradicted")
     few = _change(found, claims=(flipped, flipped), resampling=Resampling("document", 22))
     assert headline(few).startswith(
-        "All 2 claims that could be tested (of 8) hold (by equation (1) as printed 2 are contradicted; by only "
-        "22 documents): "
+        "All 2 claims that could be tested (of 8) hold (by equation (1) as printed 2 are contradicted; by "
+        "only 22 documents): "
     )
     worse = _row(change=0.01)
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
