@@ -119,7 +119,7 @@ def test_a_folder_that_does_not_fit(
         kind="model",
         arrays={"words": {"word_probs": np.asarray(probs)}},
         texts={"vocabulary.txt": CacheModel.train(["a"]).vocabulary.to_bytes()},
-        manifest={"model": "cache", "decays": decays, "report": {}},
+        manifest={"model": "cache", "decays": decays, "report": {}, "recipe": {}},
     )
     with pytest.raises(BadDataError, match=message):
         load_model(tmp_path / "model")
