@@ -20,7 +20,7 @@ STAMPS := $(VENV)/stamps
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 INSTALL := $(PIP) install --quiet
 REQUIREMENTS := $(BIN)/python tools/requirements.py
-KERNELS := $(wildcard src/stategram/_core/*.cpp src/stategram/_core/*.hpp)
+KERNELS := $(wildcard $(foreach files,*.cpp */*.cpp */*.hpp,src/stategram/_core/$(files)))
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -5,7 +5,7 @@
 #include <malloc.h>
 #endif
 
-#include "exchange.hpp"
+#include "exchange/exchange.hpp"
 
 namespace stategram {
 void register_bigrams(nanobind::module_& m);

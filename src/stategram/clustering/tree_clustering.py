@@ -7,7 +7,7 @@
 
 Word classes are the case of one level. What the paper does not have, annealing and shortlists, are entries of
 the schedule; checkpoints are calls of `save`, progress and early ends calls of the monitor. The two inner
-lines are `Exchange.sweep`, whose loop is in `_core/exchange.hpp`.
+lines are `Exchange.sweep`, whose loop is in `_core/exchange/exchange.hpp`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,100 @@
+// Runs of n-grams merged: to the levels of a trie, or to one run.
+#include "counts/runs.hpp"
+
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+
+namespace stategram {
+namespace {
+
+using Runs = std::vector<In<std::uint8_t>>;
+
+// Several runs of n-grams whose first words are in the same range.
+struct RunsOfRange {
+    const Runs& runs;
+    const RunWords& words;
+    std::uint32_t first, last;
+
+    template <std::size_t Limbs, typename Use>
+    void merge(const Use& use) const {
+        std::vector<RunReader<Limbs>> readers;
+        for (const auto& run : runs)
+            readers.emplace_back(words, std::span(run.data(), run.size()), first, last);
+        RunMerger<Limbs>(std::move(readers)).run(use);
+    }
+};
+
+RunWords checked_words(const In<std::uint32_t>& numbers, std::uint32_t end, int order, std::uint32_t first,
+                       std::uint32_t last) {
+    require(order >= 1 && order <= most_words, "order is not 1 to 9");
+    require(end < numbers.size() && first < last && last <= numbers.size() && numbers.size() < UINT32_MAX,
+            "words and their range do not fit together");
+    check_below(numbers, numbers.size(), "a number is not below their number");
+    const int bits = static_cast<int>(std::bit_width(numbers.size()));
+    return {{numbers.data(), numbers.size()}, {}, end, order, bits};
+}
+
+auto merge_ngrams(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, int kept,
+                  std::uint32_t first, std::uint32_t last) {
+    require(kept >= 1 && kept <= order, "n-grams of that many words were not counted");
+    std::vector<TrieLevel> levels;
+    {
+        nb::gil_scoped_release release;
+        const RunWords words = checked_words(numbers, end, order, first, last);
+        const RunsOfRange range{runs, words, first, last};
+        levels = with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
+            LevelBuilder<Limbs> builder(kept, words.bits, first, last);
+            range.merge<Limbs>([&](const auto& key, std::uint64_t count) { builder.add(key, count); });
+            return builder.finish();
+        });
+    }
+    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
+    for (TrieLevel& level : levels)
+        made.emplace_back(to_numpy(std::move(level.words)), to_numpy(std::move(level.counts)),
+                          to_numpy(std::move(level.first_child)));
+    return made;
+}
+
+auto merge_runs(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, std::uint32_t first,
+                std::uint32_t last) {
+    std::vector<std::uint8_t> merged;
+    {
+        nb::gil_scoped_release release;
+        RunWords words = checked_words(numbers, end, order, first, last);
+        const std::vector<std::uint32_t> id_of = inverse(numbers);
+        words.ids = id_of;
+        const RunsOfRange range{runs, words, first, last};
+        merged = with_limbs(order * words.bits, [&]<std::size_t Limbs>() {
+            RunWriter<Limbs> writer(words);
+            range.merge<Limbs>([&](const auto& key, std::uint64_t count) { writer.add(key, count); });
+            return writer.take();
+        });
+    }
+    return to_numpy(std::move(merged));
+}
+
+}  // namespace
+
+void register_ngram_runs(nb::module_& m) {
+    m.def(
+        "merge_ngrams", &merge_ngrams, nb::arg("runs").noconvert(), nb::arg("numbers").noconvert(),
+        nb::arg("end"), nb::arg("order"), nb::arg("kept"), nb::arg("first"), nb::arg("last"),
+        "Merge runs of n-grams of `order` words whose first words are `first` to `last` - 1.\n"
+        "\n"
+        "`end` is the id of </s>. Returns for each length, from 1 to `kept`: words, counts, first children,\n"
+        "as count_ngrams does. Raises OverflowError for counts that need more than 32 bits.");
+    m.def("merge_runs", &merge_runs, nb::arg("runs").noconvert(), nb::arg("numbers").noconvert(),
+          nb::arg("end"), nb::arg("order"), nb::arg("first"), nb::arg("last"),
+          "Merge runs of n-grams, as merge_ngrams does; returns them as one run.");
+}
+
+}  // namespace stategram

@@ -1,0 +1,175 @@
+// A back-off model as the arcs of a finite-state acceptor, in the text format of OpenFst.
+//
+// A state is a history: an n-gram that others start with, or the empty one, or the start of a sentence. An
+// arc for each word leads to the longest end of the longer history that is a state; a back-off arc leads to
+// the history without its first word. Where n-grams have a back-off weight but are no states, since nothing
+// follows them, it is part of the arcs that would lead there.
+#include <nanobind/nanobind.h>
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "base/threads.hpp"
+#include "formats/number_text.hpp"
+#include "ngrams/plain_trie.hpp"
+
+namespace stategram {
+namespace {
+
+constexpr std::size_t states_a_task = 1 << 12;
+constexpr std::uint32_t no_state = std::numeric_limits<std::uint32_t>::max();
+constexpr double ln_10 = 2.302585092994045684;
+// Ids of the vocabulary.
+constexpr std::size_t begin_id = 1, end_id = 2;
+
+class FstWriter {
+ public:
+    FstWriter(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words,
+              In<float> log_probs, In<float> backoffs, In<std::uint32_t> first_child,
+              std::uint32_t backoff_label, int threads)
+        : trie_{numbers, begins, words, log_probs, backoffs, first_child},
+          backoff_label_(backoff_label),
+          pool_(threads) {
+        nb::gil_scoped_release release;
+        check_plain(trie_, pool_);
+        require(numbers.size() > end_id, "the vocabulary does not start with the special words");
+        labels_.resize(numbers.size());
+        for (std::size_t id = 0; id < numbers.size(); ++id)
+            labels_[numbers(id)] = static_cast<std::uint32_t>(id + 1);
+        find_suffixes();
+        number_states();
+    }
+
+    std::size_t n_states() const { return states_.size(); }
+
+    nb::bytes lines(std::size_t begin, std::size_t end) {
+        require(begin <= end && end <= states_.size(), "there are no such states");
+        const BusyGuard guard(busy_);
+        std::vector<std::string> parts((end - begin + states_a_task - 1) / states_a_task);
+        {
+            nb::gil_scoped_release release;
+            pool_.run(parts.size(), [&](std::size_t i, int) {
+                const std::size_t first = begin + i * states_a_task;
+                for (std::size_t state = first; state < std::min(first + states_a_task, end); ++state)
+                    write_state(parts[i], static_cast<std::uint32_t>(state));
+            });
+            for (std::size_t i = 1; i < parts.size(); ++i) parts[0] += parts[i];
+        }
+        return parts.empty() ? nb::bytes("", 0) : nb::bytes(parts[0].data(), parts[0].size());
+    }
+
+ private:
+    // Finds for each n-gram but the longest its longest proper suffix that is an n-gram.
+    void find_suffixes() {
+        suffixes_.assign(trie_.backoffs.size(), 0);
+        for (std::size_t level = 1; level + 1 < trie_.order(); ++level)
+            for_slices(pool_, trie_.begin(level), trie_.begin(level + 1),
+                       [&](std::size_t from, std::size_t to) {
+                           for (std::size_t node = from; node < to; ++node)
+                               for (std::size_t child = trie_.first_child(node);
+                                    child < trie_.first_child(node + 1); ++child)
+                                   suffixes_[child] = longest_suffix(node, trie_.words(child));
+                       });
+    }
+
+    // The longest proper suffix of the n-gram that a word makes of an n-gram of at least one word.
+    std::uint32_t longest_suffix(std::size_t node, std::uint32_t word) const {
+        while (node != 0) {
+            node = suffixes_[node];
+            if (const std::size_t found = trie_.child(node, word)) return static_cast<std::uint32_t>(found);
+        }
+        return 0;
+    }
+
+    void number_states() {
+        const std::size_t inner = trie_.backoffs.size();
+        numbers_of_states_.assign(inner, no_state);
+        const auto add = [&](std::size_t node) {
+            numbers_of_states_[node] = static_cast<std::uint32_t>(states_.size());
+            states_.push_back(static_cast<std::uint32_t>(node));
+        };
+        // The first line of a file is of the start state.
+        const std::size_t start = trie_.order() == 1 ? 0 : 1 + std::size_t{trie_.numbers(begin_id)};
+        add(start);
+        for (std::size_t node = 0; node < inner; ++node)
+            if (node != start && (node == 0 || trie_.has_children(node))) add(node);
+    }
+
+    void write_state(std::string& out, std::uint32_t state) const {
+        const std::size_t node = states_[state];
+        const std::size_t inner = trie_.backoffs.size();
+        const std::uint32_t end_number = trie_.numbers(end_id);
+        for (std::size_t child = trie_.first_child(node); child < trie_.first_child(node + 1); ++child) {
+            const std::uint32_t word = trie_.words(child);
+            const double log_prob = trie_.log_probs(child);
+            if (std::isinf(log_prob)) continue;
+            if (word == end_number) {
+                write_integer(out, state);
+                write_weight(out, log_prob);
+            } else {
+                write_arc(out, state, child < inner ? child : longest_suffix(node, word), labels_[word],
+                          labels_[word], log_prob);
+            }
+        }
+        if (node != 0 && !std::isinf(trie_.backoffs(node)))
+            write_arc(out, state, suffixes_[node], backoff_label_, 0, trie_.backoffs(node));
+    }
+
+    // An arc to an n-gram, or to the longest suffix of it that is a state.
+    void write_arc(std::string& out, std::uint32_t state, std::size_t node, std::uint32_t input,
+                   std::uint32_t output, double log_weight) const {
+        for (; numbers_of_states_[node] == no_state; node = suffixes_[node])
+            log_weight += trie_.backoffs(node);
+        if (std::isinf(log_weight)) return;
+        for (const std::uint32_t number : {state, numbers_of_states_[node], input}) {
+            write_integer(out, number);
+            out += '\t';
+        }
+        write_integer(out, output);
+        write_weight(out, log_weight);
+    }
+
+    static void write_integer(std::string& out, std::uint32_t value) {
+        char digits[12];
+        out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    }
+
+    static void write_weight(std::string& out, double log10) {
+        char number[longest_number];
+        out += '\t';
+        out.append(number, write_number(number, static_cast<float>(-log10 * ln_10)));
+        out += '\n';
+    }
+
+    PlainTrie trie_;
+    std::uint32_t backoff_label_;
+    std::vector<std::uint32_t> labels_;             // of the words, in the order of their numbers
+    std::vector<std::uint32_t> suffixes_;           // of all n-grams but the longest
+    std::vector<std::uint32_t> states_;             // the node of each state
+    std::vector<std::uint32_t> numbers_of_states_;  // of all nodes but those of the longest n-grams
+    ThreadPool pool_;
+    std::atomic<bool> busy_{false};
+};
+
+}  // namespace
+
+void register_fst_writer(nb::module_& m) {
+    nb::class_<FstWriter>(m, "FstWriter", "A back-off model as lines of OpenFst's text format.")
+        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<float>, In<float>,
+                      In<std::uint32_t>, std::uint32_t, int>(),
+             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
+             nb::arg("log_probs").noconvert(), nb::arg("backoffs").noconvert(),
+             nb::arg("first_child").noconvert(), nb::arg("backoff_label"), nb::arg("threads"))
+        .def_prop_ro("n_states", &FstWriter::n_states, "The number of states; the first is the start.")
+        .def("lines", &FstWriter::lines, nb::arg("begin"), nb::arg("end"),
+             "Return the arcs and final weights of some states. The label of a word is its id and 1 more.");
+}
+
+}  // namespace stategram

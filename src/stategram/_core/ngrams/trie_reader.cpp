@@ -1,0 +1,315 @@
+// Back-off models for Python: the arrays are checked once, then read.
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "ngrams/distributions.hpp"
+#include "ngrams/packed_arrays.hpp"
+#include "ngrams/scoring.hpp"
+
+namespace stategram {
+namespace {
+
+nb::bytes to_bytes(const NgramState& state) {
+    return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()), sizeof(std::uint32_t) * state.length);
+}
+
+class TrieReader : PackedModel {
+ public:
+    using PackedModel::PackedModel;
+
+    void check(int threads) const {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        check_ngrams(trie, pool);
+    }
+
+    auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
+                      const nb::bytes& begin_state, const nb::bytes& first_state, bool with_features,
+                      int threads) const {
+        const std::size_t size = ids.size(), n_features = with_features ? size : 0;
+        const NgramState begin = to_state(begin_state), first = to_state(first_state);
+        check_text(ids, sentence_starts, id_map);
+        std::unique_ptr<double[]> log10_probs(new double[size]);
+        std::unique_ptr<std::uint8_t[]> orders(new std::uint8_t[size]);
+        std::unique_ptr<float[]> lengths(new float[n_features]), backoffs(new float[n_features]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const ScoredText text{ids.data(),
+                                  size,
+                                  sentence_starts.data(),
+                                  sentence_starts.size() - 1,
+                                  id_map.data(),
+                                  id_map.size(),
+                                  begin,
+                                  first};
+            score_text(trie, text,
+                       {log10_probs.get(), orders.get(), with_features ? lengths.get() : nullptr,
+                        with_features ? backoffs.get() : nullptr},
+                       pool);
+        }
+        return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size),
+                          to_numpy(std::move(lengths), n_features),
+                          to_numpy(std::move(backoffs), n_features));
+    }
+
+    auto advance_state(const nb::bytes& state, std::uint32_t number) const {
+        NgramState next;
+        const NgramStep step = advance(to_state(state), number, next);
+        return std::tuple(step.log10_prob, to_bytes(next), step.order);
+    }
+
+    nb::bytes state_after(const nb::bytes& state, In<std::uint32_t> numbers) const {
+        NgramState before = to_state(state), next;
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            advance(before, numbers(i), next);
+            before = next;
+        }
+        return to_bytes(before);
+    }
+
+    // From no history to the longest: the probabilities of a shorter history times the back-off weight, but
+    // for the words that the longer one has itself.
+    Out<double> distribution(const nb::bytes& state_bytes) const {
+        const NgramState state = to_state(state_bytes);
+        const std::size_t size = trie.vocabulary();
+        std::vector<double> by_number(size), probabilities(size);
+        {
+            nb::gil_scoped_release release;
+            for (std::uint32_t number = 0; number < trie.vocabulary(); ++number)
+                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie.level(1), number)});
+            for (int k = 1; k <= state.length; ++k) {
+                const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+                if (node == no_node) continue;
+                const NgramHistory history = PackedTrie::history(trie.level(k), node);
+                const double weight = std::pow(10.0, double{history.backoff});
+                for (double& probability : by_number) probability *= weight;
+                const PackedLevel& next = trie.level(k + 1);
+                for (std::uint32_t child = history.children.begin; child < history.children.end; ++child) {
+                    const std::uint32_t number = trie.word(next, child);
+                    if (number >= size) throw_damaged("the number of a word is not below the vocabulary");
+                    by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(next, child)});
+                }
+            }
+            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[numbers.data()[id]];
+        }
+        return to_numpy(std::move(probabilities));
+    }
+
+    // The state before each event: for each its n-grams of 1, 2, ... words, no_node where there are none.
+    Out<std::uint32_t> histories(In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
+                                 In<std::uint32_t> id_map, const nb::bytes& begin_state,
+                                 const nb::bytes& first_state, int threads) const {
+        check_text(ids, sentence_starts, id_map);
+        check_below(ids, id_map.size(), "an id is not below the size of the vocabulary");
+        const NgramState begin = to_state(begin_state), first = to_state(first_state);
+        const std::size_t size = ids.size() * width();
+        std::unique_ptr<std::uint32_t[]> found(new std::uint32_t[size]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            for_slices(pool, 0, sentence_starts.size() - 1, [&](std::size_t from, std::size_t to) {
+                for (std::size_t sentence = from; sentence < to; ++sentence) {
+                    NgramState state = sentence == 0 ? first : begin, next;
+                    const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
+                    for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
+                        std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
+                        std::copy_n(state.nodes.begin(), width(), found.get() + i * width());
+                        trie.advance(state, id_map(ids(i)), next);
+                        state = next;
+                    }
+                }
+            });
+        }
+        return to_numpy(std::move(found), size);
+    }
+
+    Out<double> entropies(In<std::uint32_t> states, std::size_t n_states, In<double> masses,
+                          In<double> word_entropies, int threads) const {
+        check_states(states, n_states);
+        require(masses.size() == trie.vocabulary() && word_entropies.size() == trie.vocabulary(),
+                "each word needs a mass and an entropy");
+        std::unique_ptr<double[]> found(new double[n_states]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            std::vector<NgramEntropies> scratch(static_cast<std::size_t>(pool.size()),
+                                                NgramEntropies(trie, {masses.data(), word_entropies.data()}));
+            pool.run((n_states + states_a_task - 1) / states_a_task, [&](std::size_t task, int worker) {
+                NgramEntropies& own = scratch[static_cast<std::size_t>(worker)];
+                const std::size_t end = std::min(n_states, (task + 1) * states_a_task);
+                for (std::size_t i = task * states_a_task; i < end; ++i)
+                    found[i] = own.after(state_at(states, i));
+            });
+        }
+        return to_numpy(std::move(found), n_states);
+    }
+
+    void add_rows(In<std::uint32_t> states, In<double> weights, In<double> unigram, In<std::uint32_t> ids,
+                  InOut<double> rows, int threads) const {
+        const std::size_t n_states = weights.size(), n_words = trie.vocabulary();
+        check_states(states, n_states);
+        require(unigram.size() == n_words && ids.size() == n_words && rows.size() == n_states * n_words,
+                "each word needs a place in each row");
+        check_below(ids, n_words, "an id is not below the size of the vocabulary");
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        std::vector<NgramRows> scratch(static_cast<std::size_t>(pool.size()),
+                                       NgramRows(trie, unigram.data(), ids.data()));
+        pool.run(n_states, [&](std::size_t i, int worker) {
+            scratch[static_cast<std::size_t>(worker)].add(state_at(states, i), weights(i),
+                                                          rows.data() + i * n_words);
+        });
+    }
+
+    // The n-grams of one length as plain arrays: words, log10 probabilities, weights, first children.
+    auto plain_level(int length, int threads) const {
+        require(length >= 1 && length <= trie.order(), "there are no such n-grams");
+        const PackedLevel& level = trie.level(length);
+        const bool leaves = length == trie.order();
+        const std::size_t size = level.size, n_inner = leaves ? 0 : size, n_children = leaves ? 0 : size + 1;
+        std::unique_ptr<std::uint32_t[]> words(new std::uint32_t[size]),
+            first_child(new std::uint32_t[n_children]);
+        std::unique_ptr<float[]> log_probs(new float[size]), backoffs(new float[n_inner]);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            for_slices(pool, 0, size, [&](std::size_t first, std::size_t last) {
+                for (auto node = static_cast<std::uint32_t>(first); node < last; ++node) {
+                    words[node] = length == 1 ? node : trie.word(level, node);
+                    log_probs[node] = PackedTrie::log_prob(level, node);
+                    if (leaves) continue;
+                    first_child[node] = PackedTrie::first_child(level, node);
+                    backoffs[node] = PackedTrie::backoff(level, node);
+                }
+            });
+            if (!leaves) first_child[size] = PackedTrie::first_child(level, level.size);
+        }
+        return std::tuple(to_numpy(std::move(words), size), to_numpy(std::move(log_probs), size),
+                          to_numpy(std::move(backoffs), n_inner),
+                          to_numpy(std::move(first_child), n_children));
+    }
+
+    // The numbers of the words of an n-gram.
+    Out<std::uint32_t> ngram(int length, std::uint32_t node) const {
+        require(length >= 1 && length <= trie.order() && node < trie.level(length).size,
+                "there is no such n-gram");
+        std::vector<std::uint32_t> words(static_cast<std::size_t>(length));
+        for (int k = length; k > 1; --k) {
+            words[static_cast<std::size_t>(k - 1)] = trie.word(trie.level(k), node);
+            const PackedLevel& parents = trie.level(k - 1);
+            std::uint32_t low = 0, high = parents.size;  // the last whose children do not begin after it
+            while (high - low > 1) {
+                const std::uint32_t middle = low + (high - low) / 2;
+                (PackedTrie::first_child(parents, middle) <= node ? low : high) = middle;
+            }
+            node = low;
+        }
+        words[0] = node;
+        for (const std::uint32_t word : words)
+            if (word >= trie.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
+        return to_numpy(std::move(words));
+    }
+
+ private:
+    static constexpr std::size_t states_a_task = 4096;
+
+    std::size_t width() const { return static_cast<std::size_t>(trie.order() - 1); }
+
+    void check_states(const In<std::uint32_t>& states, std::size_t n_states) const {
+        require(states.size() == n_states * width(), "a state has an n-gram of each length but the greatest");
+        for (std::size_t i = 0; i < states.size(); ++i)
+            require(states(i) == no_node || states(i) < trie.level(static_cast<int>(i % width()) + 1).size,
+                    "no such state");
+    }
+    NgramState state_at(const In<std::uint32_t>& states, std::size_t i) const {
+        NgramState state;
+        std::copy_n(states.data() + i * width(), width(), state.nodes.begin());
+        state.length = static_cast<std::uint8_t>(width());
+        while (state.length > 0 && state.nodes[state.length - std::size_t{1}] == no_node) --state.length;
+        return state;
+    }
+
+    void check_text(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts,
+                    const In<std::uint32_t>& id_map) const {
+        check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
+        check_below(id_map, trie.vocabulary(), "a number is not below the vocabulary");
+    }
+    NgramState to_state(const nb::bytes& bytes) const {
+        NgramState state;
+        const std::size_t length = bytes.size() / sizeof(std::uint32_t);
+        require(bytes.size() % sizeof(std::uint32_t) == 0 && length < static_cast<std::size_t>(trie.order()),
+                "no such state");
+        std::memcpy(state.nodes.data(), bytes.c_str(), bytes.size());
+        state.length = static_cast<std::uint8_t>(length);
+        for (int k = 1; k <= state.length; ++k) {
+            const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+            require(node == no_node || node < trie.level(k).size, "no such state");
+        }
+        return state;
+    }
+    NgramStep advance(const NgramState& state, std::uint32_t number, NgramState& next) const {
+        require(number < trie.vocabulary(), "a number is not below the vocabulary");
+        return trie.advance(state, number, next);
+    }
+};
+
+}  // namespace
+
+void register_ngrams(nb::module_& m) {
+    nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
+    nb::class_<TrieReader> reader(m, "TrieReader",
+                                  "Reads the arrays of a back-off model; their shapes are checked.");
+    def_packed_init(reader)
+        .def("check", &TrieReader::check, nb::arg("threads"),
+             "Check every n-gram; ValueError says what is wrong.")
+        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
+             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+             nb::arg("first_state"), nb::arg("with_features"), nb::arg("threads"),
+             "Return for each event its log10 probability and the length of its n-gram; if wanted, also the "
+             "words that\nthe state before it knows, and the log10 weight of that state.\n"
+             "\n"
+             "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
+             "others from\n`begin_state`.")
+        .def("advance", &TrieReader::advance_state, nb::arg("state"), nb::arg("number"),
+             "Return the log10 probability of a word, the next state, the length of the n-gram.")
+        .def("state_after", &TrieReader::state_after, nb::arg("state"), nb::arg("numbers").noconvert(),
+             "Return the state after words that follow a state.")
+        .def("distribution", &TrieReader::distribution, nb::arg("state"),
+             "Return the probability of each word after a state, by its id.")
+        .def("histories", &TrieReader::histories, nb::arg("ids").noconvert(),
+             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
+             nb::arg("first_state"), nb::arg("threads"),
+             "Return the state before each event: the n-grams of its last 1, 2, ... words, 2**32 - 1 for "
+             "none.\n\nThe other arguments are those of `score_events`.")
+        .def("entropies", &TrieReader::entropies, nb::arg("states").noconvert(), nb::arg("n_states"),
+             nb::arg("masses").noconvert(), nb::arg("word_entropies").noconvert(), nb::arg("threads"),
+             "Return sum_w (e(w) p(w) - m(w) p(w) ln p(w)) after each state of `histories`.\n"
+             "\n"
+             "`masses` and `word_entropies` have m and e by the trie's numbers: with m = 1 for all words but "
+             "<s>, and\ne = 0, the sums are entropies.")
+        .def("add_rows", &TrieReader::add_rows, nb::arg("states").noconvert(), nb::arg("weights").noconvert(),
+             nb::arg("unigram").noconvert(), nb::arg("ids").noconvert(), nb::arg("rows").noconvert(),
+             nb::arg("threads"),
+             "Add to each row the weighted distribution after a state of `histories`, by id.\n"
+             "\n"
+             "`unigram`: the distribution without a history, by id. `ids`: the id of each of the trie's "
+             "numbers.")
+        .def(
+            "plain_level", &TrieReader::plain_level, nb::arg("length"), nb::arg("threads"),
+            "Return the n-grams of a length: last words, log10 probabilities, log10 weights, first children.")
+        .def("ngram", &TrieReader::ngram, nb::arg("length"), nb::arg("node"),
+             "Return the numbers of the words of an n-gram.");
+}
+
+}  // namespace stategram

@@ -1,0 +1,74 @@
+// The words so far, as evidence: what was said recently is said again.
+//
+// A cache without a context keeps for each node of each tree how often each side was taken, every word
+// counting `decay` times as much as the one after it. A cache with a context does so for the words that
+// followed the same context, of which the most recent are visited. With the masses m0, m1 of the sides of a
+// node,
+//
+//     x = logit((m1 + p(1)) / (m0 + m1 + 1)) - logit p(1),    p without any context
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "word_tree/evidence.hpp"
+
+namespace stategram {
+
+struct CacheView {
+    std::vector<std::uint32_t> streams;  // the values of its context
+    double decay = 0.999;
+};
+
+class TextCache {
+ public:
+    TextCache(std::shared_ptr<const TreeEvidence> evidence, std::vector<CacheView> caches);
+
+    bool belongs_to(const TreeEvidence& evidence) const { return evidence_.get() == &evidence; }
+
+    std::size_t n_caches() const { return caches_.size(); }
+
+    // Sets the contexts of an event; `find` also finds the words that followed them.
+    void enter(const std::uint32_t* const* streams, std::size_t event);
+    void find(const std::uint32_t* const* streams, std::size_t event);
+    // Writes the evidence at the nodes on the way to a word: for each node an input of each cache.
+    void collect(std::size_t tree, std::uint32_t word, float* x, std::uint8_t* buckets,
+                 std::size_t stride) const;
+    // Adds the word of the event that was entered.
+    void add(std::uint32_t word);
+
+    // The masses of the sides of one node of which the words have the ranks [begin, end).
+    void node_evidence(std::size_t tree, std::uint32_t begin, std::uint32_t node, std::uint32_t end, float* x,
+                       std::uint8_t* buckets) const;
+
+ private:
+    struct Recent {
+        std::uint32_t word;
+        float mass;
+    };
+    void write(std::size_t cache, double right, double left, std::size_t tree, std::uint32_t node, float* x,
+               std::uint8_t* buckets) const;
+    void forget_old();
+    double power(std::size_t cache, std::uint64_t age) const;  // of its decay
+
+    std::shared_ptr<const TreeEvidence> evidence_;
+    std::vector<CacheView> caches_;
+    std::uint64_t time_ = 0;   // words so far
+    std::uint64_t first_ = 0;  // the time of the first word that is kept
+    std::vector<std::uint32_t> words_;
+    // For each cache with a context: the time after its last occurrence, and for each word that of the one
+    // before.
+    std::vector<std::unordered_map<std::uint64_t, std::uint64_t>> last_;
+    std::vector<std::vector<std::uint64_t>> previous_, keys_;
+    std::vector<std::uint64_t> present_;       // the contexts of the event at hand
+    std::vector<std::vector<Recent>> recent_;  // their followers
+    std::vector<std::vector<double>> powers_;
+    // For each cache without a context: its masses are divided by `scale_`.
+    std::vector<double> scale_;
+    std::vector<std::vector<std::vector<float>>> masses_;  // by cache and tree: right and left of each node
+};
+
+}  // namespace stategram

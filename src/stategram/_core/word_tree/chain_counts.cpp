@@ -1,0 +1,236 @@
+// Counting one level of a chain: which words follow each context, how often, and after how many distinct
+// longer contexts.
+//
+// Events are brought to parts of neighbouring hashes, which are sorted by (context, word, next value) and
+// written one after the other: a level never holds more than a few million events at a time besides the
+// result. The parts do not depend on the number of threads.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "base/threads.hpp"
+#include "word_tree/chain_level_writer.hpp"
+#include "word_tree/evidence.hpp"
+#include "word_tree/tree.hpp"
+
+namespace stategram {
+namespace {
+
+struct Event {
+    std::uint64_t hash;
+    std::uint32_t word, next, number;
+
+    bool operator<(const Event& other) const {
+        if (hash != other.hash) return hash < other.hash;
+        if (word != other.word) return word < other.word;
+        return next < other.next;
+    }
+};
+
+constexpr std::size_t events_per_part = 4096;
+// Of a text of 40 million events, more at a time gain next to nothing.
+constexpr std::size_t default_pass = std::size_t{1} << 22;
+
+// What tails have of longer contexts: `width` numbers for each event, of which `size` from `first` on are of
+// this level.
+struct Tails {
+    const std::uint16_t* checks;
+    std::size_t width, first, size;
+};
+
+class PartCounter {
+ public:
+    PartCounter(LevelWriter writer, const Tails& tails, std::uint32_t min_count, std::uint64_t* hashes)
+        : writer_(writer), tails_(tails), min_count_(min_count), hashes_(hashes) {}
+
+    // Events are sorted; the buckets are [first_bucket, last_bucket). Contexts whose longer contexts are
+    // known, or too rare, are set to 0.
+    void count(const Event* events, std::size_t size, std::size_t first_bucket, std::size_t last_bucket,
+               CountedContexts& counted) {
+        std::size_t i = 0;
+        for (std::size_t bucket = first_bucket; bucket < last_bucket; ++bucket) {
+            while (i < size && writer_.bucket(events[i].hash) == bucket)
+                i = add_context(events, i, size, counted);
+            writer_.end_bucket(counted);
+        }
+    }
+
+ private:
+    std::size_t add_context(const Event* events, std::size_t i, std::size_t size, CountedContexts& counted) {
+        const std::uint64_t hash = events[i].hash;
+        const std::size_t first = i;
+        followers_.clear();
+        while (i < size && events[i].hash == hash) {
+            Follower one{events[i].word, 0, 0};
+            std::uint32_t before = no_value;
+            for (; i < size && events[i].hash == hash && events[i].word == one.word; ++i) {
+                ++one.count;
+                // Without a longer context, each event is one of its own.
+                one.contexts += !writer_.has_longer() || events[i].next == no_value ||
+                                events[i].next != before || one.count == 1;
+                before = events[i].next;
+            }
+            followers_.push_back(one);
+        }
+        const bool is_known = i - first == 1 && tails_.size > 0, is_rare = i - first < min_count_;
+        if (is_known || is_rare)
+            for (std::size_t k = first; k < i; ++k) hashes_[events[k].number] = 0;
+        if (!is_rare)
+            writer_.add(hash, followers_, tails_.checks + events[first].number * tails_.width + tails_.first,
+                        counted);
+        return i;
+    }
+
+    LevelWriter writer_;
+    Tails tails_;
+    std::uint32_t min_count_;
+    std::uint64_t* hashes_;
+    std::vector<Follower> followers_;
+};
+
+// About how many contexts of `min_count` events there are, from those whose hash ends in zeros.
+std::size_t estimate_contexts(const std::uint64_t* hashes, std::size_t size, std::uint32_t min_count) {
+    const std::uint64_t mask = size < (std::size_t{1} << 20) ? 0 : 63;
+    std::vector<std::uint64_t> found;
+    for (std::size_t i = 0; i < size; ++i)
+        if (hashes[i] != 0 && (hashes[i] & mask) == 0) found.push_back(hashes[i]);
+    std::sort(found.begin(), found.end());
+    std::size_t n = 0;
+    for (std::size_t i = 0, end; i < found.size(); i = end) {
+        for (end = i; end < found.size() && found[end] == found[i];) ++end;
+        n += end - i >= min_count;
+    }
+    return n * (mask + 1);
+}
+
+int bits_for(std::size_t number) { return std::max(1, static_cast<int>(std::bit_width(number))); }
+
+auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
+                       std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
+                       std::size_t first_check, std::size_t n_tail, std::uint32_t min_count, int threads,
+                       std::size_t events_per_pass) {
+    const std::size_t size = hashes.size();
+    require(words.size() == size && (!next || next->size() == size),
+            "each event needs a context, a word and a next value");
+    require(size < UINT32_MAX, "more than 2^32-2 events; count a part of the text");
+    check_below(words, max_words, "a word has too large a number");
+    const std::size_t width = size == 0 ? first_check + n_tail : checks.size() / size;
+    const Tails tails{checks.data(), width, first_check, n_tail};
+    require(checks.size() == width * size && first_check <= width && n_tail <= width - first_check,
+            "each event needs what tails have of its contexts");
+    LevelArrays arrays;
+    CountedContexts totals(n_tail);
+    {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        std::uint64_t* hash = hashes.data();
+        const int part_bits = bits_for(size / events_per_part);
+        const std::size_t parts = std::size_t{1} << part_bits;
+        const int bucket_bits =
+            std::max(part_bits, bits_for(estimate_contexts(hash, size, min_count) / max_contexts_per_bucket));
+        const std::size_t buckets_per_part = std::size_t{1} << (bucket_bits - part_bits);
+
+        std::vector<std::size_t> begins(parts + 1, 0);
+        for (std::size_t i = 0; i < size; ++i)
+            if (hash[i] != 0) ++begins[(hash[i] >> (64 - part_bits)) + 1];
+        for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
+
+        CountedLevel level(n_tail, std::size_t{1} << bucket_bits);
+        BigArray<Event> events;
+        std::vector<std::size_t> places(parts);
+        for (std::size_t first = 0, last; first < parts; first = last) {
+            last = first + 1;
+            while (last < parts && begins[last + 1] - begins[first] <= events_per_pass) ++last;
+            const std::size_t base = begins[first];
+            if (events.size() < begins[last] - base) events = BigArray<Event>(begins[last] - base);
+            for (std::size_t part = first; part < last; ++part) places[part] = begins[part] - base;
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::size_t part = hash[i] >> (64 - part_bits);
+                if (hash[i] == 0 || part < first || part >= last) continue;
+                events[places[part]++] = {hash[i], words.data()[i], next ? next->data()[i] : no_value,
+                                          static_cast<std::uint32_t>(i)};
+            }
+            std::vector<CountedContexts> counted(last - first, CountedContexts(n_tail));
+            pool.run(last - first, [&](std::size_t index, int) {
+                const std::size_t part = first + index;
+                Event *from = events.data() + (begins[part] - base),
+                      *to = events.data() + (begins[part + 1] - base);
+                std::sort(from, to);
+                PartCounter(LevelWriter(bucket_bits, next.has_value(), n_tail), tails, min_count, hash)
+                    .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
+                           (part + 1) * buckets_per_part, counted[index]);
+            });
+            level.add(std::move(counted));
+        }
+        events = {};
+        arrays = level.take_arrays();
+        totals = std::move(level.totals);
+    }
+    return std::tuple_cat(to_numpy(std::move(arrays)),
+                          std::tuple(totals.contexts, totals.ngrams,
+                                     std::tuple(totals.seen_in[0], totals.seen_in[1]), totals.in_tails));
+}
+
+auto tail_checks(In<std::uint64_t> hashes, int threads) {
+    auto found = std::make_unique<std::uint16_t[]>(hashes.size());
+    {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i) found[i] = tail_check(hashes.data()[i]);
+        });
+    }
+    return to_numpy(std::move(found), hashes.size());
+}
+
+void extend_context_hashes(InOut<std::uint64_t> hashes, In<std::uint32_t> values, int threads) {
+    require(hashes.size() == values.size(), "each context needs a value");
+    nb::gil_scoped_release release;
+    ThreadPool pool(threads);
+    for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) {
+            std::uint64_t& hash = hashes.data()[i];
+            if (hash != 0) hash = values.data()[i] == no_value ? 0 : extend_hash(hash, values.data()[i]);
+        }
+    });
+}
+
+}  // namespace
+
+void register_chain_counts(nb::module_& m) {
+    m.attr("NO_VALUE") = no_value;
+    m.attr("N_COUNT_BUCKETS") = n_count_buckets;
+    m.attr("EMPTY_CONTEXT") = empty_context;
+    m.def("extend_context_hashes", &extend_context_hashes, nb::arg("hashes").noconvert(),
+          nb::arg("values").noconvert(), nb::arg("threads"),
+          "Add a value to each context, in place; a context without a value, NO_VALUE, becomes 0.");
+    m.def("tail_checks", &tail_checks, nb::arg("hashes").noconvert(), nb::arg("threads"),
+          "Return what tails have of contexts: 16 bits of each hash, 0 if there is no context.");
+    m.def(
+        "count_chain_level", &count_chain_level, nb::arg("hashes").noconvert(), nb::arg("words").noconvert(),
+        nb::arg("next").noconvert().none(), nb::arg("checks").noconvert(), nb::arg("first_check"),
+        nb::arg("n_tail"), nb::arg("min_count"), nb::arg("threads"),
+        nb::arg("events_per_pass") = default_pass,
+        "Return the followers of each context.\n\n"
+        "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
+        "divides contexts; None if no longer ones are to be counted. `checks`: for each event a row of the "
+        "`tail_checks` of\n"
+        "longer contexts; a context seen once has `n_tail` of them as its tail, from `first_check` on.\n"
+        "Contexts of fewer than `min_count` events are left out. Where longer contexts need not be counted,\n"
+        "because they are in a tail, or too rare, the hash is set to 0. Only `events_per_pass` events, or\n"
+        "those of a few thousand contexts, are sorted at a time; the result does not depend on it.\n"
+        "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
+        "longer contexts, number of contexts, of n-grams, of those in one and in two longer contexts, and\n"
+        "how many contexts of each longer level are in tails.");
+}
+
+}  // namespace stategram

@@ -1,0 +1,100 @@
+#include "word_tree/mixer.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/simd.hpp"
+
+namespace stategram {
+namespace {
+
+constexpr std::size_t n_lanes = input_padding;
+constexpr float max_logit = 16.0F;
+constexpr float min_error = 1e-4F;  // what is nearly certain teaches nothing
+constexpr float epsilon = 1e-3F;
+
+// The same order of additions whatever the instruction set.
+STATEGRAM_CLONES
+float dot(const float* STATEGRAM_RESTRICT x, const float* STATEGRAM_RESTRICT first,
+          const float* STATEGRAM_RESTRICT second, const float* STATEGRAM_RESTRICT third, std::size_t width) {
+    alignas(64) float sums[n_lanes] = {};
+    for (std::size_t begin = 0; begin < width; begin += n_lanes)
+        for (std::size_t lane = 0; lane < n_lanes; ++lane) {
+            const std::size_t i = begin + lane;
+            sums[lane] += x[i] * (first[i] + second[i] + third[i]);
+        }
+    for (std::size_t half = n_lanes / 2; half > 0; half /= 2)
+        for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+    return sums[0];
+}
+
+STATEGRAM_CLONES
+void step(const float* STATEGRAM_RESTRICT x, float error, float rate, float* STATEGRAM_RESTRICT weights,
+          float* STATEGRAM_RESTRICT squares, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) {
+        const float gradient = error * x[i];
+        squares[i] += gradient * gradient;
+        weights[i] += rate * gradient / std::sqrt(squares[i] + epsilon);
+    }
+}
+
+}  // namespace
+
+float mix(const MixerShape& shape, const float* weights, const MixerRow& row) {
+    float sum = 0;
+    for (std::size_t i = 0; i < shape.n_inputs; ++i)
+        sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
+    const std::size_t width = shape.n_inputs;
+    sum += dot(row.x, weights + shape.node_begin() + row.node * width,
+               weights + shape.match_begin() + row.match * width,
+               weights + shape.class_begin() + row.of_class * width, width);
+    return std::min(std::max(sum, -max_logit), max_logit);
+}
+
+float mix_first(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t n) {
+    const std::size_t width = shape.n_inputs;
+    const float* const of_node = weights + shape.node_begin() + row.node * width;
+    const float* const of_match = weights + shape.match_begin() + row.match * width;
+    const float* const of_class = weights + shape.class_begin() + row.of_class * width;
+    float sum = 0, others = 0;  // added as `mix` adds them
+    for (std::size_t i = 0; i < n; ++i) {
+        sum += row.x[i] * weights[i * n_count_buckets + row.buckets[i]];
+        others += row.x[i] * (of_node[i] + of_match[i] + of_class[i]);
+    }
+    sum += others;
+    return std::min(std::max(sum, -max_logit), max_logit);
+}
+
+float contribution(const MixerShape& shape, const float* weights, const MixerRow& row, std::size_t input) {
+    const std::size_t width = shape.n_inputs;
+    return row.x[input] * (weights[input * n_count_buckets + row.buckets[input]] +
+                           weights[shape.node_begin() + row.node * width + input] +
+                           weights[shape.match_begin() + row.match * width + input] +
+                           weights[shape.class_begin() + row.of_class * width + input]);
+}
+
+float learn(const MixerShape& shape, float* weights, float* squares, const MixerRow& row, bool right,
+            float rate) {
+    const float logit = mix(shape, weights, row);
+    const float error = (right ? 1.0F : 0.0F) - 1.0F / (1.0F + std::exp(-logit));
+    if (rate == 0.0F || std::fabs(error) < min_error) return logit;
+    for (std::size_t i = 0; i < shape.n_inputs; ++i) {
+        if (row.x[i] == 0.0F) continue;
+        const std::size_t at = i * n_count_buckets + row.buckets[i];
+        const float gradient = error * row.x[i];
+        squares[at] += gradient * gradient;
+        weights[at] += rate * gradient / std::sqrt(squares[at] + epsilon);
+    }
+    const std::size_t width = shape.n_inputs;
+    for (const std::size_t at :
+         {shape.node_begin() + row.node * width, shape.match_begin() + row.match * width,
+          shape.class_begin() + row.of_class * width})
+        step(row.x, error, rate, weights + at, squares + at, width);
+    return logit;
+}
+
+double log_sigmoid(double logit) {
+    return logit < 0 ? logit - std::log1p(std::exp(logit)) : -std::log1p(std::exp(-logit));
+}
+
+}  // namespace stategram

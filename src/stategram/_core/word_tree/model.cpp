@@ -1,0 +1,200 @@
+#include "word_tree/model.hpp"
+
+#include <utility>
+
+namespace stategram {
+namespace {
+
+constexpr std::size_t events_per_slice = 256;
+
+// The set of weights of each node: frequent ones have their own, others share those of their depth.
+std::vector<std::uint32_t> frequent_nodes(const WordTree& tree, const std::uint32_t* counts,
+                                          std::size_t n_frequent) {
+    const std::size_t n = tree.n_leaves();
+    std::vector<std::uint64_t> frequencies(n, 0);
+    std::vector<std::uint32_t> sets(n, 0), order;
+    for (std::uint32_t rank = 0; rank < n; ++rank) {
+        const std::uint32_t word = tree.word_at(rank), *path = tree.path(word);
+        for (int depth = 0; depth < tree.length(word); ++depth) {
+            frequencies[path[depth]] += counts[word];
+            sets[path[depth]] = static_cast<std::uint32_t>(n_frequent) + static_cast<std::uint32_t>(depth);
+        }
+    }
+    for (std::uint32_t node = 1; node < n; ++node) order.push_back(node);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return frequencies[a] > frequencies[b]; });
+    for (std::size_t i = 0; i < std::min(n_frequent, order.size()); ++i)
+        sets[order[i]] = static_cast<std::uint32_t>(i);
+    return sets;
+}
+
+}  // namespace
+
+TreeModel::TreeModel(std::shared_ptr<TreeEvidence> evidence, std::vector<CacheView> caches,
+                     const std::uint32_t* counts, std::size_t n_frequent_nodes, std::size_t n_classes)
+    : evidence_(std::move(evidence)),
+      caches_(std::move(caches)),
+      n_node_sets_(n_frequent_nodes + max_depth),
+      n_classes_(n_classes) {
+    for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+        node_sets_.push_back(frequent_nodes(evidence_->tree(t), counts, n_frequent_nodes));
+}
+
+TreeModel::Scratch::Scratch(const TreeModel& model, int history) : stride(model.n_inputs(history)) {
+    const std::size_t n_trees = model.evidence_->n_trees(), n_slots = model.evidence_->n_slots();
+    x.resize(n_trees * max_depth * stride);
+    buckets.resize(x.size());
+    match.resize(n_trees * max_depth);
+    for (std::size_t i = 0; i < 2 * look_ahead; ++i) contexts.emplace_back(n_slots);
+    left.resize(n_slots);
+    for (std::size_t t = 0; t < n_trees; ++t)
+        rows.push_back(
+            {&x[t * max_depth * stride], &buckets[t * max_depth * stride], &match[t * max_depth], stride});
+}
+
+CacheRows TreeModel::read_cache(const TextEvents& text, std::size_t begin, std::size_t end,
+                                TextCache& cache) const {
+    CacheRows rows;
+    for (std::size_t event = begin; event < end; ++event) {
+        cache.find(text.streams.data(), event);
+        for (std::size_t t = 0; t < evidence_->n_trees(); ++t) {
+            const auto length = static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+            rows.begins.push_back(rows.x.size());
+            rows.x.resize(rows.x.size() + length * caches_.size());
+            rows.buckets.resize(rows.x.size());
+            cache.collect(t, text.words[event], rows.x.data() + rows.begins.back(),
+                          rows.buckets.data() + rows.begins.back(), caches_.size());
+        }
+        cache.add(text.words[event]);
+    }
+    return rows;
+}
+
+void TreeModel::copy_cache_rows(std::uint32_t word, std::size_t event, const CacheRows& cache,
+                                Scratch& scratch) const {
+    const std::size_t first = evidence_->n_inputs(true), width = caches_.size(),
+                      n_trees = evidence_->n_trees();
+    for (std::size_t t = 0; t < n_trees; ++t) {
+        const std::size_t from = cache.begins[event * n_trees + t];
+        for (std::size_t i = 0; i < static_cast<std::size_t>(evidence_->tree(t).length(word)); ++i) {
+            std::copy_n(cache.x.data() + from + i * width, width,
+                        scratch.rows[t].x + i * scratch.stride + first);
+            std::copy_n(cache.buckets.data() + from + i * width, width,
+                        scratch.rows[t].buckets + i * scratch.stride + first);
+        }
+    }
+}
+
+double TreeModel::log_prob(std::size_t tree, const TextEvents& text, std::size_t event,
+                           const EvidenceRows& rows, const MixerShape& shape, const float* weights) const {
+    const WordTree& words = evidence_->tree(tree);
+    const std::uint32_t word = text.words[event], code = words.code(word), *path = words.path(word);
+    double sum = 0;
+    for (int i = 0; i < words.length(word); ++i) {
+        const double logit =
+            double{mix(shape, weights,
+                       mixer_row(tree, path[i], text.classes[event], rows, static_cast<std::size_t>(i)))};
+        sum += log_sigmoid(WordTree::bit(code, i) ? logit : -logit);
+    }
+    return sum;
+}
+
+void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& blocks,
+                      const std::uint8_t* used, std::uint64_t seed, ThreadPool& pool,
+                      std::vector<Scratch>& scratch, Learner& learner) const {
+    const std::size_t n_trees = evidence_->n_trees(), stride = n_inputs(learner.last);
+    const bool with_cache = learner.last == 2;
+    // Where the rows of each event are, for each tree; and slices of blocks.
+    struct Place {
+        std::size_t event;
+        std::vector<std::size_t> rows;
+    };
+    struct Slice {
+        std::size_t block, begin, end, first_place;
+    };
+    std::vector<Place> places;
+    std::vector<Slice> slices;
+    std::vector<std::size_t> n_rows(n_trees, 0);
+    for (std::size_t block = 0; block < blocks.size(); ++block)
+        for (std::size_t event = blocks[block].begin; event < blocks[block].end; ++event) {
+            if ((event - blocks[block].begin) % events_per_slice == 0)
+                slices.push_back(
+                    {block, event, std::min(event + events_per_slice, blocks[block].end), places.size()});
+            if (!used[event]) continue;
+            places.push_back({event, n_rows});
+            for (std::size_t t = 0; t < n_trees; ++t)
+                n_rows[t] += static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+        }
+    std::vector<std::unique_ptr<LeftOut>> left(blocks.size());
+    std::vector<CacheRows> cache_rows(blocks.size());
+    pool.run(blocks.size(), [&](std::size_t number, int) {
+        const auto& [cache_begin, begin, end] = blocks[number];
+        if (learner.leave_out)
+            left[number] = std::make_unique<LeftOut>(*evidence_, text.words, text.streams.data(), begin, end);
+        if (!with_cache) return;
+        TextCache cache = empty_cache();
+        for (std::size_t event = cache_begin; event < begin; ++event) {
+            cache.enter(text.streams.data(), event);
+            cache.add(text.words[event]);
+        }
+        cache_rows[number] = read_cache(text, begin, end, cache);
+    });
+    std::vector<std::vector<float>> x(n_trees);
+    std::vector<std::vector<std::uint8_t>> buckets(n_trees);
+    std::vector<std::vector<std::uint32_t>> match(n_trees);
+    for (std::size_t t = 0; t < n_trees; ++t) {
+        x[t].resize(n_rows[t] * stride);
+        buckets[t].resize(n_rows[t] * stride);
+        match[t].resize(n_rows[t]);
+    }
+    pool.run(slices.size(), [&](std::size_t number, int worker) {
+        const Slice& slice = slices[number];
+        std::size_t place = slice.first_place;
+        const Sources sources{left[slice.block].get(), with_cache ? &cache_rows[slice.block] : nullptr,
+                              blocks[slice.block].begin};
+        visit(text, slice.begin, slice.end, learner.last, sources, scratch[static_cast<std::size_t>(worker)],
+              [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                  if (!used[event]) return;
+                  for (std::size_t t = 0; t < n_trees; ++t) {
+                      const auto length =
+                          static_cast<std::size_t>(evidence_->tree(t).length(text.words[event]));
+                      const std::size_t row = places[place].rows[t];
+                      std::copy_n(rows[t].x, length * stride, &x[t][row * stride]);
+                      std::copy_n(rows[t].buckets, length * stride, &buckets[t][row * stride]);
+                      std::copy_n(rows[t].match, length, &match[t][row]);
+                  }
+                  ++place;
+              });
+    });
+    std::vector<std::size_t> order(places.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
+    for (std::size_t i = order.size(); i > 1; --i) {
+        state = extend_hash(state, static_cast<std::uint32_t>(i));
+        std::swap(order[i - 1], order[(state >> 32) % i]);
+    }
+    pool.run(learner.weights.size(), [&](std::size_t number, int) {
+        const std::size_t t = number % n_trees;
+        const MixerShape of = shape(static_cast<int>(number / n_trees));
+        const WordTree& tree = evidence_->tree(t);
+        double sum = 0;
+        for (const std::size_t index : order) {
+            const Place& place = places[index];
+            const std::uint32_t word = text.words[place.event], code = tree.code(word),
+                                *path = tree.path(word);
+            const EvidenceRows rows{&x[t][place.rows[t] * stride], &buckets[t][place.rows[t] * stride],
+                                    &match[t][place.rows[t]], stride};
+            for (int i = 0; i < tree.length(word); ++i) {
+                const bool right = WordTree::bit(code, i);
+                const double logit = double{stategram::learn(
+                    of, learner.weights[number], learner.squares[number],
+                    mixer_row(t, path[i], text.classes[place.event], rows, static_cast<std::size_t>(i)),
+                    right, learner.rate)};
+                sum += log_sigmoid(right ? logit : -logit);
+            }
+        }
+        learner.log_sums[number] += sum;
+    });
+}
+
+}  // namespace stategram

@@ -1,0 +1,519 @@
+// Word tree models as Python sees them: arrays are checked, and become views.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "base/threads.hpp"
+#include "word_tree/model.hpp"
+#include "word_tree/search.hpp"
+
+namespace stategram {
+namespace {
+
+using Words = In<std::uint32_t>;
+using Weights = InOut<float>;
+
+// Long lists in the order of a tree: where they begin, and their bytes.
+using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
+// The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts are
+// in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
+using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
+                               double, std::vector<std::vector<double>>>;
+// Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
+// document.
+using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
+using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
+
+constexpr std::size_t events_per_slice = 128;
+constexpr std::size_t events_per_batch = 4096;
+
+class CacheHandle {
+ public:
+    explicit CacheHandle(TextCache cache) : cache_(std::move(cache)) {}
+    TextCache& cache() { return cache_; }
+    CacheHandle copy() const { return CacheHandle(cache_); }
+
+ private:
+    TextCache cache_;
+};
+
+class TreeModelKernel {
+ public:
+    TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
+                    std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
+                    Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
+                    std::vector<CacheArrays> caches)
+        : n_words_(counts.size()) {
+        std::vector<WordTree> built;
+        require(!trees.empty() && contexts.size() == n_words_, "each word needs its counts");
+        require(n_frequent_nodes < (1U << 31) && n_classes < (1U << 31), "there are too many weights");
+        for (std::size_t t = 0; t < trees.size(); ++t) {
+            const auto& [codes, lengths] = trees[t];
+            require(codes.size() == n_words_ && lengths.size() == n_words_,
+                    "each word needs a code in each tree");
+            built.emplace_back(codes.data(), lengths.data(), n_words_);
+            require(built.back().n_leaves() == built.front().n_leaves(), "the trees have different words");
+            for (std::uint32_t word = 0; word < n_words_; ++word)
+                require((built.back().length(word) > 0) == (built.front().length(word) > 0),
+                        "the trees have different words");
+        }
+        std::vector<ChainView> chain_views;
+        for (const auto& [streams, continuation, of_counts, is_document] : chains)
+            chain_views.push_back({streams, 0, 0, continuation, of_counts, is_document});
+        std::vector<ChainLevel> level_views;
+        for (const auto& arrays : levels) level_views.push_back(level_view(arrays, built.size()));
+        std::size_t slot = 0;
+        for (const ChainView& chain : chain_views) {
+            slot += chain.depth();
+            require(chain.depth() > 0, "a chain has no values");
+            require(slot <= level_views.size(), "each value of a chain needs its counts");
+            for (std::size_t j = 0; j < chain.depth(); ++j)
+                level_views[slot - 1 - j].view.has_longer = j > 0 && chain.uses_continuation;
+        }
+        auto evidence =
+            std::make_shared<TreeEvidence>(std::move(built), std::move(chain_views), std::move(level_views),
+                                           n_streams, counts.data(), contexts.data());
+        std::vector<CacheView> cache_views;
+        for (auto& [streams, decay] : caches) cache_views.push_back({streams, decay});
+        kept_levels_ = std::move(levels);
+        model_ = std::make_unique<TreeModel>(evidence, std::move(cache_views), counts.data(),
+                                             n_frequent_nodes, n_classes);
+        evidence_ = std::move(evidence);
+    }
+
+    std::size_t n_inputs(int history) const { return model_->n_inputs(checked(history)); }
+    std::size_t n_weights(int history) const { return model_->shape(checked(history)).size(); }
+    std::vector<std::size_t> first_inputs() const {
+        std::vector<std::size_t> found;
+        for (const ChainView& chain : evidence_->chains()) found.push_back(chain.first_input);
+        found.push_back(n_inputs(1));
+        found.push_back(n_inputs(2));
+        return found;
+    }
+
+    CacheHandle empty_cache() const { return CacheHandle(model_->empty_cache()); }
+
+    // The discounts of counts at the nodes of each tree, by slot.
+    std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
+        std::vector<std::vector<std::vector<float>>> found(
+            evidence_->n_slots(), std::vector<std::vector<float>>(evidence_->n_trees()));
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        pool.run(found.size() * evidence_->n_trees(), [&](std::size_t i, int) {
+            const std::size_t slot = i / evidence_->n_trees(), tree = i % evidence_->n_trees();
+            const auto discounts = evidence_->node_discounts(slot, tree, max_ngrams);
+            evidence_->set_discounts(slot, tree, discounts);
+            found[slot][tree].assign(discounts.begin(), discounts.end());
+        });
+        return found;
+    }
+
+    // Returns the natural-log probabilities by each tree, one after the other.
+    auto score(Words words, std::vector<Words> streams, Words classes, int history,
+               std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
+        check_events(words, streams, classes);
+        check_weights(history, weights);
+        check_cache(history, cache);
+        const std::size_t n = words.size(), n_trees = evidence_->n_trees();
+        auto log_probs = std::make_unique<double[]>(n * n_trees);
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const TextEvents text{words.data(), pointers(streams), classes.data()};
+            std::vector<TreeModel::Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
+            for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
+                const std::size_t end = std::min(n, begin + events_per_batch);
+                CacheRows cache_rows;
+                if (cache) cache_rows = model_->read_cache(text, begin, end, cache->cache());
+                const TreeModel::Sources sources{nullptr, cache ? &cache_rows : nullptr, begin};
+                const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
+                pool.run(slices, [&](std::size_t slice, int worker) {
+                    const std::size_t first = begin + slice * events_per_slice,
+                                      last = std::min(end, first + events_per_slice);
+                    TreeModel::Scratch& own = scratch[static_cast<std::size_t>(worker)];
+                    model_->visit(text, first, last, history, sources, own,
+                                  [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                                      for (std::size_t t = 0; t < n_trees; ++t)
+                                          log_probs[t * n + event] =
+                                              model_->log_prob(t, text, event, rows[t],
+                                                               model_->shape(history), weights[t].data());
+                                  });
+                });
+            }
+        }
+        return to_numpy(std::move(log_probs), n * n_trees);
+    }
+
+    // Returns for each node of the way to a word in a tree what each input adds to the log-odds of its side,
+    // after the history of the first event.
+    auto contributions(std::size_t tree, std::uint32_t word, std::vector<Words> streams,
+                       std::uint32_t of_class, int history, std::vector<In<float>> weights,
+                       CacheHandle* cache) const {
+        check_history(streams, of_class, history, weights, cache);
+        require(tree < evidence_->n_trees() && word < n_words_ && evidence_->tree(tree).length(word) > 0,
+                "there is no such tree, or no such word in it");
+        const MixerShape of = model_->shape(history);
+        std::vector<double> found;
+        {
+            nb::gil_scoped_release release;
+            const TextEvents text{&word, pointers(streams), &of_class};
+            TreeModel::Scratch scratch(*model_, history);
+            CacheRows cache_rows;
+            if (cache) {
+                TextCache copy = cache->cache();
+                cache_rows = model_->read_cache(text, 0, 1, copy);
+            }
+            model_->visit(text, 0, 1, history, {nullptr, cache ? &cache_rows : nullptr, 0}, scratch,
+                          [&](std::size_t, const std::vector<EvidenceRows>& rows) {
+                              const WordTree& words = evidence_->tree(tree);
+                              for (int i = 0; i < words.length(word); ++i) {
+                                  const MixerRow row =
+                                      model_->mixer_row(tree, words.path(word)[i], of_class, rows[tree],
+                                                        static_cast<std::size_t>(i));
+                                  const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
+                                  for (std::size_t input = 0; input < of.n_inputs; ++input)
+                                      found.push_back(
+                                          sign * double{contribution(of, weights[tree].data(), row, input)});
+                              }
+                          });
+        }
+        return to_numpy(std::move(found));
+    }
+
+    // Returns the probability of each word by each tree after one history: its values are the first of each
+    // stream.
+    auto distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
+                       std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
+        std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
+        {
+            std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
+        }
+        std::vector<Out<double>> arrays;
+        for (std::vector<double>& of_tree : found) arrays.push_back(to_numpy(std::move(of_tree)));
+        return arrays;
+    }
+
+    // Adds to a row for each event the distribution before it by all trees, times its weight.
+    void add_rows(Words words, std::vector<Words> streams, Words classes, int history,
+                  std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
+                  In<double> row_weights, InOut<double> rows, int threads) const {
+        check_events(words, streams, classes);
+        check_weights(history, weights);
+        check_cache(history, cache);
+        const std::size_t n = words.size(), n_trees = evidence_->n_trees();
+        require(tree_weights.size() == n_trees, "each tree needs a weight");
+        require(row_weights.size() == n && rows.size() == n * n_words_,
+                "each event needs a weight and a row");
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        const std::vector<const std::uint32_t*> values = pointers(streams);
+        std::vector<std::vector<double>> own(
+            std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
+            std::vector<double>(n_words_));
+        const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
+            const double weight = row_weights(event) * tree_weights(tree);
+            double* const row = rows.data() + event * n_words_;
+            for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
+        };
+        if (cache == nullptr) {
+            pool.run(n, [&](std::size_t event, int worker) {
+                std::vector<double>& found = own[static_cast<std::size_t>(worker)];
+                std::vector<TreeSearch> trees =
+                    searches_at(values, event, classes(event), history, weights, nullptr, 0, n_trees);
+                for (std::size_t t = 0; t < n_trees; ++t) {
+                    trees[t].distribution(found.data());
+                    add(event, t, found);
+                }
+            });
+            return;
+        }
+        // A cache depends on all events before.
+        for (std::size_t event = 0; event < n; ++event) {
+            std::vector<TreeSearch> trees =
+                searches_at(values, event, classes(event), history, weights, cache, 0, n_trees);
+            pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
+            for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
+            cache->cache().add(words(event));
+        }
+    }
+
+    // Returns the `top` likeliest words after one history, and their probabilities.
+    auto likeliest(std::vector<Words> streams, std::uint32_t of_class, int history,
+                   std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
+                   std::size_t top, int /* threads */) const {
+        require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
+        require(top > 0, "at least one word is needed");
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        std::vector<std::uint32_t> words;
+        std::vector<double> probabilities;
+        {
+            nb::gil_scoped_release release;
+            for (const auto& [probability, word] :
+                 likeliest_words(trees, tree_weights.data(), top, *evidence_)) {
+                words.push_back(word);
+                probabilities.push_back(probability);
+            }
+        }
+        return std::pair(to_numpy(std::move(words)), to_numpy(std::move(probabilities)));
+    }
+
+    // Returns the word after one history in whose range of a tree a quantile lies.
+    std::uint32_t draw(std::vector<Words> streams, std::uint32_t of_class, int history,
+                       std::vector<In<float>> weights, CacheHandle* cache, std::size_t tree, double quantile,
+                       int /* threads */) const {
+        require(tree < evidence_->n_trees(), "there is no such tree");
+        require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache, tree, tree + 1);
+        nb::gil_scoped_release release;
+        return trees[0].word_at(quantile);
+    }
+
+    // Reads every list; throws if one is damaged.
+    void check(int threads) const {
+        nb::gil_scoped_release release;
+        ThreadPool pool(threads);
+        pool.run(evidence_->n_slots(), [&](std::size_t slot, int) {
+            const LevelView& view = evidence_->level(slot).view;
+            for (std::size_t bucket = 0; bucket < std::size_t{1} << view.bucket_bits; ++bucket) {
+                require(view.directory[bucket] <= view.directory[bucket + 1], "a directory does not rise");
+                view.for_each_list(bucket, [&](const FoundList& list) {
+                    for (std::size_t t = 0; t < evidence_->n_trees(); ++t)
+                        evidence_->read_ranked(slot, t, list, [](std::uint32_t, const Follower&) {});
+                    return true;
+                });
+            }
+        });
+    }
+
+    // Learns the weights of all trees and histories from blocks of events; returns for each the sum of the
+    // log-probabilities before each step. The weights of history h and tree t are weights[h * n_trees + t].
+    auto learn_blocks(Words words, std::vector<Words> streams, Words classes, In<std::int64_t> begins,
+                      In<std::int64_t> ends, In<std::int64_t> cache_begins, In<std::uint8_t> used,
+                      std::vector<Weights> weights, std::vector<Weights> squares, float rate, bool leave_out,
+                      std::uint64_t seed, int threads) const {
+        check_events(words, streams, classes);
+        require(used.size() == words.size() && begins.size() == ends.size() &&
+                    begins.size() == cache_begins.size(),
+                "each block needs its events");
+        for (std::size_t i = 0; i < begins.size(); ++i)
+            require(cache_begins.data()[i] >= 0 && cache_begins.data()[i] <= begins.data()[i] &&
+                        begins.data()[i] <= ends.data()[i] &&
+                        static_cast<std::size_t>(ends.data()[i]) <= words.size(),
+                    "a block is not in the text");
+        const std::size_t n_trees = evidence_->n_trees();
+        require(weights.size() == squares.size() && weights.size() % n_trees == 0 &&
+                    weights.size() / n_trees <= 3,
+                "each tree and history needs weights");
+        const int n_learned = static_cast<int>(weights.size() / n_trees);
+        for (int h = 0; h < n_learned; ++h)
+            for (std::size_t t = 0; t < n_trees; ++t)
+                require(weights[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h) &&
+                            squares[static_cast<std::size_t>(h) * n_trees + t].size() == n_weights(h),
+                        "there are too few or too many weights");
+        TreeModel::Learner learner{
+            n_learned - 1, rate, leave_out, {}, {}, std::vector<double>(weights.size())};
+        for (std::size_t i = 0; i < weights.size(); ++i) {
+            learner.weights.push_back(weights[i].data());
+            learner.squares.push_back(squares[i].data());
+        }
+        {
+            nb::gil_scoped_release release;
+            ThreadPool pool(threads);
+            const TextEvents text{words.data(), pointers(streams), classes.data()};
+            std::vector<TreeModel::Scratch> scratch;
+            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, learner.last);
+            std::size_t block = 0;
+            while (block < begins.size()) {
+                // Blocks of about a batch of events.
+                std::vector<LearningBlock> blocks;
+                std::size_t n_events = 0;
+                for (; block < begins.size() && n_events < events_per_batch; ++block) {
+                    blocks.push_back({static_cast<std::size_t>(cache_begins.data()[block]),
+                                      static_cast<std::size_t>(begins.data()[block]),
+                                      static_cast<std::size_t>(ends.data()[block])});
+                    n_events += blocks.back().end - blocks.back().begin;
+                }
+                model_->learn(text, blocks, used.data(), seed + block, pool, scratch, learner);
+            }
+        }
+        return learner.log_sums;
+    }
+
+ private:
+    static int checked(int history) {
+        require(history >= 0 && history < n_histories, "there are three histories");
+        return history;
+    }
+
+    ChainLevel level_view(const LevelArrays& arrays, std::size_t n_trees) const {
+        const auto& [directory, entries, of_trees, n_tail, discount, discounts] = arrays;
+        ChainLevel level;
+        LevelView& view = level.view;
+        view.bucket_bits = static_cast<int>(std::bit_width(directory.size() - 1)) - 1;
+        require(directory.size() >= 3 && directory.size() == (std::size_t{1} << view.bucket_bits) + 1,
+                "a directory does not have its size");
+        view.directory = directory.data();
+        view.entries = entries.data();
+        view.n_bytes = entries.size();
+        view.n_tail = n_tail;
+        require(of_trees.size() == n_trees, "each tree needs its long lists");
+        for (const auto& [begins, bytes] : of_trees) {
+            require(begins.size() == of_trees[0].first.size() && bytes.size() >= long_list_padding,
+                    "the trees have different long lists");
+            const std::size_t n_bytes = bytes.size() - long_list_padding;
+            check_offsets(begins, n_bytes, "the long lists do not follow each other");
+            view.long_lists.push_back({begins.data(), bytes.data(), begins.size() - 1, n_bytes});
+        }
+        level.discount = static_cast<float>(discount);
+        level.discounts.assign(n_trees, {0.5F, 0.75F, 1.0F});
+        require(discounts.empty() || discounts.size() == n_trees, "each tree needs its discounts");
+        for (std::size_t t = 0; t < discounts.size(); ++t) {
+            require(discounts[t].size() == 3, "a level needs three discounts");
+            for (std::size_t k = 0; k < 3; ++k) level.discounts[t][k] = static_cast<float>(discounts[t][k]);
+        }
+        return level;
+    }
+
+    std::vector<TreeSearch> searches(const std::vector<Words>& streams, std::uint32_t of_class, int history,
+                                     const std::vector<In<float>>& weights, CacheHandle* cache,
+                                     std::size_t first = 0, std::size_t last = SIZE_MAX) const {
+        check_history(streams, of_class, history, weights, cache);
+        return searches_at(pointers(streams), 0, of_class, history, weights, cache, first,
+                           std::min(last, evidence_->n_trees()));
+    }
+
+    std::vector<TreeSearch> searches_at(const std::vector<const std::uint32_t*>& values, std::size_t event,
+                                        std::uint32_t of_class, int history,
+                                        const std::vector<In<float>>& weights, CacheHandle* cache,
+                                        std::size_t first, std::size_t last) const {
+        EventContexts contexts(evidence_->n_slots());
+        const std::size_t n_chains = evidence_->n_chains(history > 0);
+        evidence_->hash(values.data(), event, n_chains, contexts);
+        evidence_->find(contexts);
+        if (cache) cache->cache().find(values.data(), event);
+        std::vector<TreeSearch> found;
+        for (std::size_t t = first; t < last; ++t)
+            found.emplace_back(
+                *evidence_, t, contexts,
+                TreeSearch::Settings{n_chains, model_->n_inputs(history), evidence_->n_inputs(true),
+                                     model_->shape(history), weights[t].data(), &model_->node_sets(t),
+                                     of_class, cache ? &cache->cache() : nullptr});
+        return found;
+    }
+
+    void check_events(const Words& words, const std::vector<Words>& streams, const Words& classes) const {
+        require(streams.size() == evidence_->n_streams() && classes.size() == words.size(),
+                "each event needs a value of each stream");
+        for (const Words& stream : streams)
+            require(stream.size() == words.size(), "each event needs a value of each stream");
+        check_below(classes, model_->n_classes(), "the class of the last word is not there");
+        for (std::size_t i = 0; i < words.size(); ++i)
+            require(words.data()[i] < n_words_ && evidence_->tree(0).length(words.data()[i]) > 0,
+                    "an event is not a word of the trees");
+    }
+
+    void check_history(const std::vector<Words>& streams, std::uint32_t of_class, int history,
+                       const std::vector<In<float>>& weights, CacheHandle* cache) const {
+        check_weights(history, weights);
+        check_cache(history, cache);
+        require(streams.size() == evidence_->n_streams() && of_class < model_->n_classes(),
+                "the history needs a value of each stream");
+        for (const Words& stream : streams)
+            require(stream.size() > 0, "the history needs a value of each stream");
+    }
+
+    void check_cache(int history, CacheHandle* cache) const {
+        require((history == 2) == (cache != nullptr),
+                "a cache is needed for adaptive scoring, and for no other");
+        require(!cache || cache->cache().belongs_to(*evidence_), "the cache is the cache of another model");
+    }
+
+    void check_weights(int history, const std::vector<In<float>>& weights) const {
+        checked(history);
+        require(weights.size() == evidence_->n_trees(), "each tree needs weights");
+        for (const In<float>& one : weights)
+            require(one.size() == n_weights(history), "there are too few or too many weights");
+    }
+
+    static std::vector<const std::uint32_t*> pointers(const std::vector<Words>& streams) {
+        std::vector<const std::uint32_t*> found;
+        for (const Words& stream : streams) found.push_back(stream.data());
+        return found;
+    }
+
+    std::shared_ptr<TreeEvidence> evidence_;
+    std::unique_ptr<TreeModel> model_;
+    std::vector<LevelArrays> kept_levels_;  // the arrays that views look at
+    std::size_t n_words_;
+};
+
+}  // namespace
+
+void register_tree_model(nb::module_& m) {
+    nb::class_<CacheHandle>(m, "TextCache", "The words so far, for adaptive scoring.")
+        .def("copy", &CacheHandle::copy, "Return a copy.");
+    nb::class_<TreeModelKernel>(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.")
+        .def(nb::init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<ChainArrays>,
+                      std::vector<LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
+                      std::vector<CacheArrays>>(),
+             nb::arg("trees").noconvert(), nb::arg("chains"), nb::arg("levels").noconvert(),
+             nb::arg("n_streams"), nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(),
+             nb::arg("n_frequent_nodes"), nb::arg("n_classes"), nb::arg("caches"))
+        .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
+        .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
+        .def("empty_cache", &TreeModelKernel::empty_cache)
+        .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
+        .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams").noconvert(),
+             nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights").noconvert(),
+             nb::arg("cache").none(), nb::arg("threads"))
+        .def("contributions", &TreeModelKernel::contributions, nb::arg("tree"), nb::arg("word"),
+             nb::arg("streams").noconvert(), nb::arg("of_class"), nb::arg("history"),
+             nb::arg("weights").noconvert(), nb::arg("cache").none(),
+             "Return for each node of the way to a word what each input adds to the log-odds of the side "
+             "taken.")
+        .def("first_inputs", &TreeModelKernel::first_inputs,
+             "Return the first input of each chain, of the caches, and the number of all inputs.")
+        .def("distributions", &TreeModelKernel::distributions, nb::arg("streams").noconvert(),
+             nb::arg("of_class"), nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
+             nb::arg("threads"),
+             "Return the probability of each word by each tree after the history of the first event.")
+        .def("add_rows", &TreeModelKernel::add_rows, nb::arg("words").noconvert(),
+             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("history"),
+             nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree_weights").noconvert(),
+             nb::arg("row_weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("threads"),
+             "Add to a row for each event the weighted distribution before it by all trees; words are added "
+             "to the cache.")
+        .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams").noconvert(), nb::arg("of_class"),
+             nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
+             nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),
+             "Return the likeliest words after the history of the first event, and their probabilities.")
+        .def(
+            "draw", &TreeModelKernel::draw, nb::arg("streams").noconvert(), nb::arg("of_class"),
+            nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree"),
+            nb::arg("quantile"), nb::arg("threads"),
+            "Return the word after the history of the first event in whose range of a tree a quantile lies.\n"
+            "\n"
+            "The ranges are as wide as the words are probable: a random quantile draws a word.")
+        .def("check", &TreeModelKernel::check, nb::arg("threads"),
+             "Read every list; ValueError if one is damaged.")
+        .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(),
+             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("begins").noconvert(),
+             nb::arg("ends").noconvert(), nb::arg("cache_begins").noconvert(), nb::arg("used").noconvert(),
+             nb::arg("weights").noconvert(), nb::arg("squares").noconvert(), nb::arg("rate"),
+             nb::arg("leave_out"), nb::arg("seed"), nb::arg("threads"));
+}
+
+}  // namespace stategram
