@@ -1,6 +1,4 @@
 // Counts of adjacent pairs in a stream of ids, from packed keys.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -9,6 +7,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "counts/kernels.hpp"
 #include "counts/key_counts.hpp"
 
 namespace stategram {
@@ -48,7 +47,9 @@ Rows count_pairs(const std::uint32_t* ids, std::size_t size, std::uint32_t first
     return rows;
 }
 
-auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads) {
+}  // namespace
+
+CountRows count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t types, int threads) {
     require(first < types, "first is not below the number of types");
     require(ids.size() <= UINT32_MAX, "more than 2^32-1 events");
     Rows rows;
@@ -68,8 +69,8 @@ auto count_bigrams(In<std::uint32_t> ids, std::uint32_t first, std::uint32_t typ
 
 // The same counts seen from the columns. A counting sort: rows are read in order, so each column's
 // neighbours come out in order too.
-auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
-                      std::size_t n_columns) {
+CountRows transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
+                           std::size_t n_columns) {
     check_offsets(offsets, columns.size(), "offsets, columns and counts do not fit together");
     require(columns.size() == counts.size() && n_columns <= UINT32_MAX && offsets.size() <= UINT32_MAX,
             "offsets, columns and counts do not fit together");
@@ -97,8 +98,8 @@ auto transpose_counts(In<std::int64_t> offsets, In<std::uint32_t> columns, In<st
 
 // The bigrams of a trie, whose words have numbers, by ids. What follows <s> is the row of </s>: the beginning
 // and the end of a sentence are one symbol.
-auto bigram_rows(In<std::uint32_t> first_child, In<std::uint32_t> words, In<std::uint32_t> counts,
-                 In<std::uint32_t> numbers, std::uint32_t begin, std::uint32_t end, int threads) {
+CountRows bigram_rows(In<std::uint32_t> first_child, In<std::uint32_t> words, In<std::uint32_t> counts,
+                      In<std::uint32_t> numbers, std::uint32_t begin, std::uint32_t end, int threads) {
     const std::size_t types = numbers.size();
     require(first_child.size() == types + 1 && words.size() == counts.size() && begin < types &&
                 end < types && begin != end && types < UINT32_MAX,
@@ -140,25 +141,6 @@ auto bigram_rows(In<std::uint32_t> first_child, In<std::uint32_t> words, In<std:
     }
     return std::tuple(to_numpy(std::move(rows.offsets)), to_numpy(std::move(rows.columns)),
                       to_numpy(std::move(rows.counts)));
-}
-
-}  // namespace
-
-void register_bigrams(nb::module_& m) {
-    m.def("count_bigrams", &count_bigrams, nb::arg("ids").noconvert(), nb::arg("first"), nb::arg("types"),
-          nb::arg("threads"),
-          "Count the pairs (previous, id), `first` standing before the first id.\n"
-          "\n"
-          "Returns offsets, columns, counts.");
-    m.def("transpose_counts", &transpose_counts, nb::arg("offsets").noconvert(),
-          nb::arg("columns").noconvert(), nb::arg("counts").noconvert(), nb::arg("n_columns"),
-          "Return the same counts with rows and columns exchanged: offsets, columns, counts.");
-    m.def("bigram_rows", &bigram_rows, nb::arg("first_child").noconvert(), nb::arg("words").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("numbers").noconvert(), nb::arg("begin"), nb::arg("end"),
-          nb::arg("threads"),
-          "Return the bigrams of a trie by the ids of their words: offsets, columns, counts.\n"
-          "\n"
-          "`begin` and `end` are the ids of <s> and </s>; the row of </s> is what follows <s>.");
 }
 
 }  // namespace stategram

@@ -2,9 +2,6 @@
 //
 // Every event gives one key: the values of its context from the first refinement on, then the word. Sorted
 // keys are the leaves with their words; beginnings of keys are the nodes above.
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -15,6 +12,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "counts/kernels.hpp"
 #include "counts/range_counter.hpp"
 
 namespace stategram {
@@ -56,9 +54,11 @@ struct ContextSource {
 
 using Maps = std::vector<In<std::uint32_t>>;
 
-auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
-                    const Maps& maps, const std::vector<std::int64_t>& distances, std::uint32_t n_values,
-                    std::uint32_t first, std::uint32_t last, int threads) {
+}  // namespace
+
+CountLevels count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
+                           const Maps& maps, const std::vector<std::int64_t>& distances,
+                           std::uint32_t n_values, std::uint32_t first, std::uint32_t last, int threads) {
     require(!maps.empty() && maps.size() < most_words && maps.size() == distances.size(),
             "a context has 1 to 8 values");
     check_offsets(sentence_starts, ids.size(), "the sentences do not cover the ids");
@@ -89,6 +89,8 @@ auto count_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std
     return made;
 }
 
+namespace {
+
 // Where to cut groups into slices of about as many groups and rows: a few groups may have most of all rows,
 // beside many of a single one.
 std::vector<std::size_t> even_cuts(const In<std::int64_t>& group_offsets, std::size_t slices) {
@@ -108,10 +110,13 @@ std::vector<std::size_t> even_cuts(const In<std::int64_t>& group_offsets, std::s
     return cuts;
 }
 
+}  // namespace
+
 // Sums rows of counts, group by group: group j is made of the rows rows[group_offsets[j] ..
 // group_offsets[j+1]).
-auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
-              In<std::uint32_t> rows, In<std::int64_t> group_offsets, std::uint32_t n_columns, int threads) {
+CountRows sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint32_t> counts,
+                   In<std::uint32_t> rows, In<std::int64_t> group_offsets, std::uint32_t n_columns,
+                   int threads) {
     check_offsets(offsets, columns.size(), "rows and groups do not fit together");
     require(columns.size() == counts.size() && group_offsets.size() > 0 && group_offsets(0) >= 0 &&
                 group_offsets(group_offsets.size() - 1) <= static_cast<std::int64_t>(rows.size()) &&
@@ -175,9 +180,9 @@ auto sum_rows(In<std::int64_t> offsets, In<std::uint32_t> columns, In<std::uint3
 // The leaf of the tree that each event's context reaches: for each event and level, the node, or `none`.
 // `first_child`, `symbols`: of each level, from the root down. Gives the node of the deepest level that is
 // known, and that level.
-auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before,
-                   const Maps& maps, const std::vector<std::int64_t>& distances, const Maps& first_child,
-                   const Maps& symbols, int threads) {
+std::tuple<Out<std::uint32_t>, Out<std::uint8_t>> find_contexts(
+    In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std::uint32_t before, const Maps& maps,
+    const std::vector<std::int64_t>& distances, const Maps& first_child, const Maps& symbols, int threads) {
     const std::size_t depth = maps.size(), size = ids.size();
     require(depth > 0 && depth <= UINT8_MAX && distances.size() == depth && first_child.size() == depth &&
                 symbols.size() == depth,
@@ -222,26 +227,6 @@ auto find_contexts(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, std:
         });
     }
     return std::tuple(to_numpy(std::move(nodes)), to_numpy(std::move(levels)));
-}
-
-}  // namespace
-
-void register_context_tree(nb::module_& m) {
-    m.def("count_contexts", &count_contexts, nb::arg("ids").noconvert(),
-          nb::arg("sentence_starts").noconvert(), nb::arg("before"), nb::arg("maps"), nb::arg("distances"),
-          nb::arg("n_values"), nb::arg("first"), nb::arg("last"), nb::arg("threads"),
-          "Count the contexts whose first value is `first` to `last` - 1.\n"
-          "\n"
-          "Returns for each level values, counts, first children; then the same for the words that follow.");
-    m.def("sum_rows", &sum_rows, nb::arg("offsets").noconvert(), nb::arg("columns").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("rows").noconvert(), nb::arg("group_offsets").noconvert(),
-          nb::arg("n_columns"), nb::arg("threads"),
-          "Return the sums of groups of rows: offsets, columns, counts.");
-    m.def("find_contexts", &find_contexts, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-          nb::arg("before"), nb::arg("maps"), nb::arg("distances"), nb::arg("first_child"),
-          nb::arg("symbols"), nb::arg("threads"),
-          "Return for each event the node of its context on the deepest level where it is known, and that "
-          "level.");
 }
 
 }  // namespace stategram

@@ -2,9 +2,6 @@
 //
 // Every place of the text gives one key: the N words that begin there, fewer at the end of a sentence. Sorted
 // keys hold the n-grams of all lengths, since those of k words are the beginnings of keys.
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -16,6 +13,7 @@
 #include "base/checks.hpp"
 #include "base/most_words.hpp"
 #include "base/threads.hpp"
+#include "counts/kernels.hpp"
 #include "counts/ngram_keys.hpp"
 #include "counts/range_counter.hpp"
 
@@ -60,8 +58,11 @@ NgramSource checked_source(const In<std::uint32_t>& ids, const In<std::int64_t>&
     return {ids.data(), sentence_starts.data(), sentence_starts.size() - 1, numbers.data(), before};
 }
 
-auto count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
-                  std::uint32_t before, int order, std::uint32_t first, std::uint32_t last, int threads) {
+}  // namespace
+
+CountLevels count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
+                         std::uint32_t before, int order, std::uint32_t first, std::uint32_t last,
+                         int threads) {
     std::vector<Level> levels;
     {
         nb::gil_scoped_release release;
@@ -77,8 +78,11 @@ auto count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<st
     return made;
 }
 
-auto count_run(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> numbers,
-               std::uint32_t begin, std::uint32_t end, int order, In<std::uint32_t> bounds, int threads) {
+std::tuple<Out<std::uint8_t>, Out<std::int64_t>> count_run(In<std::uint32_t> ids,
+                                                           In<std::int64_t> sentence_starts,
+                                                           In<std::uint32_t> numbers, std::uint32_t begin,
+                                                           std::uint32_t end, int order,
+                                                           In<std::uint32_t> bounds, int threads) {
     require(bounds.size() >= 2 && std::is_sorted(bounds.data(), bounds.data() + bounds.size()),
             "bounds do not rise");
     const std::uint32_t first = bounds(0), last = bounds(bounds.size() - 1);
@@ -98,25 +102,6 @@ auto count_run(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::
         });
     }
     return std::tuple(to_numpy(std::move(run.bytes)), to_numpy(std::move(run.offsets)));
-}
-
-}  // namespace
-
-void register_ngram_counts(nb::module_& m) {
-    m.def("count_ngrams", &count_ngrams, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-          nb::arg("numbers").noconvert(), nb::arg("before"), nb::arg("order"), nb::arg("first"),
-          nb::arg("last"), nb::arg("threads"),
-          "Count the n-grams whose first word has a number from `first` to `last` - 1.\n"
-          "\n"
-          "Returns for each length, from 1 to `order`: words, counts, first children.");
-    m.def("count_run", &count_run, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-          nb::arg("numbers").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("order"),
-          nb::arg("bounds").noconvert(), nb::arg("threads"),
-          "Count the n-grams whose first word has a number from the first to below the last of `bounds`.\n"
-          "\n"
-          "`begin` and `end` are the ids of <s> and </s>. Returns a run (counts/runs.hpp), and where in it "
-          "the\n"
-          "n-grams of each bound begin.");
 }
 
 }  // namespace stategram

@@ -1,9 +1,6 @@
 // Runs of n-grams merged: to the levels of a trie, or to one run.
 #include "counts/runs.hpp"
 
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -12,6 +9,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "counts/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -43,8 +41,10 @@ RunWords checked_words(const In<std::uint32_t>& numbers, std::uint32_t end, int 
     return {{numbers.data(), numbers.size()}, {}, end, order, bits};
 }
 
-auto merge_ngrams(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, int kept,
-                  std::uint32_t first, std::uint32_t last) {
+}  // namespace
+
+CountLevels merge_ngrams(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, int kept,
+                         std::uint32_t first, std::uint32_t last) {
     require(kept >= 1 && kept <= order, "n-grams of that many words were not counted");
     std::vector<TrieLevel> levels;
     {
@@ -64,8 +64,8 @@ auto merge_ngrams(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int o
     return made;
 }
 
-auto merge_runs(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order, std::uint32_t first,
-                std::uint32_t last) {
+Out<std::uint8_t> merge_runs(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int order,
+                             std::uint32_t first, std::uint32_t last) {
     std::vector<std::uint8_t> merged;
     {
         nb::gil_scoped_release release;
@@ -80,21 +80,6 @@ auto merge_runs(Runs runs, In<std::uint32_t> numbers, std::uint32_t end, int ord
         });
     }
     return to_numpy(std::move(merged));
-}
-
-}  // namespace
-
-void register_ngram_runs(nb::module_& m) {
-    m.def(
-        "merge_ngrams", &merge_ngrams, nb::arg("runs").noconvert(), nb::arg("numbers").noconvert(),
-        nb::arg("end"), nb::arg("order"), nb::arg("kept"), nb::arg("first"), nb::arg("last"),
-        "Merge runs of n-grams of `order` words whose first words are `first` to `last` - 1.\n"
-        "\n"
-        "`end` is the id of </s>. Returns for each length, from 1 to `kept`: words, counts, first children,\n"
-        "as count_ngrams does. Raises OverflowError for counts that need more than 32 bits.");
-    m.def("merge_runs", &merge_runs, nb::arg("runs").noconvert(), nb::arg("numbers").noconvert(),
-          nb::arg("end"), nb::arg("order"), nb::arg("first"), nb::arg("last"),
-          "Merge runs of n-grams, as merge_ngrams does; returns them as one run.");
 }
 
 }  // namespace stategram

@@ -14,6 +14,7 @@
 #include "base/checks.hpp"
 #include "base/prefetch.hpp"
 #include "base/threads.hpp"
+#include "counts/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -72,6 +73,8 @@ void link_children(const Lower& lower, const std::uint32_t* words, std::size_t c
     }
 }
 
+}  // namespace
+
 void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
                  In<std::uint32_t> parents_suffix, In<std::uint32_t> lower_first_child,
                  In<std::uint32_t> lower_words, std::uint32_t n_words, std::size_t begin, std::size_t end,
@@ -106,17 +109,6 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
                 for (std::size_t i = child; i < child_end; ++i) add_one(continuation[suffix[i]]);
         }
     });
-}
-
-}  // namespace
-
-void register_ngram_links(nb::module_& m) {
-    m.def("link_ngrams", &link_ngrams, nb::arg("words").noconvert(),
-          nb::arg("parents_first_child").noconvert(), nb::arg("parents_suffix").noconvert(),
-          nb::arg("lower_first_child").noconvert(), nb::arg("lower_words").noconvert(), nb::arg("n_words"),
-          nb::arg("begin"), nb::arg("end"), nb::arg("suffixes").noconvert(),
-          nb::arg("continuations").noconvert(), nb::arg("threads"),
-          "Find the suffixes of the children of the parents `begin` to `end` - 1, and count them.");
 }
 
 }  // namespace stategram

@@ -12,6 +12,7 @@
 #include "base/checks.hpp"
 #include "base/simd.hpp"
 #include "base/threads.hpp"
+#include "evaluation/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -66,8 +67,10 @@ void add_up_all(const std::uint32_t* counts, std::size_t units, const double* va
     if (column < width) add_up<0>(counts, units, values + column, width, width - column, sums + column);
 }
 
-auto bootstrap_sums(In<double> values, std::size_t width, std::size_t resamples, std::uint64_t seed,
-                    int threads) {
+}  // namespace
+
+Out<double> bootstrap_sums(In<double> values, std::size_t width, std::size_t resamples, std::uint64_t seed,
+                           int threads) {
     require(width > 0 && values.size() % width == 0, "each unit needs a value in each column");
     const std::size_t units = values.size() / width;
     require(units > 0 && units <= UINT32_MAX, "there must be from one to 2^32-1 units");
@@ -88,19 +91,6 @@ auto bootstrap_sums(In<double> values, std::size_t width, std::size_t resamples,
         });
     }
     return to_numpy(std::move(sums));
-}
-
-}  // namespace
-
-void register_bootstrap(nb::module_& m) {
-    m.def(
-        "bootstrap_sums", &bootstrap_sums, nb::arg("values").noconvert(), nb::arg("width"),
-        nb::arg("resamples"), nb::arg("seed"), nb::arg("threads"),
-        "Return the sum of each column over as many units as there are, drawn with replacement.\n"
-        "\n"
-        "`values` has a row of `width` numbers for each unit, the result one for each resample. Units are\n"
-        "drawn alike whatever the columns are: sums of several calls with the same seed and number of units\n"
-        "are those of the same resamples.");
 }
 
 }  // namespace stategram

@@ -9,6 +9,7 @@
 #include "base/checks.hpp"
 #include "base/simd.hpp"
 #include "base/threads.hpp"
+#include "evaluation/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -84,6 +85,8 @@ STATEGRAM_CLONES double row_entropy(const double* row, const double* masses, con
     for (std::size_t i = even; i < size; ++i) sum += row[i] * (entropies[i] - masses[i] * log_of(row[i]));
     return sum;
 }
+
+}  // namespace
 
 Out<double> row_entropies(In<double> rows, In<double> masses, In<double> entropies, int threads) {
     const std::size_t size = masses.size();
@@ -173,28 +176,7 @@ void add_category_rows(In<Real> of_categories, In<std::int32_t> categories, In<R
     });
 }
 
-}  // namespace
-
-void register_distribution_rows(nb::module_& m) {
-    m.def("add_backoff_rows", &add_backoff_rows, nb::arg("probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("words").noconvert(), nb::arg("first_child").noconvert(),
-          nb::arg("links").noconvert(), nb::arg("nodes").noconvert(), nb::arg("weights").noconvert(),
-          nb::arg("n_words"), nb::arg("rows").noconvert(), nb::arg("threads"),
-          "Add to each row the weighted distribution of a back-off model after a node.");
-    const auto def_category_rows = [&](auto function) {
-        m.def("add_category_rows", function, nb::arg("of_categories").noconvert(),
-              nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert(), nb::arg("n_categories"),
-              nb::arg("rows").noconvert(), nb::arg("threads"),
-              "Add to each row the distribution over words that follows from one over categories.");
-    };
-    def_category_rows(&add_category_rows<float>);
-    def_category_rows(&add_category_rows<double>);
-    m.def(
-        "row_entropies", &row_entropies, nb::arg("rows").noconvert(), nb::arg("masses").noconvert(),
-        nb::arg("entropies").noconvert(), nb::arg("threads"),
-        "Return sum_i (e_i p_i - m_i p_i ln p_i) of each row p; `masses` has m and `entropies` e by column.\n"
-        "\n"
-        "With m = 1 and e = 0 it is the entropy in nats.");
-}
+template void add_category_rows(In<float>, In<std::int32_t>, In<float>, std::size_t, InOut<float>, int);
+template void add_category_rows(In<double>, In<std::int32_t>, In<double>, std::size_t, InOut<double>, int);
 
 }  // namespace stategram

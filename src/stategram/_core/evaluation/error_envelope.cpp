@@ -3,8 +3,6 @@
 //
 // The total score of a hypothesis is a straight line of the weight. The best hypotheses of an utterance are
 // the upper envelope of its lines, so the errors change only where two neighbouring lines of it cross.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -16,6 +14,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "evaluation/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -73,8 +72,12 @@ struct Lines {
     }
 };
 
-auto error_envelope(In<std::int64_t> starts, In<double> offsets, In<double> slopes, In<std::uint32_t> errors,
-                    double low, double high, int threads) {
+}  // namespace
+
+std::tuple<std::int64_t, Out<double>, Out<std::int64_t>> error_envelope(In<std::int64_t> starts,
+                                                                        In<double> offsets, In<double> slopes,
+                                                                        In<std::uint32_t> errors, double low,
+                                                                        double high, int threads) {
     const std::size_t size = offsets.size();
     require(slopes.size() == size && errors.size() == size, "the hypotheses have not all their numbers");
     require(std::isfinite(low) && std::isfinite(high) && low < high, "the range of the weight is empty");
@@ -106,19 +109,6 @@ auto error_envelope(In<std::int64_t> starts, In<double> offsets, In<double> slop
         }
     }
     return std::tuple(all.errors_at_low, to_numpy(std::move(all.places)), to_numpy(std::move(all.changes)));
-}
-
-}  // namespace
-
-void register_error_envelope(nb::module_& m) {
-    m.def(
-        "error_envelope", &error_envelope, nb::arg("starts").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("slopes").noconvert(), nb::arg("errors").noconvert(), nb::arg("low"), nb::arg("high"),
-        nb::arg("threads"),
-        "Return the errors of the best hypotheses at the weight `low`, and where they change by how much.\n"
-        "\n"
-        "The total of a hypothesis is its offset plus the weight times its slope; places are those between\n"
-        "`low` and `high`, utterance by utterance.");
 }
 
 }  // namespace stategram

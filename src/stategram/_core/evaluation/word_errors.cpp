@@ -1,6 +1,4 @@
 // How far hypotheses are from what was said: the fewest words to substitute, delete and insert.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <tuple>
@@ -9,6 +7,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "evaluation/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -34,8 +33,11 @@ std::uint64_t least_cost(const std::uint32_t* words, std::size_t n_words, const 
     return row[n_said];
 }
 
-auto word_errors(In<std::uint32_t> ids, In<std::int64_t> starts, In<std::uint32_t> reference_ids,
-                 In<std::int64_t> reference_starts, In<std::uint32_t> references, int threads) {
+}  // namespace
+
+std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>> word_errors(
+    In<std::uint32_t> ids, In<std::int64_t> starts, In<std::uint32_t> reference_ids,
+    In<std::int64_t> reference_starts, In<std::uint32_t> references, int threads) {
     require(starts.size() == references.size() + 1, "each hypothesis needs a reference");
     require(ids.size() < UINT32_MAX / 2 && reference_ids.size() < UINT32_MAX / 2, "more than 2^31-1 words");
     check_offsets(starts, ids.size(), "the hypotheses do not cover their words");
@@ -63,18 +65,6 @@ auto word_errors(In<std::uint32_t> ids, In<std::int64_t> starts, In<std::uint32_
     }
     return std::tuple(to_numpy(std::move(substituted)), to_numpy(std::move(deleted)),
                       to_numpy(std::move(inserted)));
-}
-
-}  // namespace
-
-void register_word_errors(nb::module_& m) {
-    m.def("word_errors", &word_errors, nb::arg("ids").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("reference_ids").noconvert(), nb::arg("reference_starts").noconvert(),
-          nb::arg("references").noconvert(), nb::arg("threads"),
-          "Return the substitutions, deletions and insertions of each hypothesis.\n"
-          "\n"
-          "They are those of an alignment with the fewest errors, and of these with the most substitutions.\n"
-          "`references` has the number of the reference of each hypothesis.");
 }
 
 }  // namespace stategram

@@ -18,20 +18,15 @@
 //    drift(i) of these terms over all mergers bound all pairs at once:
 //        L(i,j) now >= L(i,j) then + drift(i) then + drift(j) then - drift(i) now - drift(j) now.
 // 3. Merging three classes in either order loses the same: L(ab,j) >= max(L(a,j), L(b,j)) - L(a,b).
-#include <nanobind/ndarray.h>
+#include "exchange/hierarchy.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <stdexcept>
 
-#include "base/arrays.hpp"
 #include "base/simd.hpp"
-#include "base/threads.hpp"
-#include "exchange/coarse_bounds.hpp"
 #include "exchange/x_log_x.hpp"
 
 namespace stategram {
@@ -75,56 +70,7 @@ void keep(std::vector<T>& values, const std::vector<std::size_t>& kept) {
     values.resize(kept.size());
 }
 
-class HierarchyBuilder {
- public:
-    HierarchyBuilder(const std::int64_t* counts, std::size_t size, std::size_t mergeable);
-
-    // Does up to `most` mergers; returns the number still to be done.
-    std::size_t run(std::size_t most);
-
-    std::vector<std::int64_t>
-        merges;  // pairs of cluster names; leaves first, then the mergers in their order
-    std::vector<double> losses;
-    std::uint64_t evaluations = 0;
-    std::atomic<bool> busy{false};
-
- private:
-    struct Pair {
-        std::size_t a, b;
-        double loss;
-    };
-
-    double loss(std::size_t a, std::size_t b) const;
-    void start_bounds();
-    void read_row(std::size_t a);
-    std::optional<Pair> empty_pair();
-    Pair best_pair();
-    void merge(const Pair& pair);
-    std::vector<double> add_drift(std::size_t a, std::size_t b);
-    void join_bounds(const Pair& pair, const std::vector<double>& grown);
-    void join_counts(std::size_t a, std::size_t b);
-    void compact();
-
-    // Slots 0 .. slots_ hold the clusters in rising order of their smallest leaf; those that are never merged
-    // follow, up to size_. A merger lives on in the slot of its smaller side, the other slot is empty until
-    // the next compact().
-    std::size_t slots_, size_, alive_;
-    Table rows_, columns_;                  // N and its transpose
-    std::vector<double> row_f_, column_f_;  // sum_b f(N(a,b)), sum_b f(N(b,a))
-    std::vector<double> left_, right_;      // N(a,.), N(.,a)
-    std::optional<CoarseBounds> coarse_;
-    std::vector<std::int64_t> name_;  // of the cluster in a slot; -1: empty
-
-    Table bound_;                // [a][b], a < b: a bound of L(a,b) plus both drifts at the time it was found
-    std::vector<double> drift_;  // by slot
-    double most_drift_ = 0.0;    // no drift has grown by more than this has, since any time
-    // min_b (bound_[a][b] - drift_[b]) + most_drift_ at the time the row was read; the b where it was; the
-    // step.
-    std::vector<double> row_best_;
-    std::vector<std::size_t> row_where_, row_read_;
-    double tie_ = 0.0;  // losses no further apart than this are the same
-    std::size_t leaves_;
-};
+}  // namespace
 
 HierarchyBuilder::HierarchyBuilder(const std::int64_t* counts, std::size_t size, std::size_t mergeable)
     : slots_(mergeable),
@@ -354,56 +300,6 @@ void HierarchyBuilder::compact() {
 std::size_t HierarchyBuilder::run(std::size_t most) {
     for (; most > 0 && alive_ > 1; --most) merge(best_pair());
     return alive_ > 0 ? alive_ - 1 : 0;
-}
-
-using Square = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-}  // namespace
-
-void register_hierarchy(nb::module_& m) {
-    nb::class_<HierarchyBuilder>(
-        m, "HierarchyBuilder",
-        "Merges classes two by two, each time with the least loss of average mutual information.")
-        .def(
-            "__init__",
-            [](HierarchyBuilder* self, Square counts, std::size_t mergeable) {
-                if (counts.shape(0) != counts.shape(1))
-                    throw std::invalid_argument("the class bigram counts are not a square");
-                if (mergeable > counts.shape(0))
-                    throw std::invalid_argument("more mergeable classes than rows");
-                nb::gil_scoped_release release;
-                new (self) HierarchyBuilder(counts.data(), counts.shape(0), mergeable);
-            },
-            nb::arg("counts").noconvert(), nb::arg("mergeable"))
-        .def(
-            "run",
-            [](HierarchyBuilder& self, std::size_t most) {
-                nb::gil_scoped_release release;
-                BusyGuard guard(self.busy);
-                return self.run(most);
-            },
-            nb::arg("most"), "Do up to `most` mergers; return the number still to be done.")
-        .def(
-            "merges",
-            [](HierarchyBuilder& self) {
-                BusyGuard guard(self.busy);
-                return to_numpy(std::vector(self.merges));
-            },
-            "Return the names of the two clusters of each merger, one after the other.")
-        .def(
-            "losses",
-            [](HierarchyBuilder& self) {
-                BusyGuard guard(self.busy);
-                return to_numpy(std::vector(self.losses));
-            },
-            "Return the fall of the criterion, in nats, of each merger.")
-        .def_prop_ro(
-            "evaluations",
-            [](HierarchyBuilder& self) {
-                BusyGuard guard(self.busy);
-                return self.evaluations;
-            },
-            "How many exact losses were computed.");
 }
 
 }  // namespace stategram

@@ -257,7 +257,7 @@ class TiedExchange : Exclusive {
 
 }  // namespace
 
-void register_tied_exchange(nb::module_& m) {
+void bind_tied_exchange(nb::module_& m) {
     nb::class_<TiedExchange>(m, "TiedExchange", "Moves words between the classes of a class bigram model.")
         .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
                       In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t, int,

@@ -320,7 +320,7 @@ void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elemen
 
 }  // namespace
 
-void register_two_sided_exchange(nb::module_& m) {
+void bind_two_sided_exchange(nb::module_& m) {
     m.attr("SPARSE_FACTOR") = CountTable::sparse_factor;
     nb::class_<TwoSidedExchange> kernel(m, "TwoSidedExchange",
                                         "Moves contexts between states and words between categories.");

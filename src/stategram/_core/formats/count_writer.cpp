@@ -1,79 +1,19 @@
-// Count files: the reader's door to Python, and the n-grams of a trie as lines.
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
+// The n-grams of a trie as the lines of count files.
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "base/most_words.hpp"
 #include "base/threads.hpp"
-#include "formats/count_reader.hpp"
+#include "formats/kernels.hpp"
 
 namespace stategram {
 namespace {
-
-void feed(CountReader& reader, const nb::bytes& block) {
-    const BusyGuard guard = reader.enter();
-    const std::string_view bytes(block.c_str(), block.size());
-    nb::gil_scoped_release release;
-    reader.feed(bytes);
-}
-
-void end_file(CountReader& reader) {
-    const BusyGuard guard = reader.enter();
-    nb::gil_scoped_release release;
-    reader.end_file();
-}
-
-auto words(const CountReader& reader) {
-    const BusyGuard guard = reader.enter();
-    const WordTable& table = reader.words();
-    std::vector<std::uint8_t> letters;
-    std::vector<std::int64_t> offsets{0};
-    for (std::uint32_t id = 0; id < table.size(); ++id) {
-        const std::string_view word = table.word(id);
-        letters.insert(letters.end(), word.begin(), word.end());
-        offsets.push_back(static_cast<std::int64_t>(letters.size()));
-    }
-    return std::tuple(to_numpy(std::move(letters)), to_numpy(std::move(offsets)),
-                      to_numpy(reader.word_counts()));
-}
-
-auto levels(CountReader& reader, In<std::uint32_t> numbers, std::uint32_t n_numbers, std::size_t order,
-            bool check_suffixes) {
-    const BusyGuard guard = reader.enter();
-    require(order >= 1 && order <= std::size_t{most_words}, "order is not 1 to 9");
-    require(numbers.size() == reader.words().size(), "one number for each word is needed");
-    std::vector<CountLevel> made;
-    {
-        nb::gil_scoped_release release;
-        const std::vector<std::uint64_t> counts = reader.word_counts();
-        for (std::size_t i = 0; i < numbers.size(); ++i)
-            require(numbers(i) < n_numbers || (numbers(i) == CountReader::absent && counts[i] == 0),
-                    "a number is not below their number");
-        made = reader.levels(numbers.data(), n_numbers, order, check_suffixes);
-    }
-    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> arrays;
-    for (CountLevel& level : made)
-        arrays.emplace_back(to_numpy(std::move(level.words)), to_numpy(std::move(level.counts)),
-                            to_numpy(std::move(level.first_child)));
-    return arrays;
-}
-
-std::size_t order(const CountReader& reader) {
-    const BusyGuard guard = reader.enter();
-    return reader.order();
-}
-
-std::int64_t n_lines(const CountReader& reader) {
-    const BusyGuard guard = reader.enter();
-    return reader.n_lines();
-}
 
 constexpr std::size_t words_a_task = 16;
 
@@ -121,6 +61,8 @@ struct CountedNgrams {
     }
 };
 
+}  // namespace
+
 nb::bytes count_lines(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std::uint32_t> ids,
                       In<std::uint32_t> ranks, std::vector<In<std::uint32_t>> level_words,
                       std::vector<In<std::uint32_t>> counts, std::vector<In<std::uint32_t>> first_child,
@@ -153,47 +95,6 @@ nb::bytes count_lines(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std
         for (std::size_t i = 1; i < parts.size(); ++i) parts[0] += std::exchange(parts[i], {});
     }
     return parts.empty() ? nb::bytes("", 0) : nb::bytes(parts[0].data(), parts[0].size());
-}
-
-}  // namespace
-
-void register_count_files(nb::module_& m) {
-    nb::register_exception_translator(
-        [](const std::exception_ptr& thrown, void* type) {
-            try {
-                std::rethrow_exception(thrown);
-            } catch (const CountProblem& problem) {
-                const std::string text = std::to_string(problem.line) + ": " + problem.what();
-                PyErr_SetString(static_cast<PyObject*>(type), text.c_str());
-            }
-        },
-        nb::exception<CountProblem>(m, "CountProblem", PyExc_ValueError).ptr());
-    nb::class_<CountReader>(
-        m, "CountReader",
-        "Blocks of count files to n-grams.\n\n"
-        "Use in this order: feed for each block and end_file for each file; words; levels. "
-        "Raises CountProblem: the\n"
-        "line, counted through all files, a colon, what was found and what to do.")
-        .def(nb::init<int>(), nb::arg("threads"))
-        .def("feed", &feed, nb::arg("block"), "Take the next bytes of a file.")
-        .def("end_file", &end_file, "Close the file.")
-        .def("words", &words, "Return the words, special ones first: letters, offsets, counts.")
-        .def("levels", &levels, nb::arg("numbers").noconvert(), nb::arg("n_numbers"), nb::arg("order"),
-             nb::arg("check_suffixes"),
-             "Return for each length, from 1 to `order`: words, counts, first children.\n"
-             "\n"
-             "`numbers` has the number of each word in the trie; 2^32-1 for words without a count.")
-        .def_prop_ro("order", &order, "The number of words of the longest n-grams.")
-        .def_prop_ro("lines", &n_lines, "The number of lines that were read.");
-    m.def(
-        "count_lines", &count_lines, nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("ids").noconvert(), nb::arg("ranks").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("counts").noconvert(), nb::arg("first_child").noconvert(), nb::arg("nodes").noconvert(),
-        nb::arg("threads"),
-        "Return the lines of words and of the n-grams that begin with them, each before its extensions.\n"
-        "\n"
-        "`nodes` are the words, in the order of the lines; n-grams that begin alike are in the order of the\n"
-        "`ranks` of their words.");
 }
 
 }  // namespace stategram

@@ -1,7 +1,4 @@
 // A table of columns as lines: tab-separated, comma-separated or JSON.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -12,6 +9,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "formats/kernels.hpp"
 #include "formats/line_buffer.hpp"
 #include "formats/table_text.hpp"
 
@@ -263,6 +261,8 @@ LineFormat line_format(const std::string& name) {
     return name == "tsv" ? LineFormat::tsv : name == "csv" ? LineFormat::csv : LineFormat::jsonl;
 }
 
+}  // namespace
+
 nb::bytes table_lines(const std::string& format, const std::string& kinds,
                       const std::vector<std::string>& names, std::size_t rows,
                       const std::vector<In<std::int64_t>>& integers, const std::vector<In<double>>& floats,
@@ -292,23 +292,6 @@ nb::bytes table_lines(const std::string& format, const std::string& kinds,
         part = LineBuffer();
     }
     return lines;
-}
-
-}  // namespace
-
-void register_table_lines(nb::module_& m) {
-    m.def("table_lines", &table_lines, nb::arg("format"), nb::arg("kinds"), nb::arg("names"), nb::arg("rows"),
-          nb::arg("integers"), nb::arg("floats"), nb::arg("bools"), nb::arg("ids"), nb::arg("letters"),
-          nb::arg("offsets"), nb::arg("missing"), nb::arg("rows_since_text").noconvert(), nb::arg("threads"),
-          "Return the rows of a table as lines of tsv, csv or jsonl.\n"
-          "\n"
-          "`kinds` has a letter for each column: i, f, b, t (texts, by ids). The arrays of each kind are in "
-          "the order of the columns;\n"
-          "`missing` has one for each column, empty if nothing is missing. `rows_since_text`, one for each "
-          "column of texts: -1 before\n"
-          "the first rows of a file, -2 for a column written verbatim, -3 for one of numbers; it is updated "
-          "for the rows that "
-          "follow.");
 }
 
 }  // namespace stategram

@@ -7,27 +7,20 @@
 //
 // The number of slices is fixed, and their sums are added in order: any number of threads gives the same
 // bytes.
-#include <nanobind/stl/tuple.h>
+#include "mixture/gate_likelihood.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <tuple>
 #include <vector>
 
-#include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/simd.hpp"
-#include "base/threads.hpp"
 
 namespace stategram {
 namespace {
 
 constexpr std::size_t n_slices = 16;
-
-template <typename T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 struct Problem {
     const float* ratios;        // of each event and part
@@ -98,78 +91,51 @@ std::vector<T> widened(const T* numbers, std::size_t rows, std::size_t n, std::s
     return wide;
 }
 
-// Holds the events; evaluated for many factors.
-class GateLikelihood {
- public:
-    GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows, int threads)
-        : n_parts_(ratios.shape(1)),
-          n_events_(ratios.shape(0)),
-          n_tables_(rows.shape(0)),
-          n_rows_(n_rows),
-          pool_(threads) {
-        require(n_parts_ > 0 && n_tables_ > 0 && rows.shape(1) == n_events_,
-                "each event needs a ratio of each part and a row of each table");
-        // Their product is the size of an array.
-        require(n_rows <= UINT32_MAX && n_parts_ <= UINT16_MAX, "there are too many rows or parts");
-        rows_.assign(rows.data(), rows.data() + rows.size());
-        for (const std::uint32_t row : rows_)
-            require(row < n_rows, "an event looks up a row that is missing");
-        width_ = n_parts_ <= 4 ? 4 : (n_parts_ + 7) / 8 * 8;
-        ratios_ = widened(ratios.data(), n_events_, n_parts_, width_);
-    }
-
-    auto value_and_gradient(In<double> log_factors) {
-        require(log_factors.size() == n_rows_ * n_parts_, "each row needs a factor for each part");
-        const BusyGuard guard(busy_);
-        std::vector<double> gradient(n_rows_ * n_parts_);
-        double log_sum = 0;
-        {
-            nb::gil_scoped_release release;
-            std::vector<double> factors(log_factors.size());
-            for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = std::exp(log_factors.data()[i]);
-            factors = widened(factors.data(), n_rows_, n_parts_, width_);
-            const Problem problem{ratios_.data(), rows_.data(), factors.data(), width_, n_tables_, n_events_};
-            std::vector<std::vector<double>> gradients(n_slices);
-            std::vector<double> logs(n_slices);
-            pool_.run(n_slices, [&](std::size_t slice, int) {
-                gradients[slice].assign(n_rows_ * width_, 0.0);
-                logs[slice] = sum_slice(problem, n_events_ * slice / n_slices,
-                                        n_events_ * (slice + 1) / n_slices, gradients[slice].data());
-            });
-            for (std::size_t slice = 0; slice < n_slices; ++slice) {
-                log_sum += logs[slice];
-                for (std::size_t row = 0; row < n_rows_; ++row)
-                    for (std::size_t i = 0; i < n_parts_; ++i)
-                        gradient[row * n_parts_ + i] += gradients[slice][row * width_ + i];
-            }
-        }
-        return std::tuple(log_sum, to_numpy(std::move(gradient)));
-    }
-
- private:
-    std::size_t n_parts_, n_events_, n_tables_, n_rows_, width_ = 0;
-    std::vector<float> ratios_;
-    std::vector<std::uint32_t> rows_;
-    ThreadPool pool_;
-    std::atomic<bool> busy_{false};
-};
-
 }  // namespace
 
-void register_mixture_gate(nb::module_& m) {
-    nb::class_<GateLikelihood>(
-        m, "GateLikelihood",
-        "The likelihood of events under gates, whose weights are normalized products of rows of factors.\n\n"
-        "`ratios` has a row for each event: the probabilities of the parts, each divided by the greatest.\n"
-        "`rows` has for each table and event the row it looks up, numbered over all tables.")
-        .def(nb::init<Matrix<float>, Matrix<std::uint32_t>, std::size_t, int>(),
-             nb::arg("ratios").noconvert(), nb::arg("rows").noconvert(), nb::arg("n_rows"),
-             nb::arg("threads"))
-        .def("value_and_gradient", &GateLikelihood::value_and_gradient, nb::arg("log_factors").noconvert(),
-             "Return the sum of log(sum over parts of weight * ratio), and its derivative by each log "
-             "factor.\n"
-             "\n"
-             "`log_factors`: one row after the other, the logarithm of the factor of each part.");
+GateLikelihood::GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows,
+                               int threads)
+    : n_parts_(ratios.shape(1)),
+      n_events_(ratios.shape(0)),
+      n_tables_(rows.shape(0)),
+      n_rows_(n_rows),
+      pool_(threads) {
+    require(n_parts_ > 0 && n_tables_ > 0 && rows.shape(1) == n_events_,
+            "each event needs a ratio of each part and a row of each table");
+    // Their product is the size of an array.
+    require(n_rows <= UINT32_MAX && n_parts_ <= UINT16_MAX, "there are too many rows or parts");
+    rows_.assign(rows.data(), rows.data() + rows.size());
+    for (const std::uint32_t row : rows_) require(row < n_rows, "an event looks up a row that is missing");
+    width_ = n_parts_ <= 4 ? 4 : (n_parts_ + 7) / 8 * 8;
+    ratios_ = widened(ratios.data(), n_events_, n_parts_, width_);
+}
+
+std::tuple<double, Out<double>> GateLikelihood::value_and_gradient(In<double> log_factors) {
+    require(log_factors.size() == n_rows_ * n_parts_, "each row needs a factor for each part");
+    const BusyGuard guard(busy_);
+    std::vector<double> gradient(n_rows_ * n_parts_);
+    double log_sum = 0;
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> factors(log_factors.size());
+        for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = std::exp(log_factors.data()[i]);
+        factors = widened(factors.data(), n_rows_, n_parts_, width_);
+        const Problem problem{ratios_.data(), rows_.data(), factors.data(), width_, n_tables_, n_events_};
+        std::vector<std::vector<double>> gradients(n_slices);
+        std::vector<double> logs(n_slices);
+        pool_.run(n_slices, [&](std::size_t slice, int) {
+            gradients[slice].assign(n_rows_ * width_, 0.0);
+            logs[slice] = sum_slice(problem, n_events_ * slice / n_slices, n_events_ * (slice + 1) / n_slices,
+                                    gradients[slice].data());
+        });
+        for (std::size_t slice = 0; slice < n_slices; ++slice) {
+            log_sum += logs[slice];
+            for (std::size_t row = 0; row < n_rows_; ++row)
+                for (std::size_t i = 0; i < n_parts_; ++i)
+                    gradient[row * n_parts_ + i] += gradients[slice][row * width_ + i];
+        }
+    }
+    return std::tuple(log_sum, to_numpy(std::move(gradient)));
 }
 
 }  // namespace stategram

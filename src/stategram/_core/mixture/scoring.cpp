@@ -2,10 +2,6 @@
 //
 // Events go through in blocks that stay in the cache. Blocks are as large for any number of threads, and
 // their sums are added in order: the results are the same bytes.
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,6 +15,7 @@
 #include "base/simd.hpp"
 #include "base/threads.hpp"
 #include "mixture/gate_tables.hpp"
+#include "mixture/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -140,9 +137,13 @@ void mix_many(const Problem& of, std::size_t begin, std::size_t end, Scratch& sc
     mix<0>(of, begin, end, scratch, sums);
 }
 
+}  // namespace
+
 // Returns the sums over all events of each part's log-probabilities and weights.
-auto mix_events(const GateTables& gate, const std::vector<In<double>>& log_probs,
-                const std::vector<std::vector<In<float>>>& features, InOut<double> mixed, int threads) {
+std::tuple<Out<double>, Out<double>> mix_events(const GateTables& gate,
+                                                const std::vector<In<double>>& log_probs,
+                                                const std::vector<std::vector<In<float>>>& features,
+                                                InOut<double> mixed, int threads) {
     const std::size_t n_parts = gate.n_parts(), size = mixed.size(), n_tables = gate.tables().size();
     require(n_tables > 0 && features.size() == n_tables && log_probs.size() == n_parts,
             "a mixture needs the log-probabilities of each part, and the features of each table");
@@ -182,25 +183,6 @@ auto mix_events(const GateTables& gate, const std::vector<In<double>>& log_probs
             }
     }
     return std::tuple(to_numpy(std::move(log_sums)), to_numpy(std::move(weight_sums)));
-}
-
-}  // namespace
-
-void register_mixture_scoring(nb::module_& m) {
-    nb::class_<GateTables>(m, "GateTables", "The tables of a gate, for mixtures of so many parts.")
-        .def(nb::init<std::size_t>(), nb::arg("n_parts"))
-        .def("add", &GateTables::add, nb::arg("names"), nb::arg("part"), nb::arg("begins").noconvert(),
-             nb::arg("edges").noconvert(), nb::arg("rows").noconvert(),
-             "Add a table that up to two features of a part look up.\n\n"
-             "`begins`: the first bucket of each value of the first feature, and the number of buckets. "
-             "`edges`:\n"
-             "between the buckets of a value. `rows`: the weights of each bucket.");
-    m.def("mix_events", &mix_events, nb::arg("gate"), nb::arg("log_probs"), nb::arg("features"),
-          nb::arg("mixed").noconvert(), nb::arg("threads"),
-          "Write the natural-log probability of each event of a mixture.\n\n"
-          "`log_probs`: of each part. `features`: of each table of the gate, those that look it up. Returns "
-          "for each\n"
-          "part the sum of its log-probabilities, and of its weights.");
 }
 
 }  // namespace stategram

@@ -8,8 +8,6 @@
 //
 // Events are summed by slices of fixed size, and slices in their order: any number of threads gives the same
 // bytes.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include "base/checks.hpp"
 #include "base/simd.hpp"
 #include "base/threads.hpp"
+#include "mixture/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -120,8 +119,11 @@ class WeightEstimator {
     std::size_t n_parts_, n_events_;
 };
 
-auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, double tolerance,
-                int threads) {
+}  // namespace
+
+std::tuple<Out<double>, double, std::int64_t> em_weights(Matrix ratios, In<double> weights,
+                                                         std::int64_t max_iterations, double tolerance,
+                                                         int threads) {
     const std::size_t n_parts = ratios.shape(0), n_events = ratios.shape(1);
     require(n_parts > 0 && weights.size() == n_parts, "there must be a weight for each part");
     require(tolerance > 0 && max_iterations >= 0, "iterations must not be negative, and tolerance above 0");
@@ -132,20 +134,6 @@ auto em_weights(Matrix ratios, In<double> weights, std::int64_t max_iterations, 
         estimator.run(max_iterations, tolerance, pool);
     }
     return std::tuple(to_numpy(std::move(estimator.weights)), estimator.log_likelihood, estimator.iterations);
-}
-
-}  // namespace
-
-void register_mixture_weights(nb::module_& m) {
-    m.def("em_weights", &em_weights, nb::arg("ratios").noconvert(), nb::arg("weights").noconvert(),
-          nb::arg("max_iterations"), nb::arg("tolerance"), nb::arg("threads"),
-          "Estimate the weights of a mixture by expectation maximization, starting from given ones.\n"
-          "\n"
-          "`ratios` has a row for each part: its probabilities of all events, each divided by the greatest "
-          "of them.\n"
-          "Stops when no other weights could gain `tolerance` nats per event.\n"
-          "\n"
-          "Returns the weights, the sum of log(sum over parts of weight * ratio), the iterations.");
 }
 
 }  // namespace stategram

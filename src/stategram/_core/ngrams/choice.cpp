@@ -1,6 +1,4 @@
 // Which words a back-off model should list after a history, and with which probability.
-#include <nanobind/stl/tuple.h>
-
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +9,7 @@
 #include "base/checks.hpp"
 #include "base/simd.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -71,9 +70,12 @@ void choose_words(const float* target, const float* lower, std::size_t n_words, 
     }
 }
 
+}  // namespace
+
 // For each history how many words are chosen; their numbers, probabilities and gains one after the other.
-auto choose_ngrams(In<float> targets, In<float> lower, In<std::uint32_t> lower_rows, In<double> occupancies,
-                   double threshold, int rounds, std::size_t n_words, int threads) {
+std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<float>, Out<float>> choose_ngrams(
+    In<float> targets, In<float> lower, In<std::uint32_t> lower_rows, In<double> occupancies,
+    double threshold, int rounds, std::size_t n_words, int threads) {
     const std::size_t n_histories = occupancies.size();
     require(n_words > 0 && targets.size() == n_histories * n_words && lower.size() % n_words == 0 &&
                 lower_rows.size() == n_histories,
@@ -101,16 +103,6 @@ auto choose_ngrams(In<float> targets, In<float> lower, In<std::uint32_t> lower_r
     }
     return std::make_tuple(to_numpy(std::move(counts)), to_numpy(std::move(words)),
                            to_numpy(std::move(probs)), to_numpy(std::move(gains)));
-}
-
-}  // namespace
-
-void register_ngram_choice(nb::module_& m) {
-    m.def("choose_ngrams", &choose_ngrams, nb::arg("targets").noconvert(), nb::arg("lower").noconvert(),
-          nb::arg("lower_rows").noconvert(), nb::arg("occupancies").noconvert(), nb::arg("threshold"),
-          nb::arg("rounds"), nb::arg("n_words"), nb::arg("threads"),
-          "Choose the words that a back-off model should list after each history: how many after each, "
-          "their numbers, probabilities and gains.");
 }
 
 }  // namespace stategram

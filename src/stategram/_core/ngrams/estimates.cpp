@@ -12,6 +12,7 @@
 #include "base/checks.hpp"
 #include "base/prefetch.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -53,6 +54,8 @@ Ngrams make_ngrams(const In<std::uint32_t>& first_child, const In<std::uint32_t>
     return {first_child.data(), suffixes.data(), lower.data(), keep.size() == 0 ? nullptr : keep.data(),
             probs.size()};
 }
+
+}  // namespace
 
 // p(w | h) = (c(hw) - D(c)) / c(h) + backoff(h) p(w | h'), D for counts of 1, 2 and more.
 //
@@ -166,7 +169,7 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
 }
 
 // How many values are 0, 1, ..., most.
-auto counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
+Out<std::int64_t> counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
     require(most < UINT32_MAX, "most is above 2^32-2");
     std::vector<std::int64_t> found(std::size_t{most} + 2, 0);
     for (std::size_t i = 0; i < counts.size(); ++i) ++found[std::min(counts.data()[i], most + 1)];
@@ -182,35 +185,6 @@ void log10_floats(In<double> values, InOut<float> logs, int threads) {
         for (std::size_t i = first; i < last; ++i)
             logs.data()[i] = static_cast<float>(std::log10(values.data()[i]));
     });
-}
-
-}  // namespace
-
-void register_ngram_estimates(nb::module_& m) {
-    m.def("interpolate_ngrams", &interpolate_ngrams, nb::arg("first_child").noconvert(),
-          nb::arg("counts").noconvert(), nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(),
-          nb::arg("keep").noconvert(), nb::arg("discounts").noconvert(), nb::arg("witten_bell"),
-          nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(), nb::arg("backoffs").noconvert(),
-          nb::arg("threads"),
-          "Write interpolated probabilities after the histories `begin` to `end` - 1, and their back-off "
-          "weights.");
-    m.def(
-        "discount_ngrams", &discount_ngrams, nb::arg("first_child").noconvert(),
-        nb::arg("counts").noconvert(), nb::arg("keep").noconvert(), nb::arg("ratios").noconvert(),
-        nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
-        nb::arg("threads"),
-        "Write relative frequencies after the histories `begin` to `end` - 1, times a ratio for each count.");
-    m.def("normalise_ngrams", &normalise_ngrams, nb::arg("first_child").noconvert(),
-          nb::arg("suffixes").noconvert(), nb::arg("lower").noconvert(), nb::arg("keep").noconvert(),
-          nb::arg("n_predicted"), nb::arg("begin"), nb::arg("end"), nb::arg("probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("sums").noconvert(), nb::arg("threads"),
-          "Write back-off weights of the histories `begin` to `end` - 1, and probabilities of what is not "
-          "kept; `sums` is empty, or has what the rounded probabilities after their suffixes sum to and gets "
-          "the sums after themselves.");
-    m.def("counts_of_counts", &counts_of_counts, nb::arg("counts").noconvert(), nb::arg("most"),
-          "Return how many counts are 0, 1, ..., `most`.");
-    m.def("log10_floats", &log10_floats, nb::arg("values").noconvert(), nb::arg("logs").noconvert(),
-          nb::arg("threads"), "Write logarithms to base 10.");
 }
 
 }  // namespace stategram

@@ -7,8 +7,6 @@
 //
 // The link of an n-gram is its longest proper suffix that the model has. If hw is not there, the search goes
 // on at the link of h; where it ends, it has found the longest suffix of hw.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,6 +17,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -120,8 +119,11 @@ BackOffModel checked_model(const In<std::int64_t>& begins, const In<std::uint32_
     return {ngrams, log_probs.data(), backoffs.data(), {}};
 }
 
-auto lower_log_probs(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> first_child,
-                     In<float> log_probs, In<float> backoffs, int threads) {
+}  // namespace
+
+std::tuple<Out<float>, Out<std::uint32_t>> lower_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
+                                                           In<std::uint32_t> first_child, In<float> log_probs,
+                                                           In<float> backoffs, int threads) {
     BackOffModel model = checked_model(begins, words, first_child, log_probs, backoffs);
     std::vector<float> lower(model.ngrams.size, 0.0f);
     {
@@ -132,10 +134,10 @@ auto lower_log_probs(In<std::int64_t> begins, In<std::uint32_t> words, In<std::u
     return std::tuple(to_numpy(std::move(lower)), to_numpy(std::move(model.links)));
 }
 
-auto back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> first_child,
-                        In<float> log_probs, In<float> backoffs, In<std::int64_t> asked_begins,
-                        In<std::uint32_t> asked_words, In<std::uint32_t> asked_first_child,
-                        In<std::uint32_t> numbers, int threads) {
+Out<double> back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
+                               In<std::uint32_t> first_child, In<float> log_probs, In<float> backoffs,
+                               In<std::int64_t> asked_begins, In<std::uint32_t> asked_words,
+                               In<std::uint32_t> asked_first_child, In<std::uint32_t> numbers, int threads) {
     BackOffModel model = checked_model(begins, words, first_child, log_probs, backoffs);
     const PlainNgrams asked = checked_ngrams(asked_begins, asked_words, asked_first_child);
     require(numbers.size() == asked.n_words, "not every word has a number in the model");
@@ -157,6 +159,8 @@ auto back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words, In<std
     }
     return to_numpy(std::move(found));
 }
+
+namespace {
 
 // The weights with which the probabilities after each history sum to one:
 //
@@ -216,8 +220,11 @@ class Normalisation {
     std::vector<std::uint32_t> links_;
 };
 
-auto normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> first_child,
-                          In<float> log_probs, std::size_t n_predicted, double sum_of_words, int threads) {
+}  // namespace
+
+Out<float> normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words,
+                                In<std::uint32_t> first_child, In<float> log_probs, std::size_t n_predicted,
+                                double sum_of_words, int threads) {
     const PlainNgrams ngrams = checked_ngrams(begins, words, first_child);
     require(log_probs.size() == ngrams.size, "the probabilities do not fit the n-grams");
     std::vector<float> found;
@@ -227,29 +234,6 @@ auto normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words, In<s
         found = Normalisation(ngrams, log_probs.data(), sum_of_words).log_weights(n_predicted, pool);
     }
     return to_numpy(std::move(found));
-}
-
-}  // namespace
-
-void register_plain_ngrams(nb::module_& m) {
-    m.def("lower_log_probs", &lower_log_probs, nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-          nb::arg("first_child").noconvert(), nb::arg("log_probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("threads"),
-          "Return log10 p(w | h') of each n-gram hw, h' being h without its first word, and its longest "
-          "proper suffix that is there.");
-    m.def("back_off_log_probs", &back_off_log_probs, nb::arg("begins").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("first_child").noconvert(), nb::arg("log_probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("asked_begins").noconvert(),
-          nb::arg("asked_words").noconvert(), nb::arg("asked_first_child").noconvert(),
-          nb::arg("numbers").noconvert(), nb::arg("threads"),
-          "Return the log10 probabilities that a model gives to n-grams, its own or not; `numbers` are those "
-          "of their words in the model.");
-    m.def(
-        "normalising_backoffs", &normalising_backoffs, nb::arg("begins").noconvert(),
-        nb::arg("words").noconvert(), nb::arg("first_child").noconvert(), nb::arg("log_probs").noconvert(),
-        nb::arg("n_predicted"), nb::arg("sum_of_words"), nb::arg("threads"),
-        "Return the log10 back-off weights with which the probabilities after each history sum to one; those "
-        "of all words sum to `sum_of_words`.");
 }
 
 }  // namespace stategram

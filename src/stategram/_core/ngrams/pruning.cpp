@@ -8,9 +8,9 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 
 namespace stategram {
-namespace {
 
 // How often each word is in text of the model's own, from its bigrams: the fixed point of
 //
@@ -138,27 +138,6 @@ void raise_worths(In<std::uint32_t> first_child, In<double> of_children, InOut<d
                 worths.data()[parent] = std::max(worths.data()[parent], of_children.data()[i]);
         }
     });
-}
-
-}  // namespace
-
-void register_ngram_pruning(nb::module_& m) {
-    m.def("word_frequencies", &word_frequencies, nb::arg("first_child").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(), nb::arg("keep").noconvert(),
-          nb::arg("unigram_log_probs").noconvert(), nb::arg("backoffs").noconvert(), nb::arg("begin"),
-          nb::arg("end"), nb::arg("frequencies").noconvert(),
-          "Write how often each word is in text of the model's own, from its bigrams.");
-    m.def("history_probs", &history_probs, nb::arg("first_child").noconvert(), nb::arg("parents").noconvert(),
-          nb::arg("log_probs").noconvert(), nb::arg("probs").noconvert(), nb::arg("threads"),
-          "Write probabilities of n-grams as histories, from those one word shorter.");
-    m.def("ngram_worths", &ngram_worths, nb::arg("first_child").noconvert(),
-          nb::arg("history_prob").noconvert(), nb::arg("backoffs").noconvert(),
-          nb::arg("lower_log_probs").noconvert(), nb::arg("log_probs").noconvert(),
-          nb::arg("keep").noconvert(), nb::arg("worths").noconvert(), nb::arg("threads"),
-          "Write the relative entropy that dropping each n-gram would cost.");
-    m.def("raise_worths", &raise_worths, nb::arg("first_child").noconvert(),
-          nb::arg("of_children").noconvert(), nb::arg("worths").noconvert(), nb::arg("threads"),
-          "Raise the worth of n-grams to that of longer ones which begin with them.");
 }
 
 }  // namespace stategram

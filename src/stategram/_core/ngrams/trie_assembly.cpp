@@ -5,6 +5,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 
 namespace stategram {
 namespace {
@@ -20,6 +21,8 @@ struct Ranks {
     }
     bool kept(std::size_t i) const { return values == nullptr || values[i + 1] != values[i]; }
 };
+
+}  // namespace
 
 // Writes what is kept of one length of n-grams to plain arrays. Their children are those of `next_ranks`,
 // numbered from `next_begin` on; the longest n-grams have none.
@@ -55,17 +58,6 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
             first_child_out.data()[at] = next_begin + next_rank.of(first_child.data()[i]);
         }
     });
-}
-
-}  // namespace
-
-void register_trie_assembly(nb::module_& m) {
-    m.def("assemble_level", &assemble_level, nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(), nb::arg("ranks").noconvert(),
-          nb::arg("next_ranks").noconvert(), nb::arg("next_begin"), nb::arg("begin"), nb::arg("end"),
-          nb::arg("words_out").noconvert(), nb::arg("log_probs_out").noconvert(),
-          nb::arg("backoffs_out").noconvert(), nb::arg("first_child_out").noconvert(), nb::arg("threads"),
-          "Write what is kept of the n-grams of one length to plain arrays.");
 }
 
 }  // namespace stategram

@@ -1,6 +1,4 @@
 // From plain arrays of n-grams to packed ones: numbers and values of a few bits each.
-#include <nanobind/stl/tuple.h>
-
 #include <algorithm>
 #include <bit>
 #include <tuple>
@@ -9,6 +7,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "ngrams/kernels.hpp"
 #include "ngrams/packed_layout.hpp"
 #include "ngrams/plain_trie.hpp"
 
@@ -66,6 +65,8 @@ class Encoder {
     std::size_t size_;
     unsigned bits_;
 };
+
+}  // namespace
 
 // Packs the n-grams [begin, end) of one length. Their children are counted from `children_begin` on.
 void pack_ngrams(int length, int order, In<std::uint32_t> words, In<float> log_probs, In<float> backoffs,
@@ -166,53 +167,6 @@ Out<float> distinct_values(In<float> values, std::size_t limit) {
         std::sort(found.begin(), found.end());
     }
     return to_numpy(std::move(found));
-}
-
-}  // namespace
-
-void register_trie_packing(nb::module_& m) {
-    m.attr("PACKED_PADDING") = bits_padding;
-    m.def("pack_ngrams", &pack_ngrams, nb::arg("length"), nb::arg("order"), nb::arg("words").noconvert(),
-          nb::arg("log_probs").noconvert(), nb::arg("backoffs").noconvert(),
-          nb::arg("first_child").noconvert(), nb::arg("children_begin"), nb::arg("word_bits"),
-          nb::arg("widths").noconvert(), nb::arg("log_prob_table").noconvert(),
-          nb::arg("backoff_table").noconvert(), nb::arg("begin"), nb::arg("end"),
-          nb::arg("words_out").noconvert(), nb::arg("records_out").noconvert(),
-          nb::arg("bases_out").noconvert(), nb::arg("threads"), "Pack some of the n-grams of one length.");
-    m.def("child_bits", &child_bits, nb::arg("first_child").noconvert(),
-          "Return the bits that the first children of n-grams take when packed.");
-    m.def("distinct_values", &distinct_values, nb::arg("values").noconvert(), nb::arg("limit"),
-          "Return the different values in rising order; none if there are more than `limit`.");
-    m.def(
-        "packed_sizes",
-        [](int length, int order, std::size_t size, unsigned bits_of_word, In<std::uint8_t> widths) {
-            require(widths.size() == 3 && widths(0) <= 32 && widths(1) <= 32 && widths(2) <= 32,
-                    "there are no such bits");
-            const LevelSizes sizes = level_sizes(length, order, size, bits_of_word, widths.data());
-            return std::tuple(sizes.words, sizes.records, sizes.bases);
-        },
-        nb::arg("length"), nb::arg("order"), nb::arg("size"), nb::arg("word_bits"),
-        nb::arg("widths").noconvert(),
-        "Return the bytes of words, the bytes of records and the number of bases of so many n-grams of a "
-        "length.");
-    m.def(
-        "check_plain_trie",
-        [](In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words, In<float> log_probs,
-           In<float> backoffs, In<std::uint32_t> first_child, int threads) {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            check_plain({numbers, begins, words, log_probs, backoffs, first_child}, pool);
-        },
-        nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("log_probs").noconvert(), nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(),
-        nb::arg("threads"), "Check every n-gram of plain arrays; ValueError says what is wrong.");
-    m.def(
-        "word_bits",
-        [](std::size_t vocabulary) {
-            require(vocabulary > 0, "no words");
-            return word_bits(vocabulary);
-        },
-        nb::arg("vocabulary"), "Return the bits of a word's number.");
 }
 
 }  // namespace stategram

@@ -1,14 +1,18 @@
-// The text encoder as Python sees it.
+// Texts and vocabularies, as Python sees them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
+#include <atomic>
 #include <optional>
-#include <stdexcept>
+#include <string_view>
 #include <tuple>
 
 #include "base/arrays.hpp"
+#include "base/checks.hpp"
+#include "base/threads.hpp"
 #include "text/encoder.hpp"
+#include "text/kernels.hpp"
+#include "text/merger.hpp"
 #include "text/word_views.hpp"
 
 namespace stategram {
@@ -101,9 +105,61 @@ std::int64_t wide_space_line(const TextEncoder& encoder) {
     return encoder.wide_space_line();
 }
 
-}  // namespace
+// The door to Python: one thread at a time, and each step after the one that it needs.
+struct VocabularyMerger {
+    WordMerger merger;
+    std::atomic<bool> busy{false};
+};
 
-void register_text(nb::module_& m) {
+void add(VocabularyMerger& self, In<std::uint8_t> letters, In<std::int64_t> offsets,
+         In<std::uint64_t> counts) {
+    const BusyGuard guard(self.busy);
+    nb::gil_scoped_release release;
+    const WordViews words(letters, offsets);
+    require(counts.size() == words.size(), "there must be one count for each word");
+    require(!self.merger.is_chosen(), "the vocabulary is chosen already");
+    for (std::size_t i = 0; i < words.size(); ++i) self.merger.add(words[i], counts(i));
+}
+
+auto choose(VocabularyMerger& self, std::uint64_t size, std::uint64_t min_count) {
+    const BusyGuard guard(self.busy);
+    WordList words;
+    std::vector<std::uint64_t> counts;
+    {
+        nb::gil_scoped_release release;
+        require(!self.merger.is_chosen(), "the vocabulary is chosen already");
+        words = self.merger.choose(size, min_count);
+        counts = self.merger.counts();
+    }
+    return std::tuple(to_numpy(std::move(words.letters)), to_numpy(std::move(words.offsets)),
+                      to_numpy(std::move(counts)));
+}
+
+auto use(VocabularyMerger& self, In<std::uint8_t> letters, In<std::int64_t> offsets) {
+    const BusyGuard guard(self.busy);
+    std::vector<std::uint64_t> counts;
+    {
+        nb::gil_scoped_release release;
+        require(!self.merger.is_chosen(), "the vocabulary is chosen already");
+        self.merger.use(vocabulary_table(WordViews(letters, offsets)));
+        counts = self.merger.counts();
+    }
+    return to_numpy(std::move(counts));
+}
+
+auto ids(const VocabularyMerger& self, In<std::uint8_t> letters, In<std::int64_t> offsets) {
+    const BusyGuard guard(const_cast<VocabularyMerger&>(self).busy);
+    std::vector<std::uint32_t> found;
+    {
+        nb::gil_scoped_release release;
+        require(self.merger.is_chosen(), "choose a vocabulary first");
+        const WordViews words(letters, offsets);
+        for (std::size_t i = 0; i < words.size(); ++i) found.push_back(self.merger.id(words[i]));
+    }
+    return to_numpy(std::move(found));
+}
+
+void bind_encoder(nb::module_& m) {
     nb::class_<TextEncoder>(
         m, "TextEncoder",
         "Blocks of bytes to ids.\n\n"
@@ -139,6 +195,38 @@ void register_text(nb::module_& m) {
                      "How many characters outside ASCII were taken for white space.")
         .def_prop_ro("wide_space_line", &wide_space_line,
                      "The line of the first of them in its file, from 1; 0 if there is none.");
+}
+
+void bind_merger(nb::module_& m) {
+    nb::class_<VocabularyMerger>(m, "VocabularyMerger",
+                                 "The words of several texts with their counts, and a vocabulary of them.\n\n"
+                                 "Use in this order: add for each text; choose, or use; ids for each text.")
+        .def(nb::init<>())
+        .def("add", &add, nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
+             nb::arg("counts").noconvert(), "Add the words of a text and their counts.")
+        .def("choose", &choose, nb::arg("size"), nb::arg("min_count"),
+             "Keep the most frequent words; returns letters, offsets, counts.")
+        .def("use", &use, nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
+             "Keep the given words, the special ones first; returns their counts.")
+        .def("ids", &ids, nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(),
+             "Return the ids of words in the vocabulary; of those that were not kept, the id of <unk>.");
+}
+
+void bind_packing(nb::module_& m) {
+    m.def("pack_text", &pack_text, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
+          nb::arg("document_starts").noconvert(), "Return an encoded text as bytes.");
+    m.def("unpack_text", &unpack_text, nb::arg("packed").noconvert(), nb::arg("ids").noconvert(),
+          "Return the text of packed bytes, in which `ids` takes the place of 0, 1, ...\n"
+          "\n"
+          "Returns ids, where the sentences start, and the numbers of the sentences that start documents.");
+}
+
+}  // namespace
+
+void register_text(nb::module_& m) {
+    bind_encoder(m);
+    bind_merger(m);
+    bind_packing(m);
 }
 
 }  // namespace stategram

@@ -1,8 +1,6 @@
 // An encoded text as bytes: the ids of its words as varints, frequent words having small ids.
 //
 // Every sentence is closed by </s>. <s>, which no sentence has, stands where a new document starts.
-#include <nanobind/stl/tuple.h>
-
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -11,12 +9,13 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/varints.hpp"
+#include "text/kernels.hpp"
 #include "text/part_encoder.hpp"
 
 namespace stategram {
-namespace {
 
-auto pack_text(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::int64_t> document_starts) {
+Out<std::uint8_t> pack_text(In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
+                            In<std::int64_t> document_starts) {
     check_offsets(sentence_starts, ids.size(), "the sentences do not cover the ids");
     const auto sentences = static_cast<std::int64_t>(sentence_starts.size()) - 1;
     std::vector<std::uint8_t> bytes;
@@ -44,7 +43,8 @@ auto pack_text(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::
     return to_numpy(std::move(bytes));
 }
 
-auto unpack_text(In<std::uint8_t> packed, In<std::uint32_t> ids) {
+std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<std::int64_t>> unpack_text(In<std::uint8_t> packed,
+                                                                                 In<std::uint32_t> ids) {
     std::vector<std::uint32_t> made;
     std::vector<std::int64_t> sentence_starts{0}, document_starts;
     {
@@ -69,17 +69,6 @@ auto unpack_text(In<std::uint8_t> packed, In<std::uint32_t> ids) {
     }
     return std::tuple(to_numpy(std::move(made)), to_numpy(std::move(sentence_starts)),
                       to_numpy(std::move(document_starts)));
-}
-
-}  // namespace
-
-void register_packed_text(nb::module_& m) {
-    m.def("pack_text", &pack_text, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-          nb::arg("document_starts").noconvert(), "Return an encoded text as bytes.");
-    m.def("unpack_text", &unpack_text, nb::arg("packed").noconvert(), nb::arg("ids").noconvert(),
-          "Return the text of packed bytes, in which `ids` takes the place of 0, 1, ...\n"
-          "\n"
-          "Returns ids, where the sentences start, and the numbers of the sentences that start documents.");
 }
 
 }  // namespace stategram

@@ -4,10 +4,6 @@
 // Events are brought to parts of neighbouring hashes, which are sorted by (context, word, next value) and
 // written one after the other: a level never holds more than a few million events at a time besides the
 // result. The parts do not depend on the number of threads.
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <array>
 #include <bit>
 #include <memory>
@@ -20,6 +16,7 @@
 #include "base/threads.hpp"
 #include "word_tree/chain_level_writer.hpp"
 #include "word_tree/evidence.hpp"
+#include "word_tree/kernels.hpp"
 #include "word_tree/tree.hpp"
 
 namespace stategram {
@@ -37,8 +34,6 @@ struct Event {
 };
 
 constexpr std::size_t events_per_part = 4096;
-// Of a text of 40 million events, more at a time gain next to nothing.
-constexpr std::size_t default_pass = std::size_t{1} << 22;
 
 // What tails have of longer contexts: `width` numbers for each event, of which `size` from `first` on are of
 // this level.
@@ -114,10 +109,12 @@ std::size_t estimate_contexts(const std::uint64_t* hashes, std::size_t size, std
 
 int bits_for(std::size_t number) { return std::max(1, static_cast<int>(std::bit_width(number))); }
 
-auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
-                       std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
-                       std::size_t first_check, std::size_t n_tail, std::uint32_t min_count, int threads,
-                       std::size_t events_per_pass) {
+}  // namespace
+
+ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
+                                   std::optional<In<std::uint32_t>> next, In<std::uint16_t> checks,
+                                   std::size_t first_check, std::size_t n_tail, std::uint32_t min_count,
+                                   int threads, std::size_t events_per_pass) {
     const std::size_t size = hashes.size();
     require(words.size() == size && (!next || next->size() == size),
             "each event needs a context, a word and a next value");
@@ -180,7 +177,7 @@ auto count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t> words,
                                      std::tuple(totals.seen_in[0], totals.seen_in[1]), totals.in_tails));
 }
 
-auto tail_checks(In<std::uint64_t> hashes, int threads) {
+Out<std::uint16_t> tail_checks(In<std::uint64_t> hashes, int threads) {
     auto found = std::make_unique<std::uint16_t[]>(hashes.size());
     {
         nb::gil_scoped_release release;
@@ -202,35 +199,6 @@ void extend_context_hashes(InOut<std::uint64_t> hashes, In<std::uint32_t> values
             if (hash != 0) hash = values.data()[i] == no_value ? 0 : extend_hash(hash, values.data()[i]);
         }
     });
-}
-
-}  // namespace
-
-void register_chain_counts(nb::module_& m) {
-    m.attr("NO_VALUE") = no_value;
-    m.attr("N_COUNT_BUCKETS") = n_count_buckets;
-    m.attr("EMPTY_CONTEXT") = empty_context;
-    m.def("extend_context_hashes", &extend_context_hashes, nb::arg("hashes").noconvert(),
-          nb::arg("values").noconvert(), nb::arg("threads"),
-          "Add a value to each context, in place; a context without a value, NO_VALUE, becomes 0.");
-    m.def("tail_checks", &tail_checks, nb::arg("hashes").noconvert(), nb::arg("threads"),
-          "Return what tails have of contexts: 16 bits of each hash, 0 if there is no context.");
-    m.def(
-        "count_chain_level", &count_chain_level, nb::arg("hashes").noconvert(), nb::arg("words").noconvert(),
-        nb::arg("next").noconvert().none(), nb::arg("checks").noconvert(), nb::arg("first_check"),
-        nb::arg("n_tail"), nb::arg("min_count"), nb::arg("threads"),
-        nb::arg("events_per_pass") = default_pass,
-        "Return the followers of each context.\n\n"
-        "`hashes`: the context of each event, 0 if it has none. `next`: the value by which the next level\n"
-        "divides contexts; None if no longer ones are to be counted. `checks`: for each event a row of the "
-        "`tail_checks` of\n"
-        "longer contexts; a context seen once has `n_tail` of them as its tail, from `first_check` on.\n"
-        "Contexts of fewer than `min_count` events are left out. Where longer contexts need not be counted,\n"
-        "because they are in a tail, or too rare, the hash is set to 0. Only `events_per_pass` events, or\n"
-        "those of a few thousand contexts, are sorted at a time; the result does not depend on it.\n"
-        "The result: directory, entries, beginnings of the long lists, their words, counts and numbers of\n"
-        "longer contexts, number of contexts, of n-grams, of those in one and in two longer contexts, and\n"
-        "how many contexts of each longer level are in tails.");
 }
 
 }  // namespace stategram

@@ -1,8 +1,6 @@
 // The tree of words from a hierarchy of word classes: the root decides whether the sentence ends; below it
 // are the classes by their hierarchy, and in each class its words as Huffman (1952) puts them together by
 // their counts.
-#include <nanobind/stl/pair.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -13,6 +11,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "word_tree/kernels.hpp"
 #include "word_tree/tree.hpp"
 
 namespace stategram {
@@ -119,8 +118,13 @@ class CodeBuilder {
     std::vector<std::pair<std::int64_t, std::int64_t>> sides_;
 };
 
-auto word_tree_codes(In<std::int64_t> counts, In<std::int64_t> labels, In<std::int64_t> merges,
-                     std::uint32_t begin_word, std::uint32_t end_word) {
+}  // namespace
+
+std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t> counts,
+                                                                 In<std::int64_t> labels,
+                                                                 In<std::int64_t> merges,
+                                                                 std::uint32_t begin_word,
+                                                                 std::uint32_t end_word) {
     const std::size_t n_words = counts.size(), n_classes = merges.size() / 2 + 1;
     require(labels.size() == n_words && merges.size() % 2 == 0, "each word needs a class");
     require(begin_word < n_words && end_word < n_words && n_words >= 3 && n_words < UINT32_MAX / max_depth,
@@ -157,17 +161,6 @@ auto word_tree_codes(In<std::int64_t> counts, In<std::int64_t> labels, In<std::i
         builder.assign(builder.join(nodes.back(), static_cast<std::int64_t>(end_word)), codes, lengths);
     }
     return std::pair(to_numpy(std::move(codes)), to_numpy(std::move(lengths)));
-}
-
-}  // namespace
-
-void register_word_tree_codes(nb::module_& m) {
-    m.def("word_tree_codes", &word_tree_codes, nb::arg("counts").noconvert(), nb::arg("labels").noconvert(),
-          nb::arg("merges").noconvert(), nb::arg("begin"), nb::arg("end"),
-          "Return the path to each word in a binary tree, its bits aligned to the left, and its length.\n\n"
-          "`labels`: the class of each word, -1 for none; `merges`: the hierarchy of the classes, two sides "
-          "for\n"
-          "each merger. The word `begin` is not in the tree; the root decides between `end` and all others.");
 }
 
 }  // namespace stategram

@@ -1,8 +1,6 @@
 // Long lists in the order of a tree.
 #include "word_tree/long_lists.hpp"
 
-#include <nanobind/stl/pair.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/threads.hpp"
+#include "word_tree/kernels.hpp"
 #include "word_tree/tree.hpp"
 
 namespace stategram {
@@ -83,9 +82,11 @@ class LongListWriter {
     bool has_longer_;
 };
 
-auto divide_long_lists(In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> counts,
-                       In<std::uint32_t> contexts, In<std::uint32_t> codes, In<std::uint8_t> lengths,
-                       bool has_longer, int threads) {
+}  // namespace
+
+std::pair<Out<std::int64_t>, Out<std::uint8_t>> divide_long_lists(
+    In<std::int64_t> begins, In<std::uint32_t> words, In<std::uint32_t> counts, In<std::uint32_t> contexts,
+    In<std::uint32_t> codes, In<std::uint8_t> lengths, bool has_longer, int threads) {
     check_offsets(begins, words.size(), "the long lists do not follow each other");
     require(counts.size() == words.size() && contexts.size() == words.size(),
             "each follower needs its counts");
@@ -126,16 +127,6 @@ auto divide_long_lists(In<std::int64_t> begins, In<std::uint32_t> words, In<std:
         std::fill_n(end, long_list_padding, std::uint8_t{0});
     }
     return std::pair(to_numpy(std::move(byte_begins)), to_numpy(std::move(bytes)));
-}
-
-}  // namespace
-
-void register_long_lists(nb::module_& m) {
-    m.def("divide_long_lists", &divide_long_lists, nb::arg("begins").noconvert(),
-          nb::arg("words").noconvert(), nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(),
-          nb::arg("codes").noconvert(), nb::arg("lengths").noconvert(), nb::arg("has_longer"),
-          nb::arg("threads"),
-          "Return long lists in the order of a tree: where the bytes of each begin, and the bytes.");
 }
 
 }  // namespace stategram

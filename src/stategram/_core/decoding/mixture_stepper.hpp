@@ -1,6 +1,5 @@
 // Mixtures word by word.
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/vector.h>
+#pragma once
 
 #include <cmath>
 #include <memory>
@@ -13,9 +12,6 @@
 #include "mixture/gate_tables.hpp"
 
 namespace stategram {
-namespace {
-
-constexpr double ln_10 = 2.302585092994045684;
 
 // A state has the states of all parts.
 class MixtureStepper final : public Stepper {
@@ -76,6 +72,8 @@ class MixtureStepper final : public Stepper {
     }
 
  private:
+    static constexpr double ln_10 = 2.302585092994045684;
+
     struct Part {
         std::shared_ptr<const Stepper> stepper;
         In<std::uint32_t> ids;  // the part's id of each word; empty if all are the same
@@ -101,18 +99,5 @@ class MixtureStepper final : public Stepper {
     std::vector<std::vector<Feature>> features_;  // of each table
     std::size_t n_words_ = 0, state_size_ = 0;
 };
-
-}  // namespace
-
-void register_mixture_stepper(nb::module_& m) {
-    nb::class_<MixtureStepper, Stepper>(
-        m, "MixtureStepper",
-        "A mixture.\n\n"
-        "Of each part: `ids`, its id of each word; `shares`, what each word has of the probability of the\n"
-        "part's word; both empty if all are the same. `gate`: the weights.")
-        .def(nb::init<std::vector<std::shared_ptr<const Stepper>>, std::vector<In<std::uint32_t>>,
-                      std::vector<In<double>>, const GateTables&>(),
-             nb::arg("parts"), nb::arg("ids"), nb::arg("shares"), nb::arg("gate"));
-}
 
 }  // namespace stategram

@@ -2,7 +2,7 @@
 //
 // All n-grams are in the order of the ids of their words, as the words themselves: a reader that keeps
 // n-grams as they come, such as IRSTLM's, finds them by the positions of their words.
-#include <nanobind/nanobind.h>
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -19,9 +19,6 @@
 #include "ngrams/plain_trie.hpp"
 
 namespace stategram {
-namespace {
-
-constexpr std::int64_t nodes_a_task = 1 << 14;
 
 class ArpaWriter {
  public:
@@ -59,6 +56,8 @@ class ArpaWriter {
     }
 
  private:
+    static constexpr std::int64_t nodes_a_task = 1 << 14;
+
     // Finds the place of each node if children are ordered by the ids of their words.
     void sort() {
         ids_.resize(trie_.numbers.size());
@@ -168,19 +167,5 @@ class ArpaWriter {
     ThreadPool pool_;
     std::atomic<bool> busy_{false};
 };
-
-}  // namespace
-
-void register_arpa_writer(nb::module_& m) {
-    nb::class_<ArpaWriter>(m, "ArpaWriter", "The n-grams of a trie as lines of an ARPA file.")
-        .def(nb::init<In<std::uint8_t>, In<std::int64_t>, In<std::uint32_t>, In<std::int64_t>,
-                      In<std::uint32_t>, In<float>, In<float>, In<std::uint32_t>, int>(),
-             nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(), nb::arg("numbers").noconvert(),
-             nb::arg("begins").noconvert(), nb::arg("words").noconvert(), nb::arg("log_probs").noconvert(),
-             nb::arg("backoffs").noconvert(), nb::arg("first_child").noconvert(), nb::arg("threads"))
-        .def("lines", &ArpaWriter::lines, nb::arg("level"), nb::arg("begin"), nb::arg("end"),
-             "Return the lines of some n-grams of `level` words, which are in the order of the ids of their "
-             "words.");
-}
 
 }  // namespace stategram

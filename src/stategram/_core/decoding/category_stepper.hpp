@@ -1,5 +1,5 @@
 // N-gram models of categories word by word: p(g | g-1, ...) p(w | g).
-#include <nanobind/stl/shared_ptr.h>
+#pragma once
 
 #include <cmath>
 #include <memory>
@@ -11,7 +11,6 @@
 #include "base/stepper.hpp"
 
 namespace stategram {
-namespace {
 
 // A state is that of the n-gram model, and the category of the last word.
 class CategoryStepper final : public Stepper {
@@ -61,17 +60,5 @@ class CategoryStepper final : public Stepper {
     In<std::uint32_t> categories_;
     std::vector<double> log10_probs_;  // of each word in its category
 };
-
-}  // namespace
-
-void register_category_stepper(nb::module_& m) {
-    nb::class_<CategoryStepper, Stepper>(
-        m, "CategoryStepper",
-        "An n-gram model of categories.\n\n"
-        "`ngrams`: the model of categories. `categories` and `word_probs`: of "
-        "each word its category\nand its probability there.")
-        .def(nb::init<std::shared_ptr<const Stepper>, In<std::uint32_t>, const In<double>&>(),
-             nb::arg("ngrams"), nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert());
-}
 
 }  // namespace stategram

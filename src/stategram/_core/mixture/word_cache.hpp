@@ -10,9 +10,7 @@
 // Each count is kept with the time to which it has decayed, so that no word touches the counts of others.
 // When `capacity` words are kept, the older half is forgotten and the counts are made anew from the rest. So
 // the cache is a function of the words that it keeps, however the text was cut into pieces.
-#include <nanobind/operators.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -28,7 +26,6 @@
 #include "base/checks.hpp"
 
 namespace stategram {
-namespace {
 
 constexpr std::size_t max_order = 3;
 constexpr std::array<double, max_order> priors = {5.0, 1.0, 1.0};
@@ -94,28 +91,9 @@ class DecayedCounts {
     std::vector<std::uint32_t> slots_;  // the place of a key plus 1; 0 where free
 };
 
-std::uint64_t pair_key(std::size_t first, std::uint32_t second) {
+inline std::uint64_t pair_key(std::size_t first, std::uint32_t second) {
     return std::uint64_t{first} << 32 | second;
 }
-
-// The words that followed contexts of one length.
-struct Level {
-    static constexpr std::uint32_t no_follower = std::numeric_limits<std::uint32_t>::max();
-
-    DecayedCounts contexts;             // by the words of the context
-    DecayedCounts followers;            // by the place of the context and the word
-    std::vector<std::uint32_t> last;    // of the followers of each context, the one that came last,
-    std::vector<std::uint32_t> before;  // and of each follower the one before it
-
-    void add(std::uint64_t context, std::uint32_t word, double decay, std::uint32_t now) {
-        const std::size_t place = contexts.add(context, decay, now);
-        if (place == last.size()) last.push_back(no_follower);
-        const std::size_t follower = followers.add(pair_key(place, word), decay, now);
-        if (follower < before.size()) return;
-        before.push_back(last[place]);
-        last[place] = static_cast<std::uint32_t>(follower);
-    }
-};
 
 class WordCache {
  public:
@@ -162,6 +140,25 @@ class WordCache {
     }
 
  private:
+    // The words that followed contexts of one length.
+    struct Level {
+        static constexpr std::uint32_t no_follower = std::numeric_limits<std::uint32_t>::max();
+
+        DecayedCounts contexts;             // by the words of the context
+        DecayedCounts followers;            // by the place of the context and the word
+        std::vector<std::uint32_t> last;    // of the followers of each context, the one that came last,
+        std::vector<std::uint32_t> before;  // and of each follower the one before it
+
+        void add(std::uint64_t context, std::uint32_t word, double decay, std::uint32_t now) {
+            const std::size_t place = contexts.add(context, decay, now);
+            if (place == last.size()) last.push_back(no_follower);
+            const std::size_t follower = followers.add(pair_key(place, word), decay, now);
+            if (follower < before.size()) return;
+            before.push_back(last[place]);
+            last[place] = static_cast<std::uint32_t>(follower);
+        }
+    };
+
     struct Context {
         std::size_t place;
         double total;
@@ -254,94 +251,5 @@ class WordCache {
     std::uint32_t time_ = 0;                                  // events that are counted
     std::vector<Level> levels_;
 };
-
-Out<std::uint32_t> words_of(const WordCache& cache) {
-    return to_numpy(std::vector<std::uint32_t>(cache.words()));
-}
-
-auto score(const WordCache& before, In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
-           In<double> unigram) {
-    check_below(ids, unigram.size(), "an id is not below the number of words");
-    check_offsets(sentence_starts, ids.size(), "the sentences do not cover the text");
-    std::vector<double> log_probs(ids.size());
-    WordCache after = [&] {
-        nb::gil_scoped_release release;
-        WordCache cache = before;
-        cache.score(ids, sentence_starts, unigram.data(), log_probs.data());
-        return cache;
-    }();
-    return std::tuple(to_numpy(std::move(log_probs)), std::move(after));
-}
-
-WordCache add_rows(const WordCache& before, In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
-                   In<double> unigram, In<double> weights, InOut<double> rows) {
-    check_below(ids, unigram.size(), "an id is not below the number of words");
-    for (const std::uint32_t word : before.words())
-        require(word < unigram.size(), "an id is not below the number of words");
-    check_offsets(sentence_starts, ids.size(), "the sentences do not cover the text");
-    require(weights.size() == ids.size() && rows.size() == ids.size() * unigram.size(),
-            "each word of the text needs a weight and a row");
-    nb::gil_scoped_release release;
-    WordCache cache = before;
-    cache.add_rows(ids, sentence_starts, unigram, weights.data(), rows.data());
-    return cache;
-}
-
-auto distribution(const WordCache& cache, In<double> unigram) {
-    std::vector<double> probabilities(unigram.size());
-    {
-        nb::gil_scoped_release release;
-        cache.distribution(unigram.data(), unigram.size(), probabilities.data());
-    }
-    return to_numpy(std::move(probabilities));
-}
-
-// FNV-1a of the last words: those of different texts differ.
-std::size_t hash(const WordCache& cache) {
-    const std::vector<std::uint32_t>& words = cache.words();
-    std::uint64_t mixed = 0xCBF29CE484222325u ^ words.size();
-    for (std::size_t i = words.size() - std::min<std::size_t>(words.size(), 16); i < words.size(); ++i)
-        mixed = (mixed ^ words[i]) * 0x100000001B3u;
-    return static_cast<std::size_t>(mixed >> 1);
-}
-
-}  // namespace
-
-void register_word_cache(nb::module_& m) {
-    using Pickled =
-        std::tuple<std::vector<double>, std::uint32_t, std::uint32_t, std::size_t, In<std::uint32_t>>;
-    nb::class_<WordCache>(
-        m, "WordCache",
-        "The words so far, with decaying counts of words and of what followed the last words. Immutable.\n\n"
-        "`decays`: of words, bigrams and trigrams, for each word of the text. `words`: the words so far, "
-        "where\n"
-        "`begin`, which is no event, starts a sentence; so does what follows `end`. At most `capacity` are\n"
-        "kept, and at least half as many.")
-        .def(nb::init<std::vector<double>, std::uint32_t, std::uint32_t, std::size_t, In<std::uint32_t>>(),
-             nb::arg("decays"), nb::arg("begin"), nb::arg("end"), nb::arg("capacity"),
-             nb::arg("words").noconvert())
-        .def_prop_ro("words", &words_of, nb::rv_policy::move, "The words that are kept.")
-        .def("score", &score, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-             nb::arg("unigram").noconvert(),
-             "Return the natural-log probability of each word of a text, and the cache after it.\n\n"
-             "The first sentence goes on from the words so far. `unigram`: the probability of each word\n"
-             "without a cache.")
-        .def("add_rows", &add_rows, nb::arg("ids").noconvert(), nb::arg("sentence_starts").noconvert(),
-             nb::arg("unigram").noconvert(), nb::arg("weights").noconvert(), nb::arg("rows").noconvert(),
-             "Add to a row for each word of a text the weighted distribution before it; return the cache "
-             "after it.\n\nThe other arguments are those of `score`.")
-        .def("distribution", &distribution, nb::arg("unigram").noconvert(),
-             "Return the probability of each word after the words so far.")
-        .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
-        .def("__hash__", &hash)
-        .def("__getstate__",
-             [](const WordCache& cache) {
-                 return std::tuple_cat(cache.settings(), std::tuple(words_of(cache)));
-             })
-        .def("__setstate__", [](WordCache& cache, const Pickled& pickled) {
-            const auto& [decays, begin, end, capacity, words] = pickled;
-            new (&cache) WordCache(decays, begin, end, capacity, words);
-        });
-}
 
 }  // namespace stategram

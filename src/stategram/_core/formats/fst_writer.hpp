@@ -4,7 +4,7 @@
 // arc for each word leads to the longest end of the longer history that is a state; a back-off arc leads to
 // the history without its first word. Where n-grams have a back-off weight but are no states, since nothing
 // follows them, it is part of the arcs that would lead there.
-#include <nanobind/nanobind.h>
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -21,13 +21,6 @@
 #include "ngrams/plain_trie.hpp"
 
 namespace stategram {
-namespace {
-
-constexpr std::size_t states_a_task = 1 << 12;
-constexpr std::uint32_t no_state = std::numeric_limits<std::uint32_t>::max();
-constexpr double ln_10 = 2.302585092994045684;
-// Ids of the vocabulary.
-constexpr std::size_t begin_id = 1, end_id = 2;
 
 class FstWriter {
  public:
@@ -66,6 +59,12 @@ class FstWriter {
     }
 
  private:
+    static constexpr std::size_t states_a_task = 1 << 12;
+    static constexpr std::uint32_t no_state = std::numeric_limits<std::uint32_t>::max();
+    static constexpr double ln_10 = 2.302585092994045684;
+    // Ids of the vocabulary.
+    static constexpr std::size_t begin_id = 1, end_id = 2;
+
     // Finds for each n-gram but the longest its longest proper suffix that is an n-gram.
     void find_suffixes() {
         suffixes_.assign(trie_.backoffs.size(), 0);
@@ -157,19 +156,5 @@ class FstWriter {
     ThreadPool pool_;
     std::atomic<bool> busy_{false};
 };
-
-}  // namespace
-
-void register_fst_writer(nb::module_& m) {
-    nb::class_<FstWriter>(m, "FstWriter", "A back-off model as lines of OpenFst's text format.")
-        .def(nb::init<In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<float>, In<float>,
-                      In<std::uint32_t>, std::uint32_t, int>(),
-             nb::arg("numbers").noconvert(), nb::arg("begins").noconvert(), nb::arg("words").noconvert(),
-             nb::arg("log_probs").noconvert(), nb::arg("backoffs").noconvert(),
-             nb::arg("first_child").noconvert(), nb::arg("backoff_label"), nb::arg("threads"))
-        .def_prop_ro("n_states", &FstWriter::n_states, "The number of states; the first is the start.")
-        .def("lines", &FstWriter::lines, nb::arg("begin"), nb::arg("end"),
-             "Return the arcs and final weights of some states. The label of a word is its id and 1 more.");
-}
 
 }  // namespace stategram

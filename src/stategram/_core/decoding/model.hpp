@@ -2,9 +2,7 @@
 //
 // A call is often shorter than what Python needs for the call itself: so nothing here goes through Python
 // unless a model has no stepper.
-#include <nanobind/operators.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -26,14 +24,13 @@
 #include "text/word_table.hpp"
 
 namespace stategram {
-namespace {
 
 // Scoring a shorter sentence is done before another thread could have taken the lock and given it back.
 constexpr std::size_t bytes_for_release = 1000;
 
 constexpr double log10_of_zero = -99.0;  // as in ARPA files
 
-double finite(double log10_prob) { return log10_prob > -HUGE_VAL ? log10_prob : log10_of_zero; }
+inline double finite(double log10_prob) { return log10_prob > -HUGE_VAL ? log10_prob : log10_of_zero; }
 
 // The UTF-8 of a str, or bytes as they are, for as long as the Python object lives.
 class Letters {
@@ -68,7 +65,7 @@ class Letters {
 };
 
 // As bytes.split() sees it.
-bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+inline bool is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 struct FullScore {
     double log_prob;
@@ -264,107 +261,5 @@ class DecoderModel {
     nb::object python_, damage_error_;
     std::unique_ptr<const WordTable> table_;
 };
-
-nb::object pickled(const DecoderState& state) {
-    if (state.of_python.is_valid()) return nb::make_tuple(nb::bytes("", 0), state.of_python);
-    const std::string_view bytes = state.bytes();
-    return nb::make_tuple(nb::bytes(bytes.data(), bytes.size()), nb::none());
-}
-
-void unpickle(DecoderState& state, const nb::tuple& values) {
-    const auto bytes = nb::cast<nb::bytes>(values[0]);
-    const nb::object of_python = values[1];
-    new (&state) DecoderState;
-    std::memcpy(state.resize(bytes.size()), bytes.c_str(), bytes.size());
-    if (!of_python.is_none()) state.of_python = of_python;
-}
-
-Py_ssize_t hash(const DecoderState& state) {
-    std::uint64_t mixed = 0xCBF29CE484222325u ^ state.size();
-    for (const char c : state.bytes()) mixed = (mixed ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-    if (state.of_python.is_valid()) mixed ^= static_cast<std::uint64_t>(nb::hash(state.of_python));
-    return static_cast<Py_ssize_t>(mixed >> 1);
-}
-
-}  // namespace
-
-void register_steppers(nb::module_& m) {
-    nb::class_<Stepper>(m, "Stepper", "A model word by word, for decoders: its states are bytes.");
-}
-
-void register_decoder(nb::module_& m) {
-    nb::class_<DecoderState>(
-        m, "DecoderState",
-        "What a model has to know of the words so far. Written by a model, equal where no future can differ.")
-        .def(nb::init<>())
-        .def("__copy__", [](const DecoderState& state) { return DecoderState(state); })
-        .def(
-            "__deepcopy__", [](const DecoderState& state, nb::handle) { return DecoderState(state); },
-            nb::arg("memo"))
-        .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
-        .def("__lt__", [](const DecoderState& a, const DecoderState& b) { return a.bytes() < b.bytes(); })
-        .def("__hash__", &hash)
-        .def("__getstate__", &pickled, nb::sig("def __getstate__(self) -> tuple[bytes, object]"))
-        .def("__setstate__", &unpickle,
-             nb::sig("def __setstate__(self, state: tuple[bytes, object], /) -> None"));
-    nb::class_<FullScore>(
-        m, "FullScore",
-        "The log10 probability of a word, the length of its n-gram, whether it is out of the vocabulary.")
-        .def(nb::init<double, int, bool>(), nb::arg("log_prob"), nb::arg("ngram_length"), nb::arg("oov"))
-        .def_ro("log_prob", &FullScore::log_prob)
-        .def_ro("ngram_length", &FullScore::ngram_length)
-        .def_ro("oov", &FullScore::oov)
-        .def(nb::self == nb::self, nb::sig("def __eq__(self, arg: object, /) -> bool"))
-        .def("__repr__", [](const FullScore& score) {
-            return nb::str("FullScoreReturn({}, {}, {})")
-                .format(score.log_prob, score.ngram_length, score.oov);
-        });
-    nb::class_<DecoderModel>(
-        m, "DecoderModel",
-        "A model as decoders call it.\n\n"
-        "`letters` and `offsets`: its vocabulary. `stepper`: the model; or else `python`, "
-        "which has\nto have `score`, `full_scores`, `start` and `full_score`. "
-        "`damage_error` makes an exception of\na message.")
-        .def(nb::init<In<std::uint8_t>, In<std::int64_t>, std::shared_ptr<const Stepper>, nb::object,
-                      nb::object>(),
-             nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(), nb::arg("stepper").none(),
-             nb::arg("python").none(), nb::arg("damage_error"))
-        .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true,
-             nb::arg("eos") = true,
-             nb::sig("def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float"),
-             "Return the log10 probability of a sentence, with its beginning and its end by default.")
-        .def("full_scores", &DecoderModel::full_scores, nb::arg("sentence").none(), nb::arg("bos") = true,
-             nb::arg("eos") = true,
-             nb::sig("def full_scores(self, sentence: str | bytes, bos: bool = True, eos: bool = True) "
-                     "-> collections.abc.Iterator[tuple[float, int, bool]]"),
-             "Return for each word: its log10 probability, the length of its n-gram, whether it is unknown.")
-        .def("perplexity", &DecoderModel::perplexity, nb::arg("sentence").none(),
-             nb::sig("def perplexity(self, sentence: str | bytes) -> float"),
-             "Return the perplexity of a sentence and its end.")
-        .def("__contains__", &DecoderModel::contains, nb::arg("word").none(),
-             nb::sig("def __contains__(self, word: str | bytes) -> bool"))
-        .def(
-            "BeginSentenceWrite",
-            [](const DecoderModel& model, DecoderState& state) { model.start(state, true); },
-            nb::arg("state"), "Set a state to the beginning of a sentence.")
-        .def(
-            "NullContextWrite",
-            [](const DecoderModel& model, DecoderState& state) { model.start(state, false); },
-            nb::arg("state"), "Set a state to one that knows of no words.")
-        .def(
-            "BaseScore",
-            [](DecoderModel& model, const DecoderState& state, nb::handle word, DecoderState& after) {
-                return model.full_score(state, word, after).log_prob;
-            },
-            nb::arg("in_state"), nb::arg("word").none(), nb::arg("out_state"),
-            nb::sig("def BaseScore(self, in_state: DecoderState, word: str | bytes, out_state: DecoderState) "
-                    "-> float"),
-            "Return the log10 probability of a word after a state and write the state after it.")
-        .def("BaseFullScore", &DecoderModel::full_score, nb::arg("in_state"), nb::arg("word").none(),
-             nb::arg("out_state"),
-             nb::sig("def BaseFullScore(self, in_state: DecoderState, word: str | bytes, "
-                     "out_state: DecoderState) -> FullScore"),
-             "Return what `full_scores` has for a word after a state and write the state after it.");
-}
 
 }  // namespace stategram

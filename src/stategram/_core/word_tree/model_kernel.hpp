@@ -1,7 +1,5 @@
 // Word tree models as Python sees them: arrays are checked, and become views.
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -17,24 +15,6 @@
 #include "word_tree/search.hpp"
 
 namespace stategram {
-namespace {
-
-using Words = In<std::uint32_t>;
-using Weights = InOut<float>;
-
-// Long lists in the order of a tree: where they begin, and their bytes.
-using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
-// The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts are
-// in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
-using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
-                               double, std::vector<std::vector<double>>>;
-// Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
-// document.
-using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
-using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
-
-constexpr std::size_t events_per_slice = 128;
-constexpr std::size_t events_per_batch = 4096;
 
 class CacheHandle {
  public:
@@ -48,6 +28,20 @@ class CacheHandle {
 
 class TreeModelKernel {
  public:
+    using Words = In<std::uint32_t>;
+    using Weights = InOut<float>;
+
+    // Long lists in the order of a tree: where they begin, and their bytes.
+    using LongArrays = std::pair<In<std::int64_t>, In<std::uint8_t>>;
+    // The arrays of one level: directory, entries, and for each tree the long lists; how many longer contexts
+    // are in tails; the discount of Kneser-Ney; the discounts of counts for each tree.
+    using LevelArrays = std::tuple<In<std::uint32_t>, In<std::uint8_t>, std::vector<LongArrays>, std::size_t,
+                                   double, std::vector<std::vector<double>>>;
+    // Streams of its values, whether it has evidence by Kneser-Ney, by counts, and whether it knows of the
+    // document.
+    using ChainArrays = std::tuple<std::vector<std::uint32_t>, bool, bool, bool>;
+    using CacheArrays = std::pair<std::vector<std::uint32_t>, double>;
+
     TreeModelKernel(std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>> trees,
                     std::vector<ChainArrays> chains, std::vector<LevelArrays> levels, std::size_t n_streams,
                     Words counts, Words contexts, std::size_t n_frequent_nodes, std::size_t n_classes,
@@ -353,6 +347,9 @@ class TreeModelKernel {
     }
 
  private:
+    static constexpr std::size_t events_per_slice = 128;
+    static constexpr std::size_t events_per_batch = 4096;
+
     static int checked(int history) {
         require(history >= 0 && history < n_histories, "there are three histories");
         return history;
@@ -459,61 +456,5 @@ class TreeModelKernel {
     std::vector<LevelArrays> kept_levels_;  // the arrays that views look at
     std::size_t n_words_;
 };
-
-}  // namespace
-
-void register_tree_model(nb::module_& m) {
-    nb::class_<CacheHandle>(m, "TextCache", "The words so far, for adaptive scoring.")
-        .def("copy", &CacheHandle::copy, "Return a copy.");
-    nb::class_<TreeModelKernel>(m, "TreeModelKernel", "Word trees and the counts of chains of contexts.")
-        .def(nb::init<std::vector<std::pair<In<std::uint32_t>, In<std::uint8_t>>>, std::vector<ChainArrays>,
-                      std::vector<LevelArrays>, std::size_t, Words, Words, std::size_t, std::size_t,
-                      std::vector<CacheArrays>>(),
-             nb::arg("trees").noconvert(), nb::arg("chains"), nb::arg("levels").noconvert(),
-             nb::arg("n_streams"), nb::arg("counts").noconvert(), nb::arg("contexts").noconvert(),
-             nb::arg("n_frequent_nodes"), nb::arg("n_classes"), nb::arg("caches"))
-        .def("n_inputs", &TreeModelKernel::n_inputs, nb::arg("history"))
-        .def("n_weights", &TreeModelKernel::n_weights, nb::arg("history"))
-        .def("empty_cache", &TreeModelKernel::empty_cache)
-        .def("node_discounts", &TreeModelKernel::node_discounts, nb::arg("max_ngrams"), nb::arg("threads"))
-        .def("score", &TreeModelKernel::score, nb::arg("words").noconvert(), nb::arg("streams").noconvert(),
-             nb::arg("classes").noconvert(), nb::arg("history"), nb::arg("weights").noconvert(),
-             nb::arg("cache").none(), nb::arg("threads"))
-        .def("contributions", &TreeModelKernel::contributions, nb::arg("tree"), nb::arg("word"),
-             nb::arg("streams").noconvert(), nb::arg("of_class"), nb::arg("history"),
-             nb::arg("weights").noconvert(), nb::arg("cache").none(),
-             "Return for each node of the way to a word what each input adds to the log-odds of the side "
-             "taken.")
-        .def("first_inputs", &TreeModelKernel::first_inputs,
-             "Return the first input of each chain, of the caches, and the number of all inputs.")
-        .def("distributions", &TreeModelKernel::distributions, nb::arg("streams").noconvert(),
-             nb::arg("of_class"), nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
-             nb::arg("threads"),
-             "Return the probability of each word by each tree after the history of the first event.")
-        .def("add_rows", &TreeModelKernel::add_rows, nb::arg("words").noconvert(),
-             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("history"),
-             nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree_weights").noconvert(),
-             nb::arg("row_weights").noconvert(), nb::arg("rows").noconvert(), nb::arg("threads"),
-             "Add to a row for each event the weighted distribution before it by all trees; words are added "
-             "to the cache.")
-        .def("likeliest", &TreeModelKernel::likeliest, nb::arg("streams").noconvert(), nb::arg("of_class"),
-             nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(),
-             nb::arg("tree_weights").noconvert(), nb::arg("top"), nb::arg("threads"),
-             "Return the likeliest words after the history of the first event, and their probabilities.")
-        .def(
-            "draw", &TreeModelKernel::draw, nb::arg("streams").noconvert(), nb::arg("of_class"),
-            nb::arg("history"), nb::arg("weights").noconvert(), nb::arg("cache").none(), nb::arg("tree"),
-            nb::arg("quantile"), nb::arg("threads"),
-            "Return the word after the history of the first event in whose range of a tree a quantile lies.\n"
-            "\n"
-            "The ranges are as wide as the words are probable: a random quantile draws a word.")
-        .def("check", &TreeModelKernel::check, nb::arg("threads"),
-             "Read every list; ValueError if one is damaged.")
-        .def("learn", &TreeModelKernel::learn_blocks, nb::arg("words").noconvert(),
-             nb::arg("streams").noconvert(), nb::arg("classes").noconvert(), nb::arg("begins").noconvert(),
-             nb::arg("ends").noconvert(), nb::arg("cache_begins").noconvert(), nb::arg("used").noconvert(),
-             nb::arg("weights").noconvert(), nb::arg("squares").noconvert(), nb::arg("rate"),
-             nb::arg("leave_out"), nb::arg("seed"), nb::arg("threads"));
-}
 
 }  // namespace stategram

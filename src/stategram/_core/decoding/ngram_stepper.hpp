@@ -1,5 +1,7 @@
 // Back-off models word by word. A state has the n-grams of the last 1, 2, ... words; those that it does not
 // know are no_node.
+#pragma once
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,7 +14,6 @@
 #include "ngrams/scoring.hpp"
 
 namespace stategram {
-namespace {
 
 class NgramStepper final : public Stepper, PackedModel {
  public:
@@ -96,13 +97,5 @@ class NgramStepper final : public Stepper, PackedModel {
 
     NgramState begin_state_;
 };
-
-}  // namespace
-
-void register_ngram_stepper(nb::module_& m) {
-    nb::class_<NgramStepper, Stepper> stepper(m, "NgramStepper",
-                                              "A back-off model; the arrays are those of its trie.");
-    def_packed_init(stepper);
-}
 
 }  // namespace stategram

@@ -1,5 +1,5 @@
 // Back-off models for Python: the arrays are checked once, then read.
-#include <nanobind/stl/tuple.h>
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -17,11 +17,6 @@
 #include "ngrams/scoring.hpp"
 
 namespace stategram {
-namespace {
-
-nb::bytes to_bytes(const NgramState& state) {
-    return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()), sizeof(std::uint32_t) * state.length);
-}
 
 class TrieReader : PackedModel {
  public:
@@ -245,6 +240,10 @@ class TrieReader : PackedModel {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
         check_below(id_map, trie.vocabulary(), "a number is not below the vocabulary");
     }
+    static nb::bytes to_bytes(const NgramState& state) {
+        return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()),
+                         sizeof(std::uint32_t) * state.length);
+    }
     NgramState to_state(const nb::bytes& bytes) const {
         NgramState state;
         const std::size_t length = bytes.size() / sizeof(std::uint32_t);
@@ -263,53 +262,5 @@ class TrieReader : PackedModel {
         return trie.advance(state, number, next);
     }
 };
-
-}  // namespace
-
-void register_ngrams(nb::module_& m) {
-    nb::exception<DamagedModel>(m, "DamagedModel", PyExc_ValueError);
-    nb::class_<TrieReader> reader(m, "TrieReader",
-                                  "Reads the arrays of a back-off model; their shapes are checked.");
-    def_packed_init(reader)
-        .def("check", &TrieReader::check, nb::arg("threads"),
-             "Check every n-gram; ValueError says what is wrong.")
-        .def("score_events", &TrieReader::score_events, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
-             nb::arg("first_state"), nb::arg("with_features"), nb::arg("threads"),
-             "Return for each event its log10 probability and the length of its n-gram; if wanted, also the "
-             "words that\nthe state before it knows, and the log10 weight of that state.\n"
-             "\n"
-             "`id_map` has the trie's number of each id. The first sentence starts from `first_state`, the "
-             "others from\n`begin_state`.")
-        .def("advance", &TrieReader::advance_state, nb::arg("state"), nb::arg("number"),
-             "Return the log10 probability of a word, the next state, the length of the n-gram.")
-        .def("state_after", &TrieReader::state_after, nb::arg("state"), nb::arg("numbers").noconvert(),
-             "Return the state after words that follow a state.")
-        .def("distribution", &TrieReader::distribution, nb::arg("state"),
-             "Return the probability of each word after a state, by its id.")
-        .def("histories", &TrieReader::histories, nb::arg("ids").noconvert(),
-             nb::arg("sentence_starts").noconvert(), nb::arg("id_map").noconvert(), nb::arg("begin_state"),
-             nb::arg("first_state"), nb::arg("threads"),
-             "Return the state before each event: the n-grams of its last 1, 2, ... words, 2**32 - 1 for "
-             "none.\n\nThe other arguments are those of `score_events`.")
-        .def("entropies", &TrieReader::entropies, nb::arg("states").noconvert(), nb::arg("n_states"),
-             nb::arg("masses").noconvert(), nb::arg("word_entropies").noconvert(), nb::arg("threads"),
-             "Return sum_w (e(w) p(w) - m(w) p(w) ln p(w)) after each state of `histories`.\n"
-             "\n"
-             "`masses` and `word_entropies` have m and e by the trie's numbers: with m = 1 for all words but "
-             "<s>, and\ne = 0, the sums are entropies.")
-        .def("add_rows", &TrieReader::add_rows, nb::arg("states").noconvert(), nb::arg("weights").noconvert(),
-             nb::arg("unigram").noconvert(), nb::arg("ids").noconvert(), nb::arg("rows").noconvert(),
-             nb::arg("threads"),
-             "Add to each row the weighted distribution after a state of `histories`, by id.\n"
-             "\n"
-             "`unigram`: the distribution without a history, by id. `ids`: the id of each of the trie's "
-             "numbers.")
-        .def(
-            "plain_level", &TrieReader::plain_level, nb::arg("length"), nb::arg("threads"),
-            "Return the n-grams of a length: last words, log10 probabilities, log10 weights, first children.")
-        .def("ngram", &TrieReader::ngram, nb::arg("length"), nb::arg("node"),
-             "Return the numbers of the words of an n-gram.");
-}
 
 }  // namespace stategram

@@ -1,0 +1,36 @@
+// The functions that bind.cpp gives to Python, where it says what they return.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+
+#include "base/arrays.hpp"
+
+namespace stategram {
+
+// bootstrap.cpp
+Out<double> bootstrap_sums(In<double> values, std::size_t width, std::size_t resamples, std::uint64_t seed,
+                           int threads);
+
+// distribution_rows.cpp
+Out<double> row_entropies(In<double> rows, In<double> masses, In<double> entropies, int threads);
+void add_backoff_rows(In<float> probs, In<float> backoffs, In<std::uint32_t> words,
+                      In<std::uint32_t> first_child, In<std::uint32_t> links, In<std::uint32_t> nodes,
+                      In<float> weights, std::size_t n_words, InOut<float> rows, int threads);
+template <typename Real>
+void add_category_rows(In<Real> of_categories, In<std::int32_t> categories, In<Real> word_probs,
+                       std::size_t n_categories, InOut<Real> rows, int threads);
+
+// error_envelope.cpp
+std::tuple<std::int64_t, Out<double>, Out<std::int64_t>> error_envelope(In<std::int64_t> starts,
+                                                                        In<double> offsets, In<double> slopes,
+                                                                        In<std::uint32_t> errors, double low,
+                                                                        double high, int threads);
+
+// word_errors.cpp
+std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>> word_errors(
+    In<std::uint32_t> ids, In<std::int64_t> starts, In<std::uint32_t> reference_ids,
+    In<std::int64_t> reference_starts, In<std::uint32_t> references, int threads);
+
+}  // namespace stategram

@@ -1,0 +1,33 @@
+// The log-likelihood of held-out events under a gate, and its gradient.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "base/arrays.hpp"
+#include "base/threads.hpp"
+
+namespace stategram {
+
+// Holds the events; evaluated for many factors.
+class GateLikelihood {
+ public:
+    template <typename T>
+    using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+    GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows, int threads);
+
+    std::tuple<double, Out<double>> value_and_gradient(In<double> log_factors);
+
+ private:
+    std::size_t n_parts_, n_events_, n_tables_, n_rows_, width_ = 0;
+    std::vector<float> ratios_;
+    std::vector<std::uint32_t> rows_;
+    ThreadPool pool_;
+    std::atomic<bool> busy_{false};
+};
+
+}  // namespace stategram
