@@ -101,12 +101,12 @@ sanitized-test: $(STAMPS)/package $(STAMPS)/test
 	    $(if $(filter command line,$(origin TESTS)),$(TESTS),tests/kernels) $(PYTEST)
 
 sanitized-fuzz: $(STAMPS)/package $(STAMPS)/test
-	PYTHONPATH=tests $(SANITIZED_PYTHON) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+	PYTHONPATH=tests:tests/problems $(SANITIZED_PYTHON) -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 
 # All campaigns on the normal build, those that call kernels on that of a sanitizer too. A copy of each array is
 # on the heap (heap): ASan sees nothing in mapped files.
 fuzz: $(STAMPS)/package $(STAMPS)/test
-	PYTHONPATH=tests $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
+	PYTHONPATH=tests:tests/problems $(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS) $(FUZZ)
 	$(MAKE) $(ADDRESSES) FUZZ="$(or $(FUZZ),files heap)" sanitized-fuzz
 	$(MAKE) $(THREADS) FUZZ="$(or $(FUZZ),threads)" sanitized-fuzz
 

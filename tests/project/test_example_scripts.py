@@ -12,7 +12,7 @@ import pytest
 
 from story import sentences
 
-_EXAMPLES = Path(__file__).parent.parent / "examples"
+_EXAMPLES = Path(__file__).parents[2] / "examples"
 _NOTEBOOK = _EXAMPLES / "tour.ipynb"
 _EXECUTE = """
 import sys, nbformat

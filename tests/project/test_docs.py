@@ -11,7 +11,7 @@ import pytest
 
 import stategram
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="the documents are not here")

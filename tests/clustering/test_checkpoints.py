@@ -102,12 +102,11 @@ run_with_checkpoints(Path(sys.argv[1]), resume=True)
 def test_killed(tmp_path: Path) -> None:
     whole = cluster(text(), "w-2,w-1", **SHORT_SEARCH)
     randomly = random.Random(3)
-    here = str(Path(__file__).parent)
     for _ in range(4):
         with subprocess.Popen(
             [sys.executable, "-c", PROGRAM, str(tmp_path / "c")],
             stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": here},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         ) as process:
             assert process.stdout is not None
             assert process.stdout.readline().strip() == b"begun"

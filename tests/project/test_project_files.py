@@ -11,7 +11,7 @@ import pytest
 
 import stategram
 
-_ROOT = Path(__file__).parent.parent
+_ROOT = Path(__file__).parents[2]
 # The source distribution has no hidden files.
 _CHECKOUT = pytest.mark.skipif(not (_ROOT / ".github").is_dir(), reason="not a checkout")
 

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("resource", reason="the benchmarks measure processes as Unix does")
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 STEPS = ROOT / "benchmarks" / "steps.py"
 KINDS = (("the", "a"), ("cat", "dog", "cow"), ("sat", "ran"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 if sys.platform != "linux":
     pytest.skip("needs Linux: processes that are forked, and their limits", allow_module_level=True)
