@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.backoff.trie_index import TrieIndex
+from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.cache import CacheModel
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.backoff.chosen import ChosenNgrams, assemble, close
-from stategram.models.backoff.skeleton import Skeleton
-from stategram.models.backoff.targets import Histories, Targets
-from stategram.models.backoff.trie_index import TrieIndex
+from stategram.models.approximation.chosen import ChosenNgrams, assemble, close
+from stategram.models.approximation.skeleton import Skeleton
+from stategram.models.approximation.targets import Histories, Targets
+from stategram.models.approximation.trie_index import TrieIndex
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END

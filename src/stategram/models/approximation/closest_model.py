@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 
 from stategram.errors import UsageError
+from stategram.models.approximation.choosing import Choice
+from stategram.models.approximation.cutting import cut, cut_ngrams
+from stategram.models.approximation.size import ModelSize
+from stategram.models.approximation.skeleton import Skeleton
+from stategram.models.approximation.targets import Targets
+from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.arguments import require_model
-from stategram.models.backoff.choosing import Choice
-from stategram.models.backoff.cutting import cut, cut_ngrams
-from stategram.models.backoff.size import ModelSize
-from stategram.models.backoff.skeleton import Skeleton
-from stategram.models.backoff.targets import Targets
-from stategram.models.backoff.trie_index import TrieIndex
 from stategram.models.model import Model, Text
 from stategram.models.ngram import NgramModel
 from stategram.progress import Progress, subprogress

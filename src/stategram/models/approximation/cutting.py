@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.backoff.chosen import normalize
-from stategram.models.backoff.trie_index import TrieIndex
-from stategram.models.backoff.visits import expected_counts
+from stategram.models.approximation.chosen import normalize
+from stategram.models.approximation.trie_index import TrieIndex
+from stategram.models.approximation.visits import expected_counts
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.mixture import Mixture
 from stategram.models.model import Model

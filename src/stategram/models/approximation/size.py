@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.backoff.chosen import ChosenNgrams
-from stategram.models.backoff.skeleton import Skeleton
+from stategram.models.approximation.chosen import ChosenNgrams
+from stategram.models.approximation.skeleton import Skeleton
 from stategram.text import Vocabulary
 
 _BYTES_OF_PROBABILITY, _BYTES_OF_BACKOFF = 12, 11

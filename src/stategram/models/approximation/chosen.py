@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.backoff.trie_index import TrieIndex
+from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.pruning import normalize_trie
 from stategram.models.trie_building import parents_of

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.backoff.trie_index import TrieIndex
+from stategram.models.approximation.trie_index import TrieIndex
 from stategram.text import BEGIN, END
 
 _WORDS = 30

@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.models.backoff.targets import Histories
-from stategram.models.backoff.trie_index import TrieIndex
-from stategram.models.backoff.visits import expected_counts
+from stategram.models.approximation.targets import Histories
+from stategram.models.approximation.trie_index import TrieIndex
+from stategram.models.approximation.visits import expected_counts
 from stategram.text import BEGIN
 
 
