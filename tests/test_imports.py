@@ -16,7 +16,7 @@ import stategram
 # A cycle among the files of a package shows only when one of them comes first. The upper layers have the most
 # to import from each other.
 _LAYERS = (
-    "stategram.scale.",
+    "stategram.workers.",
     "stategram.experiments.",
     "stategram.inspection.",
     "stategram.report.",

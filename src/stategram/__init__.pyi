@@ -121,9 +121,6 @@ from .resources import (
     Resources as Resources,
     use_resources as use_resources,
 )
-from .scale import (
-    open_cluster as open_cluster,
-)
 from .scoring import (
     surprisal as surprisal,
 )
@@ -147,6 +144,9 @@ from .text import (
     read_corpus as read_corpus,
     tokenize as tokenize,
     tokenize_prose as tokenize_prose,
+)
+from .workers import (
+    open_cluster as open_cluster,
 )
 
 __version__: str

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import stategram
 from stategram.errors import StategramError
 from stategram.resources import Resources
-from stategram.scale.task import Outcome, TaskSettings, other_versions, run_task
+from stategram.workers.task import Outcome, TaskSettings, other_versions, run_task
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

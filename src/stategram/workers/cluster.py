@@ -20,9 +20,9 @@ from typing import Any
 import stategram
 from stategram.errors import StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
-from stategram.scale.executor import ClusterExecutor
-from stategram.scale.task import other_versions
 from stategram.wording import plural
+from stategram.workers.executor import ClusterExecutor
+from stategram.workers.task import other_versions
 
 _log = logging.getLogger(__name__)
 
