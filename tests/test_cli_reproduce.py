@@ -18,7 +18,7 @@ from command_line import run
 from reproductions import sample
 from stategram import Reproduction
 from stategram.cli.reproduce import summary
-from stategram.report import report_html
+from stategram.paper import report_html
 from story import sentences, write_texts
 
 

@@ -17,6 +17,7 @@ import stategram
 # to import from each other.
 _LAYERS = (
     "stategram.workers.",
+    "stategram.paper.",
     "stategram.experiments.",
     "stategram.inspection.",
     "stategram.report.",

@@ -15,14 +15,22 @@ from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.evaluation import Interval, Resampling
-from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
-from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult, Verdict
 from stategram.inspection import ClusterGallery
-from stategram.report import check_report_extra, conditions_table, report_html, tables_markdown, write_report
+from stategram.paper import (
+    CHOICES,
+    N_CLAIMS,
+    PAPER,
+    conditions_table,
+    report_html,
+    tables_markdown,
+    write_report,
+)
+from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
+from stategram.paper.results import Claim, CountBand, Reproduction, RowResult, Verdict
+from stategram.paper.tables import headline, paper_table
+from stategram.report import check_report_extra
 from stategram.report.charts import Chart
 from stategram.report.line_charts import panel_svg
-from stategram.report.paper_tables import headline, paper_table
-from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
 from stategram.report.tables import Cell, Column, Table, table_markdown
 
 

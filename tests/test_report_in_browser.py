@@ -17,7 +17,8 @@ from stategram import (
     corpus_from_sentences,
     evaluate,
 )
-from stategram.report import model_html, write_report
+from stategram.paper import write_report
+from stategram.report import model_html
 from stategram.report.numbers import unbroken
 from story import sentences
 

@@ -7,8 +7,8 @@ import pytest
 
 from stategram.errors import StategramError
 from stategram.evaluation import Resampling, Units
-from stategram.experiments.reproduction import texts_of_sentences
 from stategram.experiments.sotu import load_sotu
+from stategram.paper import texts_of_sentences
 
 SPEECH = """[As delivered in person before a joint session]
 

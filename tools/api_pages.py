@@ -23,7 +23,7 @@ TITLES = {
     "counts": "Counts",
     "models": "Models",
     "experiments": "Recipes",
-    "experiments.reproduction": "The paper's tables",
+    "paper": "The paper's tables",
     "evaluation": "Evaluation",
     "scoring": "Surprisal",
     "formats": "Files",

@@ -74,11 +74,6 @@ from .experiments import (
     read_recipe as read_recipe,
     train_recipe as train_recipe,
 )
-from .experiments.reproduction import (
-    Reproduction as Reproduction,
-    RowResult as RowResult,
-    reproduce as reproduce,
-)
 from .formats import (
     ModelInfo as ModelInfo,
     model_info as model_info,
@@ -116,6 +111,11 @@ from .models import (
     merge_ngrams as merge_ngrams,
     prune_model as prune_model,
     compact_model as compact_model,
+)
+from .paper import (
+    Reproduction as Reproduction,
+    RowResult as RowResult,
+    reproduce as reproduce,
 )
 from .resources import (
     Resources as Resources,

@@ -13,13 +13,13 @@ import msgspec
 
 from stategram.counts import peak_memory
 from stategram.evaluation import Units
-from stategram.experiments.reproduction.claims import judge_claims, size_trials, with_comparisons
-from stategram.experiments.reproduction.environment import machine, versions
-from stategram.experiments.reproduction.results import Reproduction, RowResult
-from stategram.experiments.reproduction.row_results import FinishedRow, mixture_row, model_row, recipe_row
-from stategram.experiments.reproduction.rows import Row
-from stategram.experiments.reproduction.texts import Texts
 from stategram.experiments.training import TagSource, Training, titled
+from stategram.paper.claims import judge_claims, size_trials, with_comparisons
+from stategram.paper.environment import machine, versions
+from stategram.paper.results import Reproduction, RowResult
+from stategram.paper.row_results import FinishedRow, mixture_row, model_row, recipe_row
+from stategram.paper.rows import Row
+from stategram.paper.texts import Texts
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from stategram.errors import UsageError
-from stategram.experiments.reproduction.rows import Sizes
-from stategram.experiments.reproduction.texts import Texts
+from stategram.paper.rows import Sizes
+from stategram.paper.texts import Texts
 from stategram.storage import Store, content_key
 from stategram.text import Corpus
 

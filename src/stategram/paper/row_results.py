@@ -24,12 +24,12 @@ from stategram.experiments.clustered_part import ClusteredPart
 from stategram.experiments.recipe_part import Part
 from stategram.experiments.recipe_training import train_part, train_resolved
 from stategram.experiments.recipes import Recipe
-from stategram.experiments.reproduction.paper import PAPER
-from stategram.experiments.reproduction.results import CountBand, RowResult
-from stategram.experiments.reproduction.rows import STRICT, Row
 from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
+from stategram.paper.published import PAPER
+from stategram.paper.results import CountBand, RowResult
+from stategram.paper.rows import STRICT, Row
 from stategram.progress import Progress
 from stategram.storage import open_folder, write_folder
 from stategram.text import UNKNOWN, Corpus

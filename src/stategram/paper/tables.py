@@ -5,19 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.experiments.reproduction import (
-    CHOICES,
-    N_CLAIMS,
-    PAPER,
-    RARE_CONTEXTS,
-    TAGS,
-    TRAINING_WORDS,
-    VOCABULARY_SIZE,
-    Reproduction,
-    RowResult,
-    SeedFigures,
-    Verdict,
-)
+from stategram.paper.claims import N_CLAIMS
+from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
+from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
 from stategram.report.numbers import (
     DASH,
     TIMES,

@@ -7,7 +7,7 @@ ICSLP 96; arXiv cmp-lg/9606002. Wall Street Journal, about 38 million words, a v
 from __future__ import annotations
 
 from stategram.clustering import PRESETS
-from stategram.experiments.reproduction.results import PaperFigures
+from stategram.paper.results import PaperFigures
 
 VOCABULARY_SIZE = 20_000
 _HOUR = 3600.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.experiments.reproduction import CountBand, Reproduction, RowResult
+from stategram.paper.results import CountBand, Reproduction, RowResult
+from stategram.paper.tables import PAPER_TABLES, is_tree
 from stategram.report.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.report.line_charts import Panel, Point
 from stategram.report.numbers import count, count_range, criterion, perplexity
-from stategram.report.paper_tables import PAPER_TABLES, is_tree
 from stategram.report.tables import Column, table
 from stategram.wording import plural
 

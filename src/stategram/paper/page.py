@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.experiments.reproduction import CHOICES, Reproduction, RowResult
-from stategram.report.numbers import DASH, count
-from stategram.report.page import render
-from stategram.report.paper_tables import (
+from stategram.paper.charts import bands_chart, perplexity_chart, sizes_chart, sweeps_chart, weights_chart
+from stategram.paper.published import CHOICES
+from stategram.paper.results import Reproduction, RowResult
+from stategram.paper.tables import (
     COMPARABLE,
     MEASURES,
     claims_table,
@@ -20,13 +20,8 @@ from stategram.report.paper_tables import (
     tables_markdown,
     uncertainty,
 )
-from stategram.report.reproduction_charts import (
-    bands_chart,
-    perplexity_chart,
-    sizes_chart,
-    sweeps_chart,
-    weights_chart,
-)
+from stategram.report.numbers import DASH, count
+from stategram.report.page import render
 from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import atomic_write
 from stategram.wording import duration
@@ -44,6 +39,7 @@ def report_html(found: Reproduction) -> str:
     titles = {row.key: row.title for row in found.rows}
     return render(
         "reproduction.html",
+        package="stategram.paper",
         found=found,
         title=headline(found),
         incomplete=incomplete(found),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.reproduction.results import TextFigures
+from stategram.paper.results import TextFigures
 from stategram.progress import Progress
 from stategram.storage import InputFile, file_sha256
 from stategram.text import (

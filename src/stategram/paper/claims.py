@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.evaluation import LEVEL, ResampledPerplexity, quantiles
-from stategram.experiments.reproduction.paper import PAPER
-from stategram.experiments.reproduction.results import (
+from stategram.paper.published import PAPER
+from stategram.paper.results import (
     Claim,
     Quantity,
     RowResult,
@@ -25,7 +25,7 @@ from stategram.experiments.reproduction.results import (
     SizeTrial,
     Verdict,
 )
-from stategram.experiments.reproduction.rows import STRICT, WORDS_TREE
+from stategram.paper.rows import STRICT, WORDS_TREE
 
 _WORDS_FLAT, _CLASSES_FLAT, _CLASSES_TREE = "w-2,w-1 flat", "g-2,g-1 flat", "g-2,g-1 tree"
 _WORDS_BIGRAM = "w-1 2000,2000"
