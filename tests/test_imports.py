@@ -18,7 +18,7 @@ import stategram
 _LAYERS = (
     "stategram.workers.",
     "stategram.paper.",
-    "stategram.experiments.",
+    "stategram.recipes.",
     "stategram.inspection.",
     "stategram.report.",
     "stategram.formats.",

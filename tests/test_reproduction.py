@@ -32,12 +32,12 @@ from stategram import (
     train_recipe,
 )
 from stategram.contexts import ContextDefinition
-from stategram.experiments import RECIPES, NgramPart, Recipe
 from stategram.models import fit_weights, interpolate, mixture_fitting
 from stategram.paper import PAPER, RowResult
 from stategram.paper.charts import weights_chart
 from stategram.paper.page import report_html
 from stategram.paper.row_results import bands_of, context_counts
+from stategram.recipes import RECIPES, NgramPart, Recipe
 from stategram.resources import use_resources
 from stategram.storage import lock
 from story import sentences, word_tree_part, write_texts

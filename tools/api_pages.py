@@ -22,7 +22,7 @@ TITLES = {
     "contexts": "Contexts and tags",
     "counts": "Counts",
     "models": "Models",
-    "experiments": "Recipes",
+    "recipes": "Recipes",
     "paper": "The paper's tables",
     "evaluation": "Evaluation",
     "scoring": "Surprisal",

@@ -62,18 +62,6 @@ from .evaluation import (
     evaluate as evaluate,
     rescore as rescore,
 )
-from .experiments import (
-    RECIPES as RECIPES,
-    CachePart as CachePart,
-    CategoryNgramPart as CategoryNgramPart,
-    ClusteredPart as ClusteredPart,
-    MixturePart as MixturePart,
-    NgramPart as NgramPart,
-    Recipe as Recipe,
-    WordTreePart as WordTreePart,
-    read_recipe as read_recipe,
-    train_recipe as train_recipe,
-)
 from .formats import (
     ModelInfo as ModelInfo,
     model_info as model_info,
@@ -116,6 +104,18 @@ from .paper import (
     Reproduction as Reproduction,
     RowResult as RowResult,
     reproduce as reproduce,
+)
+from .recipes import (
+    RECIPES as RECIPES,
+    CachePart as CachePart,
+    CategoryNgramPart as CategoryNgramPart,
+    ClusteredPart as ClusteredPart,
+    MixturePart as MixturePart,
+    NgramPart as NgramPart,
+    Recipe as Recipe,
+    WordTreePart as WordTreePart,
+    read_recipe as read_recipe,
+    train_recipe as train_recipe,
 )
 from .resources import (
     Resources as Resources,

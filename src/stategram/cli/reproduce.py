@@ -14,7 +14,6 @@ from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
 from stategram.contexts import file_of_tags
-from stategram.experiments.sotu import load_sotu
 from stategram.paper import (
     TABLE_TITLES,
     TABLES,
@@ -37,6 +36,7 @@ from stategram.paper import (
 from stategram.progress import Progress
 from stategram.report import check_report_extra
 from stategram.text import Vocabulary
+from stategram.text.sotu import load_sotu
 from stategram.wording import command_line, duration, size
 
 _OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")

@@ -20,17 +20,17 @@ from stategram.evaluation import (
     evaluate,
     evaluate_resampled,
 )
-from stategram.experiments.clustered_part import ClusteredPart
-from stategram.experiments.recipe_part import Part
-from stategram.experiments.recipe_training import train_part, train_resolved
-from stategram.experiments.recipes import Recipe
-from stategram.experiments.training import Training
 from stategram.inspection import ClusterGallery, gallery
 from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
 from stategram.paper.published import PAPER
 from stategram.paper.results import CountBand, RowResult
 from stategram.paper.rows import STRICT, Row
 from stategram.progress import Progress
+from stategram.recipes.clustered_part import ClusteredPart
+from stategram.recipes.part import Part
+from stategram.recipes.pipeline import train_part, train_resolved
+from stategram.recipes.recipe import Recipe
+from stategram.recipes.training import Training
 from stategram.storage import open_folder, write_folder
 from stategram.text import UNKNOWN, Corpus
 

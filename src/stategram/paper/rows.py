@@ -8,12 +8,12 @@ from typing import Any
 
 from stategram.clustering import PRESETS, by_size
 from stategram.errors import UsageError
-from stategram.experiments.clustered_part import ClusteredPart
-from stategram.experiments.ngram_parts import NgramPart
-from stategram.experiments.recipe_part import Part
-from stategram.experiments.recipes import RECIPES, Recipe
-from stategram.experiments.word_tree_part import WordTreePart
 from stategram.paper.published import OTHER_CRITERION, OTHER_CRITERION_TITLE
+from stategram.recipes.clustered_part import ClusteredPart
+from stategram.recipes.ngram_parts import NgramPart
+from stategram.recipes.part import Part
+from stategram.recipes.recipe import RECIPES, Recipe
+from stategram.recipes.word_tree_part import WordTreePart
 from stategram.text import Corpus
 
 LARGE, SMALL, CLASSES = 2000, 500, 1000

@@ -13,7 +13,6 @@ import msgspec
 
 from stategram.counts import peak_memory
 from stategram.evaluation import Units
-from stategram.experiments.training import TagSource, Training, titled
 from stategram.paper.claims import judge_claims, size_trials, with_comparisons
 from stategram.paper.environment import machine, versions
 from stategram.paper.results import Reproduction, RowResult
@@ -21,6 +20,7 @@ from stategram.paper.row_results import FinishedRow, mixture_row, model_row, rec
 from stategram.paper.rows import Row
 from stategram.paper.texts import Texts
 from stategram.progress import Progress, subprogress
+from stategram.recipes.training import TagSource, Training, titled
 from stategram.resources import Resources
 from stategram.storage import Store, atomic_write, content_key
 from stategram.text import SPECIAL_WORDS

@@ -12,7 +12,6 @@ from typing import Literal
 
 from stategram.contexts import file_of_tags
 from stategram.errors import StategramError, UsageError
-from stategram.experiments.training import LOW_COVERAGE, TagSource, Training
 from stategram.paper.identity import check_identity, identity_of
 from stategram.paper.published import VOCABULARY_SIZE
 from stategram.paper.results import FORMAT, Reproduction
@@ -20,6 +19,7 @@ from stategram.paper.rows import rows_for, sizes_for
 from stategram.paper.run import Clock, Run
 from stategram.paper.texts import Source, Texts, input_file, read_texts
 from stategram.progress import Progress
+from stategram.recipes.training import LOW_COVERAGE, TagSource, Training
 from stategram.storage import Store, content_key, is_fresh, is_store
 from stategram.text import Split, TokenizeForm
 

@@ -30,7 +30,9 @@ from stategram.clustering import (
 )
 from stategram.contexts import ContextDefinition, ContextTree, check_tags, file_of_tags
 from stategram.errors import UsageError
-from stategram.experiments.recipe_part import (
+from stategram.models import ClusteredModel
+from stategram.progress import Progress, Stop, subprogress
+from stategram.recipes.part import (
     SIZES,
     Classes,
     Count,
@@ -43,9 +45,7 @@ from stategram.experiments.recipe_part import (
     keys_of,
     number_of_classes,
 )
-from stategram.experiments.training import ClassSource, TagSource, Training
-from stategram.models import ClusteredModel
-from stategram.progress import Progress, Stop, subprogress
+from stategram.recipes.training import ClassSource, TagSource, Training
 from stategram.storage import Store, open_folder
 from stategram.text import Corpus
 

@@ -14,12 +14,12 @@ from msgspec import Meta
 from stategram.clustering import is_size
 from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.cache_part import CachePart
-from stategram.experiments.clustered_part import ClusteredPart
-from stategram.experiments.ngram_parts import CategoryNgramPart, NgramPart
-from stategram.experiments.recipe_part import Part, RecipeKey, check_keys, choice, keys_of, shown
-from stategram.experiments.word_tree_part import WordTreePart
 from stategram.models import GATE_KINDS
+from stategram.recipes.cache_part import CachePart
+from stategram.recipes.clustered_part import ClusteredPart
+from stategram.recipes.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.recipes.part import Part, RecipeKey, check_keys, choice, keys_of, shown
+from stategram.recipes.word_tree_part import WordTreePart
 from stategram.text import Corpus
 
 _log = logging.getLogger(__name__)

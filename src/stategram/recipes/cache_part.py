@@ -8,10 +8,10 @@ from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
-from stategram.experiments.recipe_part import Part, Trained, about_key
-from stategram.experiments.training import Training
 from stategram.models import CacheModel, check_decays
 from stategram.progress import Progress
+from stategram.recipes.part import Part, Trained, about_key
+from stategram.recipes.training import Training
 
 _Decay: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 

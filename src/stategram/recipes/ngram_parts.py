@@ -10,18 +10,6 @@ import msgspec
 from msgspec import Meta
 
 from stategram.clustering import EFFORTS
-from stategram.experiments.recipe_part import (
-    SIZES,
-    Classes,
-    Count,
-    Part,
-    Trained,
-    about_key,
-    choice,
-    class_file,
-    number_of_classes,
-)
-from stategram.experiments.training import ClassSource, Training
 from stategram.models import (
     SMOOTHINGS,
     CategoryNgramModel,
@@ -32,6 +20,18 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import Progress, subprogress
+from stategram.recipes.part import (
+    SIZES,
+    Classes,
+    Count,
+    Part,
+    Trained,
+    about_key,
+    choice,
+    class_file,
+    number_of_classes,
+)
+from stategram.recipes.training import ClassSource, Training
 from stategram.text import Corpus
 
 _Order: TypeAlias = Annotated[

@@ -14,12 +14,12 @@ import numpy as np
 
 from stategram.counts import ShardedText
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.parts_within import TrainedPart, parts_within
-from stategram.experiments.recipe_part import Part, Trained
-from stategram.experiments.recipes import Recipe, read_recipe
-from stategram.experiments.training import Interruptible, Training, never_stop, titled
 from stategram.models import Gate, Mixture, Model, load_model, model_size
 from stategram.progress import Progress, subprogress
+from stategram.recipes.max_size import TrainedPart, parts_within
+from stategram.recipes.part import Part, Trained
+from stategram.recipes.recipe import Recipe, read_recipe
+from stategram.recipes.training import Interruptible, Training, never_stop, titled
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 

@@ -19,10 +19,10 @@ from msgspec import Meta, inspect
 
 from stategram.clustering import Clustering, by_size, is_size
 from stategram.errors import BadDataError, UsageError
-from stategram.experiments.training import Training
 from stategram.formats import read_classes
 from stategram.models import Model, model_size
 from stategram.progress import Progress
+from stategram.recipes.training import Training
 from stategram.text import Corpus
 
 SIZES = 'a number, "size" (by the size of the text), "0.5 size"'

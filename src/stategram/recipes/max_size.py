@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.experiments.recipe_part import Part
-from stategram.experiments.training import Training
 from stategram.models import Model, fit_weights, interpolate, model_size
 from stategram.progress import Progress
+from stategram.recipes.part import Part
+from stategram.recipes.training import Training
 
 _log = logging.getLogger(__name__)
 

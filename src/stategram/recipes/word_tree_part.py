@@ -17,18 +17,6 @@ from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
 from stategram.counts import count_bigrams
 from stategram.errors import UsageError
-from stategram.experiments.recipe_part import (
-    SIZES,
-    Classes,
-    Count,
-    Part,
-    Trained,
-    about_key,
-    choice,
-    class_file,
-    number_of_classes,
-)
-from stategram.experiments.training import ClassSource, TagSource, Training
 from stategram.models import (
     Cache,
     Chain,
@@ -41,6 +29,18 @@ from stategram.models import (
 )
 from stategram.models.state_tree import StateTree, state_tree
 from stategram.progress import Progress, subprogress
+from stategram.recipes.part import (
+    SIZES,
+    Classes,
+    Count,
+    Part,
+    Trained,
+    about_key,
+    choice,
+    class_file,
+    number_of_classes,
+)
+from stategram.recipes.training import ClassSource, TagSource, Training
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural
 
