@@ -10,7 +10,7 @@ import numpy as np
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Interval, PartFigures, PerplexityFigures, ResampledPerplexity, Resampling
-from stategram.inspection import (
+from stategram.explore.views import (
     CategoryExample,
     ClusterGallery,
     ContextExample,

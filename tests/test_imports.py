@@ -19,8 +19,7 @@ _LAYERS = (
     "stategram.workers.",
     "stategram.paper.",
     "stategram.recipes.",
-    "stategram.inspection.",
-    "stategram.report.",
+    "stategram.explore.",
     "stategram.formats.",
     "stategram.evaluation.",
 )

@@ -15,7 +15,11 @@ from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.evaluation import Interval, Resampling
-from stategram.inspection import ClusterGallery
+from stategram.explore.pages import check_report_extra
+from stategram.explore.pages.charts import Chart
+from stategram.explore.pages.line_charts import panel_svg
+from stategram.explore.pages.tables import Cell, Column, Table, table_markdown
+from stategram.explore.views import ClusterGallery
 from stategram.paper import (
     CHOICES,
     N_CLAIMS,
@@ -28,10 +32,6 @@ from stategram.paper import (
 from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
 from stategram.paper.results import Claim, CountBand, Reproduction, RowResult, Verdict
 from stategram.paper.tables import headline, paper_table
-from stategram.report import check_report_extra
-from stategram.report.charts import Chart
-from stategram.report.line_charts import panel_svg
-from stategram.report.tables import Cell, Column, Table, table_markdown
 
 
 @pytest.fixture(autouse=True)
@@ -336,7 +336,7 @@ def test_all_is_written(tmp_path: Path) -> None:
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_report_extra()
-    monkeypatch.setattr("stategram.report.page.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.explore.pages.rendering.find_spec", lambda name: None)
     with pytest.raises(StategramError, match=r'pip install "stategram\[report\]"'):
         check_report_extra()
     with pytest.raises(StategramError, match="vl_convert"):

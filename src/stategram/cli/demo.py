@@ -14,7 +14,7 @@ from stategram.cli.outputs import check_model_folder
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
-from stategram.inspection import representative_classes
+from stategram.explore.views import representative_classes
 from stategram.models import Mixture, NgramModel
 from stategram.recipes import train_recipe
 from stategram.storage import folder_kind, open_folder

@@ -14,6 +14,7 @@ from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
 from stategram.contexts import file_of_tags
+from stategram.explore.pages import check_report_extra
 from stategram.paper import (
     TABLE_TITLES,
     TABLES,
@@ -34,7 +35,6 @@ from stategram.paper import (
     write_report,
 )
 from stategram.progress import Progress
-from stategram.report import check_report_extra
 from stategram.text import Vocabulary
 from stategram.text.sotu import load_sotu
 from stategram.wording import command_line, duration, size

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from stategram.explore.pages.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
+from stategram.explore.pages.line_charts import Panel, Point
+from stategram.explore.pages.numbers import count, count_range, criterion, perplexity
+from stategram.explore.pages.tables import Column, table
 from stategram.paper.results import CountBand, Reproduction, RowResult
 from stategram.paper.tables import PAPER_TABLES, is_tree
-from stategram.report.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.report.line_charts import Panel, Point
-from stategram.report.numbers import count, count_range, criterion, perplexity
-from stategram.report.tables import Column, table
 from stategram.wording import plural
 
 _COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture", "word tree": "series-1"}

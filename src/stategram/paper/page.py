@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from stategram.explore.pages.numbers import DASH, count
+from stategram.explore.pages.rendering import render
+from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
 from stategram.paper.charts import bands_chart, perplexity_chart, sizes_chart, sweeps_chart, weights_chart
 from stategram.paper.published import CHOICES
 from stategram.paper.results import Reproduction, RowResult
@@ -20,9 +23,6 @@ from stategram.paper.tables import (
     tables_markdown,
     uncertainty,
 )
-from stategram.report.numbers import DASH, count
-from stategram.report.page import render
-from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import atomic_write
 from stategram.wording import duration
 

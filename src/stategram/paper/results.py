@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Interval, PartFigures, PerplexityFigures, Resampling
-from stategram.inspection import ClusterGallery, Data
+from stategram.explore.views import ClusterGallery, Data
 from stategram.storage import InputFile
 
 FORMAT = 4

@@ -20,7 +20,7 @@ from stategram.evaluation import (
     evaluate,
     evaluate_resampled,
 )
-from stategram.inspection import ClusterGallery, gallery
+from stategram.explore.views import ClusterGallery, gallery
 from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
 from stategram.paper.published import PAPER
 from stategram.paper.results import CountBand, RowResult

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.paper.claims import N_CLAIMS
-from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
-from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
-from stategram.report.numbers import (
+from stategram.explore.pages.numbers import (
     DASH,
     TIMES,
     change,
@@ -18,7 +15,10 @@ from stategram.report.numbers import (
     percent,
     perplexity,
 )
-from stategram.report.tables import Cell, Column, Table, markdown_text, table, table_markdown
+from stategram.explore.pages.tables import Cell, Column, Table, markdown_text, table, table_markdown
+from stategram.paper.claims import N_CLAIMS
+from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
+from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
 from stategram.wording import plural
 
 PAPER_TABLES = 4

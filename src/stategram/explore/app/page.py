@@ -10,10 +10,17 @@ from typing import Any
 import msgspec
 
 import stategram
-from stategram.explorer.explorer import Explorer
-from stategram.explorer.texts import normalization_of
+from stategram.explore.app.explorer import Explorer
+from stategram.explore.app.pasted_text import normalization_of
+from stategram.explore.pages import (
+    chart_script,
+    policy_of,
+    render,
+    style_sheet,
+    theme_script,
+    vega_lite_version,
+)
 from stategram.progress import Progress
-from stategram.report import chart_script, policy_of, render, style_sheet, theme_script, vega_lite_version
 
 _SCRIPTS = ("core", "reading", "classmap", "tree", "states", "ladder", "compare")
 _STYLES = ("explorer", "clusters")
@@ -47,7 +54,7 @@ def vega_script() -> str:
 
 
 def _static(name: str) -> str:
-    return (files("stategram.explorer") / "static" / name).read_text(encoding="utf-8")
+    return (files("stategram.explore.app") / "static" / name).read_text(encoding="utf-8")
 
 
 def served_page(explorer: Explorer) -> str:
@@ -83,7 +90,7 @@ def _page(explorer: Explorer, saved: dict[str, Any] | None) -> str:
     names = [one.name for one in explorer.models]
     return render(
         "explorer.html",
-        package="stategram.explorer",
+        package="stategram.explore.app",
         title=" and ".join(names),
         names=names,
         is_saved=saved is not None,

@@ -9,8 +9,8 @@ import msgspec
 
 import stategram
 from stategram.errors import UsageError
-from stategram.explorer import clusters, comparing, messages, reading
-from stategram.explorer.explored import ExploredModel, ExploredText
+from stategram.explore.app import cluster_answers, comparison_answers, messages, text_answers
+from stategram.explore.app.explored import ExploredModel, ExploredText
 from stategram.models import Model
 from stategram.progress import Progress
 
@@ -24,20 +24,22 @@ class Endpoint(NamedTuple):
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    "score": Endpoint(messages.ScoreRequest, messages.Scored, reading.score),
-    "ranks": Endpoint(messages.TextRequest, messages.Ranks, reading.ranks),
-    "predict": Endpoint(messages.PredictRequest, messages.Prediction, reading.predict),
-    "explain": Endpoint(messages.ExplainRequest, messages.Explanation, reading.explain),
-    "ladder": Endpoint(messages.LadderRequest, messages.Ladder, reading.ladder),
-    "words": Endpoint(messages.WordsRequest, messages.Words, reading.words),
-    "word": Endpoint(messages.WordRequest, messages.WordDetails, clusters.word),
-    "classes": Endpoint(messages.SourceRequest, messages.ClassMap, clusters.classes),
-    "class": Endpoint(messages.MemberRequest, messages.ClassDetails, clusters.class_),
-    "tree": Endpoint(messages.SourceRequest, messages.ClassTree, clusters.tree),
-    "states": Endpoint(messages.SourceRequest, messages.States, clusters.states),
-    "state": Endpoint(messages.MemberRequest, messages.StateDetails, clusters.state),
-    "context_tree": Endpoint(messages.ContextTreeRequest, messages.ContextTreeOfWord, clusters.context_tree),
-    "compare": Endpoint(messages.CompareRequest, messages.Compared, comparing.compare),
+    "score": Endpoint(messages.ScoreRequest, messages.Scored, text_answers.score),
+    "ranks": Endpoint(messages.TextRequest, messages.Ranks, text_answers.ranks),
+    "predict": Endpoint(messages.PredictRequest, messages.Prediction, text_answers.predict),
+    "explain": Endpoint(messages.ExplainRequest, messages.Explanation, text_answers.explain),
+    "ladder": Endpoint(messages.LadderRequest, messages.Ladder, text_answers.ladder),
+    "words": Endpoint(messages.WordsRequest, messages.Words, text_answers.words),
+    "word": Endpoint(messages.WordRequest, messages.WordDetails, cluster_answers.word),
+    "classes": Endpoint(messages.SourceRequest, messages.ClassMap, cluster_answers.classes),
+    "class": Endpoint(messages.MemberRequest, messages.ClassDetails, cluster_answers.class_),
+    "tree": Endpoint(messages.SourceRequest, messages.ClassTree, cluster_answers.tree),
+    "states": Endpoint(messages.SourceRequest, messages.States, cluster_answers.states),
+    "state": Endpoint(messages.MemberRequest, messages.StateDetails, cluster_answers.state),
+    "context_tree": Endpoint(
+        messages.ContextTreeRequest, messages.ContextTreeOfWord, cluster_answers.context_tree
+    ),
+    "compare": Endpoint(messages.CompareRequest, messages.Compared, comparison_answers.compare),
 }
 """The questions about one model, and `compare` about two."""
 

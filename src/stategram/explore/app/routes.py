@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from stategram.errors import StategramError
-from stategram.explorer import page
-from stategram.explorer.explorer import ENDPOINTS, Explorer
-from stategram.explorer.messages import MAX_BODY, Answer, Problem
-from stategram.explorer.openapi import api_page, openapi
+from stategram.explore.app import page
+from stategram.explore.app.explorer import ENDPOINTS, Explorer
+from stategram.explore.app.messages import MAX_BODY, Answer, Problem
+from stategram.explore.app.openapi import api_page, openapi
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -1,8 +1,7 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
-from stategram.inspection.class_sets import ClassSet, class_set, class_sources, leaf_models, word_fractions
-from stategram.inspection.examples import ExampleGroup, ExampleList, examples
-from stategram.inspection.gallery import (
+from stategram.explore.views.class_sets import ClassSet, class_set, class_sources, leaf_models, word_fractions
+from stategram.explore.views.gallery import (
     CategoryExample,
     ClusterGallery,
     ContextExample,
@@ -11,8 +10,9 @@ from stategram.inspection.gallery import (
     WordExample,
     gallery,
 )
-from stategram.inspection.representative import representative_classes
-from stategram.inspection.state_sets import ContextNode, StateSet, state_set, state_sources
+from stategram.explore.views.ngram_examples import ExampleGroup, ExampleList, examples
+from stategram.explore.views.representative import representative_classes
+from stategram.explore.views.state_sets import ContextNode, StateSet, state_set, state_sources
 
 __all__ = [
     "CategoryExample",

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.explorer.explored import ExploredModel
-from stategram.explorer.messages import (
+from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.messages import (
     MAX_WORDS,
     ClassOfWord,
     Evidence,
@@ -34,7 +34,7 @@ from stategram.explorer.messages import (
     Words,
     WordsRequest,
 )
-from stategram.explorer.texts import (
+from stategram.explore.app.pasted_text import (
     bits_of,
     finite,
     innermost,
@@ -47,7 +47,7 @@ from stategram.explorer.texts import (
     said_by_parts,
     state_after,
 )
-from stategram.inspection import leaf_models
+from stategram.explore.views import leaf_models
 from stategram.models import Mixture, Model, NgramModel, WordTreeModel
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
 from stategram.wording import plural

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.inspection.gallery import Data, WordExample, best_clusters, likely_words
-from stategram.inspection.representative import effective_number
+from stategram.explore.views.gallery import Data, WordExample, best_clusters, likely_words
+from stategram.explore.views.representative import effective_number
 from stategram.models import (
     CategoryNgramModel,
     FrequentNgram,

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.inspection.class_sets import hellinger, leaf_models
+from stategram.explore.views.class_sets import hellinger, leaf_models
 from stategram.models import ClusteredModel, Model, WordTreeModel
 from stategram.models.state_counts import StateCounts
 from stategram.models.state_tree import StateTree

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 import stategram
-from stategram.explorer.explorer import ENDPOINTS, Endpoint
-from stategram.explorer.messages import MAX_BODY, Info, InfoRequest, Problem
-from stategram.report import render
+from stategram.explore.app.explorer import ENDPOINTS, Endpoint
+from stategram.explore.app.messages import MAX_BODY, Info, InfoRequest, Problem
+from stategram.explore.pages import render
 
 _BOUNDS = {"maxLength": "at most {} characters", "maxItems": "at most {}", "maximum": "at most {}"}
 _REF = "#/components/schemas/{name}"
@@ -63,7 +63,7 @@ def api_page(address: str) -> str:
     components = description["components"]["schemas"]
     return render(
         "api.html",
-        package="stategram.explorer",
+        package="stategram.explore.app",
         address=address,
         body=MAX_BODY,
         endpoints=[

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.explorer.explored import ExploredModel
-from stategram.explorer.messages import (
+from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.messages import (
     ClassDetails,
     ClassMap,
     ClassOnMap,
@@ -36,7 +36,7 @@ from stategram.explorer.messages import (
     WordRequest,
     WordStates,
 )
-from stategram.inspection import ClassSet, StateSet
+from stategram.explore.views import ClassSet, StateSet
 from stategram.text import END, UNKNOWN
 
 _NEIGHBOURS, _DETAILS = 5, 10

@@ -10,9 +10,9 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 from stategram.errors import StategramError
-from stategram.explorer.app import create_app
-from stategram.explorer.explorer import Explorer
-from stategram.explorer.page import vega_script
+from stategram.explore.app.explorer import Explorer
+from stategram.explore.app.page import vega_script
+from stategram.explore.app.routes import create_app
 
 HOST, PORT = "127.0.0.1", 8421
 _LIBRARIES = ("altair", "jinja2", "starlette", "uvicorn", "vl_convert")

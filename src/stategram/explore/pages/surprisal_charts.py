@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from stategram.errors import BadDataError
+from stategram.explore.pages.charts import Bar, Chart, Legend, Segment
 from stategram.models import Model, WordScore, generate
-from stategram.report.charts import Bar, Chart, Legend, Segment
 from stategram.text import UNKNOWN, Corpus, corpus_from_sentences
 
 # Which sentence of a test text is shown: the first without unknown words of so many different words, which a

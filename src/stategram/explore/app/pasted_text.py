@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.explorer.messages import MAX_WORDS
+from stategram.explore.app.messages import MAX_WORDS
 from stategram.models import Mixture, Model, Scores, State
 from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, Normalization, block_of_sentences
 from stategram.wording import plural

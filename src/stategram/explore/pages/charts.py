@@ -8,9 +8,9 @@ from itertools import cycle
 from typing import NamedTuple
 
 from stategram.evaluation import LEVEL, Interval
-from stategram.report.line_charts import Panel
-from stategram.report.numbers import interval, percent, perplexity
-from stategram.report.tables import Column, Table, table
+from stategram.explore.pages.line_charts import Panel
+from stategram.explore.pages.numbers import interval, percent, perplexity
+from stategram.explore.pages.tables import Column, Table, table
 
 _NGRAM = "ngram"
 _NGRAMS = (_NGRAM, "ngram-2", "ngram-3", "ngram-4")

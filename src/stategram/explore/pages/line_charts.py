@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 from xml.etree import ElementTree
 
-from stategram.report.drawing import draw_svg
+from stategram.explore.pages.drawing import draw_svg
 
 if TYPE_CHECKING:
     import altair

@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.inspection.representative import effective_number, information
-from stategram.inspection.state_sets import state_set
+from stategram.explore.views.representative import effective_number, information
+from stategram.explore.views.state_sets import state_set
 from stategram.models import ClusteredModel
 from stategram.text import Vocabulary
 

@@ -13,13 +13,13 @@ import msgspec
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures
-from stategram.inspection import ClusterGallery, ExampleList, examples, gallery
+from stategram.explore.pages.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
+from stategram.explore.pages.numbers import DASH, MINUS, change, count, percent, perplexity
+from stategram.explore.pages.rendering import render
+from stategram.explore.pages.surprisal_charts import surprisal_charts
+from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
+from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import ClusteredModel, Mixture, Model
-from stategram.report.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.report.numbers import DASH, MINUS, change, count, percent, perplexity
-from stategram.report.page import render
-from stategram.report.surprisal_charts import surprisal_charts
-from stategram.report.tables import Cell, Column, Table, input_files_table, table
 from stategram.storage import InputFile
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import stategram
 from stategram.errors import StategramError
-from stategram.report import numbers
-from stategram.report.line_charts import panel_svg
+from stategram.explore.pages import numbers
+from stategram.explore.pages.line_charts import panel_svg
 from stategram.wording import duration, plural, printable, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_PACKAGE = "stategram.report"
+_PACKAGE = "stategram.explore.pages"
 _LIBRARIES = ("altair", "jinja2", "vl_convert")
 _GENERATOR = b'name="generator" content="stategram '
 # It comes before the style sheet.

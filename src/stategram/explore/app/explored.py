@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.inspection import (
+from stategram.explore.views import (
     ClassSet,
     StateSet,
     class_set,

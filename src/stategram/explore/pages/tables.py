@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stategram.report.numbers import DASH
+from stategram.explore.pages.numbers import DASH
 from stategram.storage import InputFile
 from stategram.wording import size
 

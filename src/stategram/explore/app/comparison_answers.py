@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.explorer.explored import ExploredModel
-from stategram.explorer.messages import (
+from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.messages import (
     ClassGain,
     Compared,
     ComparedSentence,
     CompareRequest,
     FrequencyGain,
 )
-from stategram.explorer.texts import bits_of, perplexity_of, read_text
+from stategram.explore.app.pasted_text import bits_of, perplexity_of, read_text
 from stategram.text import END, UNKNOWN
 
 # Bands of frequency: how often a word is in the training text.
