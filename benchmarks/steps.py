@@ -367,7 +367,7 @@ def cut_vocabulary(text: str, vocabulary_size: str, place: str) -> None:
 
 def write_sotu(train: str, test: str) -> None:
     """Write the State of the Union addresses, one sentence per line."""
-    from stategram.experiments.sotu import load_sotu
+    from stategram.text.sotu import load_sotu
 
     corpus = load_sotu()
     Path(train).write_text("\n".join([*filter(None, corpus.train), ""]), encoding="utf-8")

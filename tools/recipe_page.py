@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from stategram.clustering import PRESETS
-from stategram.experiments import CLUSTERING_KEYS, PARTS, RECIPES, MixturePart, Recipe, RecipeKey, keys_of
+from stategram.recipes import CLUSTERING_KEYS, PARTS, RECIPES, MixturePart, Recipe, RecipeKey, keys_of
 
 PAGE = Path(__file__).parent.parent / "docs" / "recipes.md"
 INTRODUCTION = """# Recipes

@@ -62,23 +62,6 @@ from .evaluation import (
     evaluate as evaluate,
     rescore as rescore,
 )
-from .experiments import (
-    RECIPES as RECIPES,
-    CachePart as CachePart,
-    CategoryNgramPart as CategoryNgramPart,
-    ClusteredPart as ClusteredPart,
-    MixturePart as MixturePart,
-    NgramPart as NgramPart,
-    Recipe as Recipe,
-    WordTreePart as WordTreePart,
-    read_recipe as read_recipe,
-    train_recipe as train_recipe,
-)
-from .experiments.reproduction import (
-    Reproduction as Reproduction,
-    RowResult as RowResult,
-    reproduce as reproduce,
-)
 from .formats import (
     ModelInfo as ModelInfo,
     model_info as model_info,
@@ -117,12 +100,26 @@ from .models import (
     prune_model as prune_model,
     compact_model as compact_model,
 )
+from .paper import (
+    Reproduction as Reproduction,
+    RowResult as RowResult,
+    reproduce as reproduce,
+)
+from .recipes import (
+    RECIPES as RECIPES,
+    CachePart as CachePart,
+    CategoryNgramPart as CategoryNgramPart,
+    ClusteredPart as ClusteredPart,
+    MixturePart as MixturePart,
+    NgramPart as NgramPart,
+    Recipe as Recipe,
+    WordTreePart as WordTreePart,
+    read_recipe as read_recipe,
+    train_recipe as train_recipe,
+)
 from .resources import (
     Resources as Resources,
     use_resources as use_resources,
-)
-from .scale import (
-    open_cluster as open_cluster,
 )
 from .scoring import (
     surprisal as surprisal,
@@ -147,6 +144,9 @@ from .text import (
     read_corpus as read_corpus,
     tokenize as tokenize,
     tokenize_prose as tokenize_prose,
+)
+from .workers import (
+    open_cluster as open_cluster,
 )
 
 __version__: str

@@ -155,7 +155,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 import stategram.clustering.checkpoint as checkpoint
-import stategram.experiments.recipe_training as recipe_training
+import stategram.recipes.pipeline as recipe_training
 import stategram.storage.renaming as renaming
 from stategram.cli import main
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import make_models, run
 from html_structure import structure_of
 from stategram import load_model
-from stategram.report.numbers import unbroken
+from stategram.explore.pages.numbers import unbroken
 from story import RECIPE, sentences
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
@@ -155,7 +155,7 @@ def test_what_is_wrong_is_said_before_any_work(
     assert (status, "use -o OUT" in err) == (2, True)
     status, _, err = run("report", place / "nothing", capfd=capfd)
     assert (status, "no such model" in err) == (1, True)
-    monkeypatch.setattr("stategram.report.page.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.explore.pages.rendering.find_spec", lambda name: None)
     status, _, err = run("report", place / "model", capfd=capfd)
     assert status == 1
     assert err == (

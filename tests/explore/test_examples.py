@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from stategram import CategoryNgramModel, NgramModel, corpus_from_sentences
-from stategram.inspection import examples
+from stategram.explore.pages import model_html
+from stategram.explore.views import examples
 from stategram.models import frequent_ngrams, word_frequencies
-from stategram.report import model_html
 from story import sentences
 
 TEXT = sentences(400, seed=1)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from explorers import HOSTILE, bigram, explorer, mixture, training_text
 from model_kinds import ALL_KINDS, DOCUMENT, model_of
 from stategram import ClusteredModel, Model, UsageError, cluster, corpus_from_sentences, surprisal
-from stategram.explorer import ExploredText, Explorer
-from stategram.explorer.explorer import ENDPOINTS
-from stategram.inspection import class_set, class_sources, word_fractions
+from stategram.explore.app import ExploredText, Explorer
+from stategram.explore.app.explorer import ENDPOINTS
+from stategram.explore.views import class_set, class_sources, word_fractions
 from word_tree_models import model as word_tree
 from word_tree_models import texts as word_tree_texts
 

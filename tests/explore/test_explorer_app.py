@@ -16,8 +16,8 @@ import pytest
 
 from command_line import run
 from explorers import HOSTILE, bigram, explorer
-from stategram.explorer.explorer import ENDPOINTS
-from stategram.explorer.messages import MAX_BODY
+from stategram.explore.app.explorer import ENDPOINTS
+from stategram.explore.app.messages import MAX_BODY
 
 pytest.importorskip("starlette", reason="starlette serves the explorer")
 pytest.importorskip("uvicorn", reason="uvicorn serves the explorer")
@@ -34,7 +34,7 @@ ADDRESS = "http://127.0.0.1:8421"
 def client() -> TestClient:
     from starlette.testclient import TestClient
 
-    from stategram.explorer.app import create_app
+    from stategram.explore.app.routes import create_app
 
     return TestClient(create_app(explorer()), base_url=ADDRESS, raise_server_exceptions=False)
 
@@ -124,7 +124,7 @@ def test_bad_requests_get_a_reason_and_no_traceback(client: TestClient) -> None:
 def test_what_takes_too_long_is_given_up() -> None:
     from starlette.testclient import TestClient
 
-    from stategram.explorer.app import create_app
+    from stategram.explore.app.routes import create_app
 
     slow = TestClient(create_app(explorer(), seconds=1e-6), base_url=ADDRESS, raise_server_exceptions=False)
     answer = slow.post("/api/ranks", json={"text": "the old king\n" * 100})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from explorers import HOSTILE, explorer
-from stategram.explorer import saved_page
+from stategram.explore.app import saved_page
 
 pytest.importorskip("starlette", reason="starlette serves the explorer")
 uvicorn = pytest.importorskip("uvicorn", reason="uvicorn serves the explorer")
@@ -26,8 +26,8 @@ VIEWS = ("reading", "classes", "tree", "states", "ladder", "compare")
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    from stategram.explorer.app import create_app
-    from stategram.explorer.page import vega_script
+    from stategram.explore.app.page import vega_script
+    from stategram.explore.app.routes import create_app
 
     vega_script()
     listening = socket.create_server(("127.0.0.1", 0))

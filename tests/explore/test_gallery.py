@@ -19,9 +19,9 @@ from stategram import (
     load_model,
 )
 from stategram.contexts.tags import tag_words
+from stategram.explore.views.gallery import gallery
+from stategram.explore.views.representative import effective_number, information
 from stategram.formats import write_states
-from stategram.inspection.gallery import gallery
-from stategram.inspection.representative import effective_number, information
 from story import sentences
 
 NOUNS = set("cat dog house tree river king queen ship bird stone road horse child garden".split())

@@ -21,8 +21,8 @@ from stategram import (
     evaluate,
     train_recipe,
 )
-from stategram.report import model_html
-from stategram.report.numbers import unbroken
+from stategram.explore.pages import model_html
+from stategram.explore.pages.numbers import unbroken
 from story import sentences, word_tree_part
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")

@@ -17,8 +17,9 @@ from stategram import (
     corpus_from_sentences,
     evaluate,
 )
-from stategram.report import model_html, write_report
-from stategram.report.numbers import unbroken
+from stategram.explore.pages import model_html
+from stategram.explore.pages.numbers import unbroken
+from stategram.paper import write_report
 from story import sentences
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from naive.backoff import chosen_words
 from naive.trie import Ngrams
 from ngram_problems import models
 from stategram import _core, use_resources
-from stategram.models.backoff.trie_index import TrieIndex
+from stategram.models.approximation.trie_index import TrieIndex
 
 
 @given(models(), st.integers(0, 2**32 - 1), st.integers(1, 3))

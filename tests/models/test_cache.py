@@ -18,8 +18,8 @@ from stategram import (
     load_model,
     train_recipe,
 )
-from stategram.experiments import PARTS, CachePart, NgramPart, Recipe, read_recipe
 from stategram.models.cache import DECAYS
+from stategram.recipes import PARTS, CachePart, NgramPart, Recipe, read_recipe
 from stategram.storage import write_folder
 from stategram.text import BEGIN, END
 from texts import long_text, make_corpus

@@ -15,15 +15,23 @@ from html_structure import structure_of
 from reproductions import sample
 from stategram.errors import StategramError
 from stategram.evaluation import Interval, Resampling
-from stategram.experiments.reproduction import CHOICES, N_CLAIMS, PAPER
-from stategram.experiments.reproduction.results import Claim, CountBand, Reproduction, RowResult, Verdict
-from stategram.inspection import ClusterGallery
-from stategram.report import check_report_extra, conditions_table, report_html, tables_markdown, write_report
-from stategram.report.charts import Chart
-from stategram.report.line_charts import panel_svg
-from stategram.report.paper_tables import headline, paper_table
-from stategram.report.reproduction_charts import bands_chart, sweeps_chart, weights_chart
-from stategram.report.tables import Cell, Column, Table, table_markdown
+from stategram.explore.pages import check_report_extra
+from stategram.explore.pages.charts import Chart
+from stategram.explore.pages.line_charts import panel_svg
+from stategram.explore.pages.tables import Cell, Column, Table, table_markdown
+from stategram.explore.views import ClusterGallery
+from stategram.paper import (
+    CHOICES,
+    N_CLAIMS,
+    PAPER,
+    conditions_table,
+    report_html,
+    tables_markdown,
+    write_report,
+)
+from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
+from stategram.paper.results import Claim, CountBand, Reproduction, RowResult, Verdict
+from stategram.paper.tables import headline, paper_table
 
 
 @pytest.fixture(autouse=True)
@@ -328,7 +336,7 @@ def test_all_is_written(tmp_path: Path) -> None:
 
 def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_report_extra()
-    monkeypatch.setattr("stategram.report.page.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.explore.pages.rendering.find_spec", lambda name: None)
     with pytest.raises(StategramError, match=r'pip install "stategram\[report\]"'):
         check_report_extra()
     with pytest.raises(StategramError, match="vl_convert"):

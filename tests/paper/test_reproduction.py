@@ -32,12 +32,12 @@ from stategram import (
     train_recipe,
 )
 from stategram.contexts import ContextDefinition
-from stategram.experiments import RECIPES, NgramPart, Recipe
-from stategram.experiments.reproduction import PAPER, RowResult
-from stategram.experiments.reproduction.row_results import bands_of, context_counts
 from stategram.models import fit_weights, interpolate, mixture_fitting
-from stategram.report.reproduction_charts import weights_chart
-from stategram.report.reproduction_page import report_html
+from stategram.paper import PAPER, RowResult
+from stategram.paper.charts import weights_chart
+from stategram.paper.page import report_html
+from stategram.paper.row_results import bands_of, context_counts
+from stategram.recipes import RECIPES, NgramPart, Recipe
 from stategram.resources import use_resources
 from stategram.storage import lock
 from story import sentences, word_tree_part, write_texts
@@ -405,7 +405,7 @@ def test_documents_are_part_of_the_texts(tmp_path: Path) -> None:
 def test_without_a_lexicon_there_is_no_table_of_tags(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("stategram.experiments.reproduction.runner.find_spec", lambda name: None)
+    monkeypatch.setattr("stategram.paper.runner.find_spec", lambda name: None)
     found = _reproduce(place, tmp_path / "out")
     assert found.complete
     assert found.tags is None

@@ -10,11 +10,11 @@ import pytest
 from reproductions import resampled
 from stategram import UsageError, corpus_from_sentences
 from stategram.evaluation import PerplexityFigures, ResampledPerplexity
-from stategram.experiments import ClusteredPart
-from stategram.experiments.reproduction import N_CLAIMS, PAPER, RowResult
-from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
-from stategram.experiments.reproduction.results import Claim
-from stategram.experiments.reproduction.rows import rows_for, sizes_for
+from stategram.paper import N_CLAIMS, PAPER, RowResult
+from stategram.paper.claims import judge_claims, with_comparisons
+from stategram.paper.results import Claim
+from stategram.paper.rows import rows_for, sizes_for
+from stategram.recipes import ClusteredPart
 
 TAGS = ("t-2,t-1", "t-3,t-2,t-1", "t-4,t-3,t-2,t-1")
 

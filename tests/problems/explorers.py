@@ -14,7 +14,7 @@ from stategram import (
     cluster,
     corpus_from_sentences,
 )
-from stategram.explorer import ExploredText, Explorer
+from stategram.explore.app import ExploredText, Explorer
 from story import sentences
 
 HOSTILE = (

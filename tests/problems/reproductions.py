@@ -10,22 +10,22 @@ import numpy as np
 
 from stategram.clustering import SweepRecord
 from stategram.evaluation import Interval, PartFigures, PerplexityFigures, ResampledPerplexity, Resampling
-from stategram.experiments.reproduction.claims import judge_claims, with_comparisons
-from stategram.experiments.reproduction.paper import PAPER
-from stategram.experiments.reproduction.results import (
+from stategram.explore.views import (
+    CategoryExample,
+    ClusterGallery,
+    ContextExample,
+    StateExample,
+    WordExample,
+)
+from stategram.paper.claims import judge_claims, with_comparisons
+from stategram.paper.published import PAPER
+from stategram.paper.results import (
     FORMAT,
     CountBand,
     Reproduction,
     RowResult,
     SizeTrial,
     TextFigures,
-)
-from stategram.inspection import (
-    CategoryExample,
-    ClusterGallery,
-    ContextExample,
-    StateExample,
-    WordExample,
 )
 from stategram.storage import InputFile
 

@@ -6,7 +6,7 @@ import random
 import tomllib
 from pathlib import Path
 
-from stategram.experiments.word_tree_part import WordTreePart
+from stategram.recipes.word_tree_part import WordTreePart
 
 _NOUNS = "cat dog house tree river king queen ship bird stone road horse child garden".split()
 _NAMES = "anna peter maria john".split()

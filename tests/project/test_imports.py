@@ -16,10 +16,10 @@ import stategram
 # A cycle among the files of a package shows only when one of them comes first. The upper layers have the most
 # to import from each other.
 _LAYERS = (
-    "stategram.scale.",
-    "stategram.experiments.",
-    "stategram.inspection.",
-    "stategram.report.",
+    "stategram.workers.",
+    "stategram.paper.",
+    "stategram.recipes.",
+    "stategram.explore.",
     "stategram.formats.",
     "stategram.evaluation.",
 )

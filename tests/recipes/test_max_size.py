@@ -22,9 +22,9 @@ from stategram import (
     load_model,
     train_recipe,
 )
-from stategram.experiments.recipe_part import Part
 from stategram.models import Chain, WordTreeModel, model_size
 from stategram.models.word_tree.size_budget import Extent, extents
+from stategram.recipes.part import Part
 from word_tree_models import texts
 
 TREE = WordTreePart(

@@ -33,8 +33,8 @@ from stategram import (
 )
 from stategram.clustering import Clustering, by_size, cluster, cluster_tree
 from stategram.contexts import parse_tags
-from stategram.experiments import clustered_part, training
-from stategram.experiments.training import ClassSource, Training
+from stategram.recipes import clustered_part, training
+from stategram.recipes.training import ClassSource, Training
 from stategram.resources import use_resources
 from stategram.storage import lock
 from stategram.text import contains_text

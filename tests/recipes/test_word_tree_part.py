@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from stategram import BadDataError, Corpus, UsageError, corpus_from_sentences, read_recipe, train_recipe
-from stategram.experiments import PARTS, Recipe
-from stategram.experiments.word_tree_part import WordTreePart
 from stategram.models import WordTreeModel
+from stategram.recipes import PARTS, Recipe
+from stategram.recipes.word_tree_part import WordTreePart
 from story import sentences
 
 RECIPE = """

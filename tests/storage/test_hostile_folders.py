@@ -19,8 +19,8 @@ from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load
 from stategram.cli.info import _lines
 from stategram.clustering import Checkpoint, cluster
 from stategram.evaluation import evaluate
+from stategram.explore.pages import model_html
 from stategram.formats import model_info, write_model_classes, write_states
-from stategram.report import model_html
 from stategram.storage import open_folder
 
 KINDS = ("ngram", "unigram", "category", "clustered", "wide", "nested", "cached", "word-tree")

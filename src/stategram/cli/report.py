@@ -11,8 +11,8 @@ from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import normalization_of, read_model_and_manifest, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
+from stategram.explore.pages import check_report_extra, is_report, model_html
 from stategram.models import Model
-from stategram.report import check_report_extra, is_report, model_html
 from stategram.storage import atomic_write, check_place, input_files
 from stategram.text import Corpus, corpus_from_sentences
 

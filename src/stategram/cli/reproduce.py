@@ -14,7 +14,9 @@ from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
 from stategram.contexts import file_of_tags
-from stategram.experiments.reproduction import (
+from stategram.explore.pages import check_report_extra
+from stategram.paper import (
+    TABLE_TITLES,
     TABLES,
     VOCABULARY_SIZE,
     Clock,
@@ -23,22 +25,18 @@ from stategram.experiments.reproduction import (
     Texts,
     check_folder,
     check_scale,
-    read_texts,
-    reproduce_texts,
-    texts_of_sentences,
-)
-from stategram.experiments.sotu import load_sotu
-from stategram.progress import Progress
-from stategram.report import (
-    TABLE_TITLES,
-    check_report_extra,
     conditions_table,
     headline,
     missing,
+    read_texts,
+    reproduce_texts,
+    texts_of_sentences,
     uncertainty,
     write_report,
 )
+from stategram.progress import Progress
 from stategram.text import Vocabulary
+from stategram.text.sotu import load_sotu
 from stategram.wording import command_line, duration, size
 
 _OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")

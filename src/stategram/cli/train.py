@@ -43,7 +43,6 @@ from stategram.cli.train_checks import (
     min_counts_of,
 )
 from stategram.counts import ShardedText
-from stategram.experiments import Interruptible, NgramPart, Recipe, never_stop, train_recipe
 from stategram.models import (
     SMOOTHINGS,
     Model,
@@ -53,6 +52,7 @@ from stategram.models import (
     prune_model,
 )
 from stategram.progress import subprogress
+from stategram.recipes import Interruptible, NgramPart, Recipe, never_stop, train_recipe
 from stategram.storage import InputFile, expand_urls, input_files
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import command_line, plural

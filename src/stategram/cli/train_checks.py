@@ -15,8 +15,8 @@ from stategram.cli.outputs import check_model_folder
 from stategram.clustering import is_size
 from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
-from stategram.experiments import RECIPES, CategoryNgramPart, NgramPart, Recipe, read_recipe
 from stategram.models import check_min_counts
+from stategram.recipes import RECIPES, CategoryNgramPart, NgramPart, Recipe, read_recipe
 from stategram.resources import parse_size
 from stategram.storage import check_store, is_store
 

@@ -1,7 +1,7 @@
 """Models of p(w | history), all with the same methods."""
 
+from stategram.models.approximation import approximate
 from stategram.models.arguments import place_and_model, require_model
-from stategram.models.backoff import approximate
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel

@@ -1,0 +1,154 @@
+"""A model that is explored: its words in the order of frequency, its sets of classes and of states."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.explore.views import (
+    ClassSet,
+    StateSet,
+    class_set,
+    class_sources,
+    leaf_models,
+    state_set,
+    state_sources,
+    word_fractions,
+)
+from stategram.models import Model
+from stategram.text import BEGIN, Corpus
+
+
+@dataclass(frozen=True, eq=False)
+class ExploredText:
+    """The text that is explored: its name, its words as they are spelled, its beginning."""
+
+    name: str
+    corpus: Corpus
+    sample: str
+
+
+class ExploredModel:
+    """A model with what its views need; each of it is computed once, when it is first asked for.
+
+    Parameters
+    ----------
+    model
+        The model.
+    name
+        Its name.
+    text
+        The text that is explored, or None.
+
+    """
+
+    def __init__(self, model: Model, name: str, text: ExploredText | None) -> None:
+        self.model, self.name, self.text = model, name, text
+        self._sets: dict[tuple[str, str], Any] = {}
+        self._lock = RLock()
+
+    @cached_property
+    def fractions(self) -> NDArray[np.float64]:
+        """How frequent each word is."""
+        return word_fractions(self.model)
+
+    @cached_property
+    def corpus(self) -> Corpus | None:
+        """The text in the vocabulary of the model."""
+        return None if self.text is None else self.text.corpus.in_vocabulary(self.model.vocabulary)
+
+    @cached_property
+    def text_bits(self) -> NDArray[np.float64]:
+        """The surprisal of each event of the text."""
+        assert self.corpus is not None
+        bits: NDArray[np.float64] = -self.model.score(self.corpus).log_probs / np.log(2.0)
+        return bits
+
+    def text_states(self, source: str) -> NDArray[np.uint32]:
+        """Return the state of the context of each event of the text."""
+        states, text = self.state_set(source), self._leaf_text(source)
+        assert text is not None
+        found: NDArray[np.uint32] = self.once("states of the text", source, lambda: states.of_events(text))
+        return found
+
+    def class_set(self, source: str) -> ClassSet:
+        """Return a set of classes; UsageError if there is none of this name."""
+        found: ClassSet = self.once(
+            "classes", source, lambda: class_set(self.model, source, self._leaf_text(source))
+        )
+        return found
+
+    def state_set(self, source: str) -> StateSet:
+        """Return a set of states; UsageError if there is none of this name."""
+        found: StateSet = self.once(
+            "states",
+            source,
+            lambda: state_set(self.model, source, self._leaf_fractions(source), self._leaf_text(source)),
+        )
+        return found
+
+    def once(self, kind: str, source: str, make: Callable[[], Any]) -> Any:
+        """Return what is made of a source when it is first asked for; UsageError if there is no such one."""
+        with self._lock:  # what takes seconds is not computed twice at a time
+            if (kind, source) not in self._sets:
+                try:
+                    self._sets[kind, source] = make()
+                except KeyError as error:
+                    raise UsageError(f"{self.name} has no {kind} {source!r}") from error
+            return self._sets[kind, source]
+
+    def leaf(self, source: str) -> Model:
+        """Return the part of the model that a source belongs to."""
+        return dict(leaf_models(self.model))[source.partition(":")[0]]
+
+    def _leaf_text(self, source: str) -> Corpus | None:
+        return None if self.text is None else self.text.corpus.in_vocabulary(self.leaf(source).vocabulary)
+
+    def _leaf_fractions(self, source: str) -> NDArray[np.float64]:
+        return word_fractions(self.leaf(source))
+
+    @cached_property
+    def class_titles(self) -> Mapping[str, tuple[str, int]]:
+        """The title of each set of classes and the number of its classes."""
+        return {source: (title, n) for source, title, n in class_sources(self.model)}
+
+    @cached_property
+    def state_titles(self) -> Mapping[str, tuple[str, str, int, int]]:
+        """The title of each set of states, its context, the depth of its tree, and the number of states."""
+        return {
+            source: (title, str(tree.definition), tree.depth, n)
+            for source, title, tree, n in state_sources(self.model)
+        }
+
+    def words_with(self, prefix: str, weights: NDArray[np.float64], top: int) -> list[int]:
+        """Return the words that begin with some letters, those of the greatest weight first."""
+        if prefix:
+            words, ids = self._sorted_words
+            begin, end = bisect_left(words, prefix), bisect_left(words, prefix + "\U0010ffff")
+            found = ids[begin:end]
+        else:
+            found = np.arange(len(weights))
+        found = found[found != BEGIN]
+        if len(found) > top:
+            found = found[np.argpartition(-weights[found], top - 1)[:top]]
+        return found[np.lexsort((found, -weights[found]))].tolist()  # type: ignore[no-any-return]
+
+    @cached_property
+    def _sorted_words(self) -> tuple[list[str], NDArray[np.int64]]:
+        words = self.model.vocabulary.words
+        order = sorted(range(len(words)), key=words.__getitem__)
+        return [words[id] for id in order], np.array(order, np.int64)
+
+    def prepare(self) -> None:
+        """Compute what every view needs first."""
+        self.words_with("a", self.fractions, 1)
+        if self.corpus is not None:
+            self.text_bits  # noqa: B018

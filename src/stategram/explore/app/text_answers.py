@@ -1,0 +1,266 @@
+"""Answers on texts and histories: surprisal, ranks, expected words, the ladder."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.explore.app.explored import ExploredModel
+from stategram.explore.app.messages import (
+    MAX_WORDS,
+    ClassOfWord,
+    Evidence,
+    ExplainRequest,
+    Explanation,
+    KnownWord,
+    Ladder,
+    LadderRequest,
+    Prediction,
+    PredictRequest,
+    Ranks,
+    Rung,
+    SaidPart,
+    Scored,
+    ScoredSentence,
+    ScoreRequest,
+    StateHere,
+    TextRequest,
+    WatchedWord,
+    WordProbability,
+    Words,
+    WordsRequest,
+)
+from stategram.explore.app.pasted_text import (
+    bits_of,
+    finite,
+    innermost,
+    likeliest,
+    normalization_of,
+    perplexity_of,
+    rank_in,
+    ranks_of,
+    read_text,
+    said_by_parts,
+    state_after,
+)
+from stategram.explore.views import leaf_models
+from stategram.models import Mixture, Model, NgramModel, WordTreeModel
+from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
+from stategram.wording import plural
+
+_RANK_SECONDS = 5.0
+_EXPECTED = 5
+# Rows of the ladder for a word tree model: each is a sum over the vocabulary.
+_TREE_HISTORIES = 4
+# Evidence that changes the log-odds of a word by fewer bits is not shown.
+_LITTLE = 0.05
+
+
+def words(explored: ExploredModel, request: WordsRequest) -> Words:
+    """Return words that begin with some letters."""
+    fractions = explored.fractions
+    source = next(iter(explored.class_titles), None)
+    labels = None if source is None else explored.class_set(source).labels
+    same = source is not None and explored.leaf(source).vocabulary == explored.model.vocabulary
+    return Words(
+        [
+            KnownWord(
+                explored.model.vocabulary.word(id),
+                float(fractions[id]),
+                ClassOfWord(str(source), int(labels[id])) if labels is not None and same else None,
+            )
+            for id in explored.words_with(request.prefix, fractions, request.top)
+        ]
+    )
+
+
+def score(explored: ExploredModel, request: ScoreRequest) -> Scored:
+    """Return the surprisal of each word of a text, or of several."""
+    model = explored.model
+    texts = [request.text] if request.texts is None else request.texts
+    read = [read_text(model, text) for text in texts]
+    if sum(one.corpus.n_events for one in read) > 2 * MAX_WORDS:
+        raise UsageError(f"the texts have more than {plural(MAX_WORDS, 'word')}; send fewer at a time")
+    core = innermost(model)
+    sentences: list[ScoredSentence] = []
+    log_probs, n_unknown, n_events = [], 0, 0
+    for one in read:
+        scores = core.score(one.corpus)
+        orders = [0] * one.corpus.n_events if scores.orders is None else scores.orders.tolist()
+        said = said_by_parts(core, one.corpus)
+        columns = [one.words, bits_of(scores), orders, scores.unknown.tolist()]
+        split = [one.by_sentence(column) for column in columns]
+        said_split = (
+            [None] * one.corpus.n_sentences if said is None else one.by_sentence(np.round(said, 4).tolist())
+        )
+        sentences += map(ScoredSentence, *split, said_split)
+        known = scores.log_probs if scores.predicts_unknown else scores.log_probs[~scores.unknown]
+        log_probs.append(known)
+        n_unknown += int(np.count_nonzero(scores.unknown))
+        n_events += one.corpus.n_events
+        perplexity = perplexity_of(scores)
+    if len(read) != 1:
+        every = np.concatenate(log_probs) if log_probs else np.empty(0)
+        perplexity = finite(float(np.exp(np.minimum(-every.mean(), 700.0))), 2) if len(every) else None
+    return Scored(
+        perplexity,
+        n_events,
+        n_unknown,
+        core.part_titles,
+        sentences,
+        [one.corpus.n_sentences for one in read],
+    )
+
+
+def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
+    """Return the rank of each word of a text."""
+    read = read_text(explored.model, request.text)
+    found = ranks_of(innermost(explored.model), read.corpus, _RANK_SECONDS)
+    return Ranks(read.by_sentence(found), len(explored.model.vocabulary) - 1)
+
+
+def history_words(model: Model, history: str) -> list[str]:
+    """Return the words so far as the model was trained on them; ``<s>`` at the beginning is left out."""
+    found = normalization_of(model).words_so_far(history)
+    return found[1:] if found[:1] == [SPECIAL_WORDS[BEGIN]] else found
+
+
+def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
+    """Return the likeliest next words."""
+    model = innermost(explored.model)
+    history = history_words(explored.model, request.history)
+    state = state_after(model, history)
+    if request.prefix:
+        probabilities = model.distribution_after(state)
+        ids = explored.words_with(request.prefix, probabilities, request.top)
+        found = [(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
+    else:
+        found = [one for one in model.predict(state, request.top + 1) if one[0] != SPECIAL_WORDS[BEGIN]]
+    return Prediction(history, [WordProbability(*one) for one in found[: request.top]])
+
+
+def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
+    """Return why a word has its probability."""
+    model = innermost(explored.model)
+    history, word = history_words(explored.model, request.history), request.word
+    if word not in SPECIAL_WORDS:
+        word = (normalization_of(explored.model).words_so_far(word) or [word])[0]
+    id = model.vocabulary.id(word)
+    if id == BEGIN:
+        raise UsageError("<s> is never predicted; give another word")
+    state = state_after(model, history)
+    probabilities = model.distribution_after(state)
+    scores = model.score_words([word], state)
+    parts: list[SaidPart] = []
+    if isinstance(model, Mixture):
+        corpus = _followed(model, history, id)
+        weights, by_part = model.event_weights(corpus)[-1], model.part_log_probs(corpus)
+        said = said_by_parts(model, corpus)
+        assert said is not None
+        parts = [
+            SaidPart(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
+            for title, weight, values, fraction in zip(
+                model.part_titles, weights, by_part, said[-1], strict=True
+            )
+        ]
+    return Explanation(
+        word,
+        bits_of(scores)[0],
+        rank_in(probabilities, id) if model.predicts_unknown or id != UNKNOWN else None,
+        id == UNKNOWN,
+        0 if scores.orders is None else int(scores.orders[0]),
+        [WordProbability(*one) for one in likeliest(model, probabilities, _EXPECTED)],
+        parts,
+        _evidence(model, history, word),
+        _states_after(explored, history),
+    )
+
+
+def _followed(model: Model, history: Sequence[str], id: int) -> Corpus:
+    """Return the words so far and the one that follows."""
+    ids = [*map(model.vocabulary.id, history), id]
+    return Corpus(np.array(ids, np.uint32), np.array([0, len(ids)]), model.vocabulary)
+
+
+def _evidence(model: Model, history: list[str], word: str) -> list[Evidence]:
+    if not isinstance(model, WordTreeModel):
+        return []
+    sums: dict[str, float] = {}
+    for step in model.explain(state_after(model, history), word):
+        for title, nats in step.evidence.items():
+            sums[title] = sums.get(title, 0.0) + nats / math.log(2.0)
+    return [Evidence(title, round(bits, 3)) for title, bits in sums.items() if abs(bits) >= _LITTLE]
+
+
+def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere]:
+    found = []
+    for source, (title, *_) in explored.state_titles.items():
+        states = explored.state_set(source)
+        corpus = _followed(explored.leaf(source), history, END)
+        number = int(states.of_events(corpus)[-1])
+        found.append(StateHere(source, number, title.replace("states", f"state {number}", 1)))
+    return found
+
+
+def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
+    """Return watched words by n-grams of each length, each part, and the whole model."""
+    model = innermost(explored.model)
+    history = history_words(explored.model, request.history)
+    watched = [
+        word if word in SPECIAL_WORDS else (normalization_of(model).words_so_far(word) or [word])[0]
+        for word in request.watched
+    ]
+    weights: dict[str, float] = {}
+    if isinstance(model, Mixture):
+        found = model.event_weights(_followed(model, history, END))[-1]
+        weights = {str(number): float(weight) for number, weight in enumerate(found, 1)}
+    rows: list[Rung] = []
+    for place, leaf in leaf_models(model):
+        rows += _orders(leaf, history, watched)
+        if leaf is not model:
+            after = leaf.distribution_after(state_after(leaf, history))
+            rows.append(_rung(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, watched))
+    after = model.distribution_after(state_after(model, history))
+    rows.append(_rung(model, model.title, "whole", None, after, watched))
+    return Ladder(history, rows)
+
+
+def _orders(leaf: Model, history: list[str], watched: list[str]) -> list[Rung]:
+    """Return the rows of an n-gram or word tree model that knows of the last 0, 1, 2, ... words only."""
+    if isinstance(leaf, NgramModel):
+        lengths, names = leaf.order - 1, ["unigram", "bigram", "trigram"]
+        names += [f"{length}-gram" for length in range(4, leaf.order + 1)]
+    elif isinstance(leaf, WordTreeModel):
+        lengths, names = _TREE_HISTORIES, ["no words", "last word", "last 2 words", "last 3 words"]
+    else:
+        return []
+    rows = []
+    for length in range(min(lengths, len(history) + 1)):
+        state = state_after(leaf, history[len(history) - length :], sentence_start=False)
+        rows.append(_rung(leaf, names[length], "order", None, leaf.distribution_after(state), watched))
+    return rows
+
+
+def _rung(
+    model: Model,
+    title: str,
+    kind: str,
+    weight: float | None,
+    after: NDArray[np.float64],
+    watched: list[str],
+) -> Rung:
+    ids = list(map(model.vocabulary.id, watched))
+    return Rung(
+        title,
+        kind,
+        weight,
+        [WordProbability(*one) for one in likeliest(model, after, _EXPECTED)],
+        [
+            WatchedWord(word, float(after[id]), rank_in(after, id))
+            for word, id in zip(watched, ids, strict=True)
+        ],
+    )

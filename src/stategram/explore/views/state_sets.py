@@ -1,0 +1,256 @@
+"""The sets of context states that a model has: contexts of each state, and what follows them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.explore.views.class_sets import hellinger, leaf_models
+from stategram.models import ClusteredModel, Model, WordTreeModel
+from stategram.models.state_counts import StateCounts
+from stategram.models.state_tree import StateTree
+from stategram.text import Corpus, Vocabulary
+
+# A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
+_OFTEN_ENOUGH = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class ContextNode:
+    """A node of a context tree: its place, its parent's place, the context in words, its state and count.
+
+    Each level numbers its own states.
+    """
+
+    place: int
+    parent: int | None
+    context: str
+    state: int
+    count: int
+    has_moved: bool
+    """Whether it has another state than its group, which is that of contexts without a node."""
+
+
+@dataclass(frozen=True, eq=False)
+class StateSet:
+    """The states of contexts, and what follows them: those of the last level, if no other one is given.
+
+    Parameters
+    ----------
+    source
+        Its name among those of a model.
+    title
+        What it is, in a few words.
+    vocabulary
+        The words.
+    tree
+        The states of all contexts.
+    n
+        The number of states.
+    fractions
+        How frequent each word is.
+    categories, word_probs
+        The category of each word, and its probability in it.
+    counts
+        For each level of the tree, how often each category follows each state; empty if it is not known.
+    tag_names
+        The names of tags.
+
+    """
+
+    source: str
+    title: str
+    vocabulary: Vocabulary
+    tree: StateTree
+    n: int
+    fractions: NDArray[np.float64]
+    categories: NDArray[np.uint32]
+    word_probs: NDArray[np.float64]
+    counts: tuple[StateCounts, ...] = ()
+    tag_names: tuple[str, ...] = ()
+    is_of_text: bool = False
+    """Whether these were counted in a text that is not the training text."""
+
+    @cached_property
+    def events(self) -> NDArray[np.int64]:
+        """How many events of the training text each state has: those of its contexts."""
+        if self.counts and not self.is_of_text:
+            return self.counts[-1].of_states
+        leaves = self.tree.levels[-1]
+        return np.bincount(leaves.states, leaves.counts, self.n).astype(np.int64)
+
+    @cached_property
+    def n_contexts(self) -> NDArray[np.int64]:
+        """The number of contexts of each state on the deepest level."""
+        return np.bincount(self.tree.levels[-1].states, minlength=self.n)
+
+    @cached_property
+    def after(self) -> NDArray[np.float64] | None:
+        """p(g | s) by relative frequency."""
+        if not self.counts:
+            return None
+        cells, rows = self.counts[-1], self.counts[-1].rows
+        after = np.zeros(cells.shape)
+        after[rows, cells.columns] = cells.counts / cells.of_states[rows]
+        return after
+
+    def contexts(self, number: int, n: int) -> list[tuple[str, int]]:
+        """Return the most frequent contexts of a state with their counts."""
+        leaves = self.tree.levels[-1]
+        nodes = self._nodes_of[number]
+        often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:n]]
+        return [(self.context(self.tree.depth, int(node)), int(leaves.counts[node])) for node in often]
+
+    @cached_property
+    def _nodes_of(self) -> list[NDArray[np.int64]]:
+        states = self.tree.levels[-1].states
+        order = np.argsort(states, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(states, minlength=self.n))[:-1])
+
+    def next_words(self, number: int, n: int, level: int = 0) -> list[tuple[str, float]]:
+        """Return the likeliest words after a state of a level (0: the last); none if it is not known."""
+        if not self.counts:
+            return []
+        cells = self.counts[level - 1]
+        probs = (cells.row(number) / max(cells.of_states[number], 1))[self.categories] * self.word_probs
+        best = np.argpartition(-probs, min(n, len(probs) - 1))[:n]
+        best = best[np.argsort(-probs[best], kind="stable")]
+        return [(self.vocabulary.word(int(id)), float(probs[id])) for id in best if probs[id] > 0]
+
+    def nearest(self, number: int, n: int) -> list[tuple[int, float]]:
+        """Return the states after which most nearly the same follows, with their Hellinger distances."""
+        if self.after is None:
+            return []
+        distances = hellinger(self.after, self.after[number])
+        used = self.events > 0
+        order = [one for one in np.argsort(distances, kind="stable").tolist() if one != number and used[one]]
+        return [(one, float(distances[one])) for one in order[:n]]
+
+    def of_events(self, text: Corpus) -> NDArray[np.uint32]:
+        """Return the state of the context of each event of a text, in the vocabulary of the model."""
+        return self.tree.find(text)[-1][0]
+
+    def subtree(self, id: int, per_node: int, per_level: int) -> list[list[ContextNode]]:
+        """Return the contexts that end in a word, level by level: the most frequent of each node."""
+        first = self.tree.levels[0]
+        value = int(self.tree.maps[0][id])
+        place = int(np.searchsorted(first.values, value))
+        if place == len(first.values) or int(first.values[place]) != value:
+            return []
+        found = [[self._node(1, place, None, 0)]]
+        for number in range(2, self.tree.depth + 1):
+            above, level = self.tree.levels[number - 2], self.tree.levels[number - 1]
+            here: list[ContextNode] = []
+            for index, parent in enumerate(found[-1]):
+                begin, end = above.first_child[parent.place : parent.place + 2].tolist()
+                order = np.argsort(-level.counts[begin:end].astype(np.int64), kind="stable")[:per_node]
+                here += [self._node(number, begin + place, index, parent.state) for place in order.tolist()]
+            if not here:
+                break
+            # Those of a level that are shown are its most frequent, in the order of their parents.
+            often_enough = sorted((one.count for one in here), reverse=True)[:per_level][-1]
+            found.append([one for one in here if one.count >= often_enough][:per_level])
+        return found
+
+    def _node(self, level: int, place: int, parent: int | None, parent_state: int) -> ContextNode:
+        nodes = self.tree.levels[level - 1]
+        state = int(nodes.states[place])
+        return ContextNode(
+            place,
+            parent,
+            self.context(level, place),
+            state,
+            int(nodes.counts[place]),
+            parent is not None and state != int(nodes.inherited[parent_state]),
+        )
+
+    def context(self, level: int, place: int) -> str:
+        """Return a context in reading order; an ellipsis stands for positions that are no part of it."""
+        at: dict[int, list[str]] = {}
+        for number in range(level - 1, -1, -1):
+            value = self.tree.definition.values[number]
+            shown = self._value(number, int(self.tree.levels[number].values[place]), value.kind)
+            at.setdefault(value.distance, []).append(shown)
+            if number:
+                place = int(self.tree.levels[number - 1].parents[place])
+        return " ".join("/".join(at.get(distance, ["…"])) for distance in range(max(at), 0, -1))
+
+    def _value(self, number: int, value: int, kind: str) -> str:
+        if kind == "w":
+            return self.vocabulary.word(value)
+        if kind == "t" and self.tag_names:
+            return self.tag_names[value]
+        names = self._class_names.setdefault(number, {})
+        if value not in names:
+            words = np.flatnonzero(self.tree.maps[number] == value)
+            names[value] = shown_class(self.vocabulary, words, self.fractions[words])
+        return names[value]
+
+    @cached_property
+    def _class_names(self) -> dict[int, dict[int, str]]:
+        return {}
+
+
+def shown_class(vocabulary: Vocabulary, words: NDArray[np.int64], frequency: NDArray[np.float64]) -> str:
+    """Return a class as its one or two most frequent words in braces; the word itself if it has but one."""
+    first, *others = np.argsort(-frequency, kind="stable")[:2].tolist()
+    often = [first, *(one for one in others if frequency[one] >= _OFTEN_ENOUGH * frequency[first])]
+    shown = "|".join(vocabulary.word(int(words[one])) for one in often)
+    if len(words) == 1:
+        return shown
+    return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"
+
+
+def state_sources(model: Model) -> list[tuple[str, str, StateTree, int]]:
+    """Return the source, the title, the tree and the number of states of each set of states of a model."""
+    found = []
+    for place, leaf in leaf_models(model):
+        if isinstance(leaf, ClusteredModel):
+            found.append((place, f"states of the {leaf.title}", leaf.tree, leaf.n_states))
+        elif isinstance(leaf, WordTreeModel):
+            for number, tree in enumerate(leaf.evidence.sources.states, 1):
+                title = f"states s{number} of the {leaf.title}"
+                found.append((f"{place}:s{number}", title, tree, tree.n_states))
+    return found
+
+
+def state_set(
+    model: Model, source: str, fractions: NDArray[np.float64], text: Corpus | None = None
+) -> StateSet:
+    """Return a set of states of a model; KeyError if it has none of this name.
+
+    What follows the states of a word tree model is not kept in it: it is counted in a text, in the vocabulary
+    of the model, with the classes g1 as categories.
+    """
+    title, tree, n = {name: (title, tree, n) for name, title, tree, n in state_sources(model)}[source]
+    leaf = dict(leaf_models(model))[source.partition(":")[0]]
+    if isinstance(leaf, ClusteredModel):
+        return StateSet(
+            source,
+            title,
+            leaf.vocabulary,
+            tree,
+            n,
+            fractions,
+            leaf.categories,
+            leaf.word_probs,
+            leaf.counts,
+            leaf.tag_names,
+        )
+    assert isinstance(leaf, WordTreeModel)
+    labels = leaf.evidence.sources.labels["g1"]  # which is always there
+    n_classes = int(labels.max()) + 1
+    counts = []
+    if text is not None:
+        for states, _ in tree.find(text):
+            cells = states.astype(np.int64) * n_classes + labels[text.ids]
+            table = np.bincount(cells, minlength=n * n_classes).reshape(n, n_classes)
+            counts.append(StateCounts.from_table(table))
+    sums = np.bincount(labels, fractions, n_classes)[labels]
+    probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
+    return StateSet(
+        source, title, leaf.vocabulary, tree, n, fractions, labels, probs, tuple(counts), is_of_text=True
+    )

@@ -1,0 +1,164 @@
+"""The best back-off model of some size in place of any other model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from stategram.errors import UsageError
+from stategram.models.approximation.choosing import Choice
+from stategram.models.approximation.cutting import cut, cut_ngrams
+from stategram.models.approximation.size import ModelSize
+from stategram.models.approximation.skeleton import Skeleton
+from stategram.models.approximation.targets import Targets
+from stategram.models.approximation.trie_index import TrieIndex
+from stategram.models.arguments import require_model
+from stategram.models.model import Model, Text
+from stategram.models.ngram import NgramModel
+from stategram.progress import Progress, subprogress
+from stategram.text import Corpus, corpus_from_sentences
+
+_MIN_ORDER = 2
+_FIRST_THRESHOLD = 0.045
+"""Over the number of n-grams of the skeleton; for as many n-grams 0.040 to 0.055 were right for Wikipedia."""
+_POWER = 0.62
+"""The number of n-grams falls with this power of the threshold, measured as above."""
+_MAX_EXCESS, _AIM = 1.3, 1.1
+"""How many times too many n-grams may be chosen before the least worthwhile are taken away again."""
+_MAX_CHOICES, _MAX_STEP = 6, 30.0
+_SEARCH_STEPS = 20
+
+
+def approximate(
+    model: Model,
+    *,
+    order: int | None = None,
+    max_ngrams: int | None = None,
+    max_bytes: int | None = None,
+    prune: float | None = None,
+    text: Text | None = None,
+    progress: Progress | None = None,
+) -> NgramModel:
+    """Return the back-off n-gram model that comes closest to a model.
+
+    Parameters
+    ----------
+    model
+        Any model. Caches are left out of a mixture, and no history goes beyond the sentence.
+    order
+        The number of words of the longest n-grams, at least 2. By default that of the n-gram model that is a
+        part of the model.
+    max_ngrams, max_bytes, prune
+        At most one of them: how many n-grams there may be, how many bytes an ARPA file of them may have, or
+        without which n-grams the perplexity rises by less than a fraction. By default there are as many as
+        the n-gram model has up to that order; an n-gram model of that order is returned as it is.
+    text
+        The training text, which is needed if no part is an n-gram model of at least this order.
+    progress
+        Called with the fraction done and a few words.
+
+    Notes
+    -----
+    N-grams are chosen by what they are worth, whether they were seen or not: see `choosing`. Histories are
+    those of the n-gram model, which also tells how often each of them is used. The targets are averages over
+    longer histories: see `targets`.
+
+    Examples
+    --------
+    >>> from stategram import CategoryNgramModel, Mixture, NgramModel, approximate
+    >>> text = ["the cat sat", "the dog sat", "a cat ran"]
+    >>> classes = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
+    >>> parts = [NgramModel.train(text, 2), CategoryNgramModel.train(text, classes, order=2)]
+    >>> mixture = Mixture.fit(parts, ["a dog ran", "the cat ran"])
+    >>> arpa = approximate(mixture, max_ngrams=20)
+    >>> sum(arpa.trie.sizes) <= 20, arpa.perplexity("a dog ran") < parts[0].perplexity("a dog ran")
+    (True, True)
+
+    """
+    require_model(model)
+    if sum(limit is not None for limit in (max_ngrams, max_bytes, prune)) > 1:
+        raise UsageError("give only one of max_ngrams, max_bytes and prune")
+    if prune is not None and not 0 < prune < math.inf:
+        raise UsageError(f"prune is {prune}; it must be above 0, such as 1e-8")
+    if order is not None and order < _MIN_ORDER:
+        raise UsageError(f"order is {order}; it must be at least {_MIN_ORDER}")
+    ngram = _ngram_model(model, order, text, subprogress(progress, 0.0, 0.1))
+    no_limit = max_ngrams is None and max_bytes is None and prune is None
+    if isinstance(model, NgramModel) and no_limit:
+        return ngram
+    skeleton = Skeleton(TrieIndex(ngram.plain()))
+    targets = Targets(cut(model.with_history("sentence"), ngram.order), skeleton.ids)
+    progress = subprogress(progress, 0.1, 1.0)
+    if prune is not None:
+        trie = Choice(skeleton, targets, math.log1p(prune), progress=progress).model().trie
+    else:
+        size = ModelSize(skeleton, None if max_bytes is None else model.vocabulary)
+        limit = max_bytes or max_ngrams or size.of_skeleton
+        if size.of_words > limit:
+            unit = "n-grams" if max_bytes is None else "bytes"
+            raise UsageError(
+                f"the words of the vocabulary alone take {size.of_words:,} {unit}, more than {limit:,}; "
+                "allow more, or train with a smaller vocabulary"
+            )
+        trie = _largest_choice(skeleton, targets, size, limit, progress).trie
+    return NgramModel.from_plain(
+        model.vocabulary,
+        trie,
+        "approximation",
+        training_info={"approximates": repr(model)},
+        metadata=model.metadata,
+    )
+
+
+def _ngram_model(model: Model, order: int | None, text: Text | None, progress: Progress | None) -> NgramModel:
+    """Return the n-gram model whose histories are used."""
+    if text is not None:
+        corpus = (
+            text if isinstance(text, Corpus) else corpus_from_sentences(text, vocabulary=model.vocabulary)
+        )
+        known = [part.order for part in _parts(model) if isinstance(part, NgramModel)]
+        return NgramModel.train(
+            corpus.in_vocabulary(model.vocabulary), order or max(known, default=3), progress=progress
+        )
+    found = [
+        part
+        for part in _parts(model)
+        if isinstance(part, NgramModel)
+        and part.order >= (order or _MIN_ORDER)
+        and part.vocabulary == model.vocabulary
+    ]
+    if not found:
+        raise UsageError(
+            f"{model!r} has no n-gram model of order {order or _MIN_ORDER} or more, with all its words, "
+            "to take histories from; give the training text (--text), or a lower order"
+        )
+    best = max(found, key=lambda part: sum(part.trie.sizes))
+    return cut_ngrams(best, order) if order else best
+
+
+def _parts(model: Model) -> Sequence[Model]:
+    return model.parts or (model,)
+
+
+def _largest_choice(
+    skeleton: Skeleton, targets: Targets, size: ModelSize, limit: int, progress: Progress | None
+) -> TrieIndex:
+    """Choose slightly too many n-grams, then take away the least worthwhile until the size fits."""
+    wanted, known = limit - size.of_words + 1, size.of_skeleton - size.of_words + 1
+    n_known = sum(skeleton.index.trie.sizes[1:]) + 1
+    threshold = _FIRST_THRESHOLD / n_known * (known / wanted) ** (1 / _POWER)
+    for attempt in range(_MAX_CHOICES):
+        low = threshold
+        here = subprogress(progress, 1.0 - 0.5**attempt, 1.0 - 0.5 ** (attempt + 1))
+        choice = Choice(skeleton, targets, threshold, progress=here)
+        excess = (size.of(choice.above(0.0)) - size.of_words + 1) / wanted
+        if 1.0 <= excess <= _MAX_EXCESS:
+            break
+        threshold *= min(max((excess / _AIM) ** (1 / _POWER), 1 / _MAX_STEP), _MAX_STEP)
+    if size.of(choice.above(0.0)) <= limit:
+        return choice.model()
+    high = 1.0  # no n-gram is worth as much
+    for _ in range(_SEARCH_STEPS):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if size.of(choice.above(middle)) > limit else (low, middle)
+    return choice.model(high)

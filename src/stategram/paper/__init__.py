@@ -1,0 +1,44 @@
+"""The tables of Ueberla and Gransden (1996), on any text, and the report on them."""
+
+from stategram.paper.claims import N_CLAIMS
+from stategram.paper.page import report_html, write_report
+from stategram.paper.published import CHOICES, PAPER, VOCABULARY_SIZE
+from stategram.paper.results import Reproduction, RowResult
+from stategram.paper.rows import check_scale
+from stategram.paper.run import TABLES, Clock
+from stategram.paper.runner import check_folder, reproduce, reproduce_texts
+from stategram.paper.tables import (
+    TABLE_TITLES,
+    conditions_table,
+    headline,
+    missing,
+    tables_markdown,
+    uncertainty,
+)
+from stategram.paper.texts import Texts, read_texts, texts_of_sentences
+
+__all__ = [
+    "CHOICES",
+    "N_CLAIMS",
+    "PAPER",
+    "TABLES",
+    "TABLE_TITLES",
+    "VOCABULARY_SIZE",
+    "Clock",
+    "Reproduction",
+    "RowResult",
+    "Texts",
+    "check_folder",
+    "check_scale",
+    "conditions_table",
+    "headline",
+    "missing",
+    "read_texts",
+    "report_html",
+    "reproduce",
+    "reproduce_texts",
+    "tables_markdown",
+    "texts_of_sentences",
+    "uncertainty",
+    "write_report",
+]

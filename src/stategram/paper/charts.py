@@ -1,0 +1,284 @@
+"""The charts of a reproduction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from stategram.explore.pages.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
+from stategram.explore.pages.line_charts import Panel, Point
+from stategram.explore.pages.numbers import count, count_range, criterion, perplexity
+from stategram.explore.pages.tables import Column, table
+from stategram.paper.results import CountBand, Reproduction, RowResult
+from stategram.paper.tables import PAPER_TABLES, is_tree
+from stategram.wording import plural
+
+_COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture", "word tree": "series-1"}
+# The perplexity of fewer events is mostly chance: it is in the data, but not drawn.
+_MIN_EVENTS = 100
+
+
+def perplexity_chart(found: Reproduction) -> Chart | None:
+    """Rank all models by test perplexity."""
+    rows = [row for row in _distinct(found) if math.isfinite(row.test.perplexity)]
+    names = _names(rows)
+    if not rows:
+        return None
+    return perplexity_bars(
+        "perplexity",
+        "Perplexity by model",
+        "On the test text, <unk> counted as a word; lower is better. Thin lines: 95% intervals.",
+        [
+            Ranked(names[row.key], _kind(row), _COLOURS[_kind(row)], row.test.perplexity, row.test.interval)
+            for row in rows
+        ],
+    )
+
+
+def sweeps_chart(found: Reproduction) -> Chart | None:
+    """Draw the training perplexity after each sweep, flat against tree."""
+    pairs = _pairs(found, lambda row: any(math.isfinite(sweep.perplexity) for sweep in row.sweeps))
+    if not pairs:
+        return None
+    sweeps = [
+        [(row, number, sweep) for row in rows for number, sweep in enumerate(row.sweeps, 1)]
+        for _, rows in pairs
+    ]
+    panels = [
+        Panel(
+            title,
+            tuple(
+                Point(
+                    number,
+                    sweep.perplexity,
+                    _kind(row),
+                    f"{_kind(row)}, sweep {number} (level {sweep.level}, {sweep.step}): "
+                    f"{perplexity(sweep.perplexity)}, {count(sweep.moves)} moves",
+                )
+                for row, number, sweep in drawn
+                if math.isfinite(sweep.perplexity)
+            ),
+            "sweep",
+            "training perplexity",
+            point_size=14,
+        )
+        for (title, _), drawn in zip(pairs, sweeps, strict=True)
+    ]
+    return Chart(
+        "sweeps",
+        "How the clusters are learned",
+        "Perplexity of the training text after each sweep. A tree starts with groups of contexts and refines "
+        "them level by level.",
+        _legend(pairs),
+        panels=tuple(panels),
+        data=table(
+            "Sweeps",
+            (
+                Column("Model"),
+                Column("Sweep", "number"),
+                Column("Level", "number"),
+                Column("Step"),
+                Column("Moves", "number"),
+                Column("Criterion", "number"),
+                Column("Perplexity", "number"),
+            ),
+            [
+                (
+                    row.title,
+                    count(number),
+                    count(sweep.level),
+                    sweep.step,
+                    count(sweep.moves),
+                    criterion(sweep.criterion),
+                    perplexity(sweep.perplexity),
+                )
+                for drawn in sweeps
+                for row, number, sweep in drawn
+            ],
+        ),
+    )
+
+
+def bands_chart(found: Reproduction) -> Chart | None:
+    """Draw perplexity by how often the context was seen in training: where the tree helps."""
+    pairs = _pairs(found, lambda row: any(map(_is_reliable, row.by_count)))
+    # A context without a flat twin does not show where the tree helps.
+    pairs = [(title, rows) for title, rows in pairs if len(rows) > 1] or pairs
+    if not pairs:
+        return None
+    panels = []
+    for title, rows in pairs:
+        drawn = [(row, band) for row in rows for band in row.by_count if _is_reliable(band)]
+        # In the order of counts, even if the first row has no events in some band.
+        drawn.sort(key=lambda pair: pair[1].least)
+        points = [
+            Point(
+                count(band.least),
+                band.perplexity,
+                _kind(row),
+                f"{_kind(row)}, context seen {count_range(band.least, band.most)} times: "
+                f"{perplexity(band.perplexity)} ({plural(band.events, 'event')})",
+            )
+            for row, band in drawn
+        ]
+        panels.append(
+            Panel(
+                title,
+                tuple(points),
+                "context seen in training (times, at least)",
+                "test perplexity",
+                log_y=True,
+            )
+        )
+    return Chart(
+        "bands",
+        "Where the tree helps",
+        "Test perplexity (logarithmic) by how often the context of an event was seen in training. In a tree, "
+        "rare contexts have the state of their group; flat, they stay where the initial clustering put them. "
+        f"Bands with fewer than {_MIN_EVENTS} events are not drawn.",
+        _legend(pairs),
+        panels=tuple(panels),
+        data=table(
+            "Perplexity by count of the context",
+            (
+                Column("Model"),
+                Column("Seen", "number"),
+                Column("Events", "number"),
+                Column("Perplexity", "number"),
+            ),
+            [
+                (
+                    row.title,
+                    count_range(band.least, band.most),
+                    count(band.events),
+                    perplexity(band.perplexity),
+                )
+                for _, rows in pairs
+                for row in rows
+                for band in row.by_count
+            ],
+        ),
+    )
+
+
+def _is_reliable(band: CountBand) -> bool:
+    return band.events >= _MIN_EVENTS and math.isfinite(band.perplexity)
+
+
+def sizes_chart(found: Reproduction) -> Chart | None:
+    """Draw held-out perplexity by number of clusters."""
+    titles = {row.key: row.title for row in found.rows}
+    trials = [trial for trial in found.sizes if math.isfinite(trial.perplexity)]
+    if not trials:
+        return None
+    panels = [
+        Panel(
+            titles.get(key, key),
+            tuple(
+                Point(
+                    trial.clusters,
+                    trial.perplexity,
+                    "held-out perplexity",
+                    f"{plural(trial.clusters, 'cluster')}: {perplexity(trial.perplexity)}",
+                )
+                for trial in trials
+                if trial.key == key
+            ),
+            "states, and as many categories",
+            "held-out perplexity",
+            log_x=True,
+        )
+        for key in dict.fromkeys(trial.key for trial in trials)
+    ]
+    return Chart(
+        "sizes",
+        "How many clusters",
+        "Perplexity of the held-out text by the number of states, with as many categories.",
+        (("held-out perplexity", "tree"),),
+        panels=tuple(panels),
+        data=table(
+            "Numbers of clusters",
+            (Column("Model"), Column("Clusters", "number"), Column("Held-out", "number")),
+            [
+                (titles.get(trial.key, trial.key), count(trial.clusters), perplexity(trial.perplexity))
+                for trial in found.sizes
+            ],
+        ),
+    )
+
+
+def weights_chart(found: Reproduction) -> Chart | None:
+    """Draw the weights of the parts of each mixture."""
+    mixtures = [row for row in _distinct(found) if len(row.parts) > 1]
+    if not mixtures:
+        return None
+    names, titles = _names(mixtures), _names(_distinct(found))
+    colours = {row.key: _COLOURS[_kind(row)] for row in found.rows}
+    return weight_bars(
+        [
+            (
+                names[row.key],
+                [
+                    Weight(
+                        titles.get(part.name, part.name),
+                        colours.get(part.name) or _recipe_part_colour(part.name),
+                        part.weight,
+                    )
+                    for part in row.parts
+                ],
+            )
+            for row in mixtures
+        ],
+        "The weight of each part, on average over the test events.",
+    )
+
+
+def _recipe_part_colour(name: str) -> str:
+    """Return the colour of a part of a recipe, which has no row of its own, by its title."""
+    return "tree" if "clustered" in name else "flat" if "categor" in name else "ngram"
+
+
+def _kind(row: RowResult) -> str:
+    return "tree" if is_tree(row) else {"clustered": "flat", "ngram": "n-gram"}.get(row.kind, row.kind)
+
+
+def _distinct(found: Reproduction) -> list[RowResult]:
+    """Return each model once: one that others are compared with may be in several tables."""
+    return list({row.key: row for row in found.rows}.values())
+
+
+def _names(rows: Sequence[RowResult]) -> dict[str, str]:
+    """Return a unique name for each row: its title, with its key if another row has the same."""
+    titles = [row.title for row in rows]
+    return {
+        row.key: row.title if titles.count(row.title) == 1 else f"{row.title} ({row.key})" for row in rows
+    }
+
+
+def _pairs(found: Reproduction, chosen: Callable[[RowResult], bool]) -> list[tuple[str, list[RowResult]]]:
+    """Return trees together with the flat clustering they are compared with, other rows alone, in order."""
+    rows = {row.key: row for row in _distinct(found) if row.kind == "clustered" and chosen(row)}
+    names = _names(list(rows.values()))
+    trees: dict[str, RowResult] = {}
+    for row in rows.values():
+        other = rows.get(row.compared_with or "")
+        if is_tree(row) and other is not None and not is_tree(other):
+            trees.setdefault(other.key, row)
+    paired = {row.key for row in trees.values()}
+    return [
+        (_pair_title(trees[key]), [trees[key], row]) if key in trees else (names[key], [row])
+        for key, row in rows.items()
+        if key not in paired
+    ]
+
+
+def _pair_title(tree: RowResult) -> str:
+    """Return the context of a pair; beyond the paper's tables pairs differ in more than that."""
+    if tree.table > PAPER_TABLES:
+        return tree.title
+    return f"{tree.context} ({count(tree.states)}, {count(tree.categories)})"
+
+
+def _legend(pairs: Sequence[tuple[str, list[RowResult]]]) -> Legend:
+    kinds = {_kind(row) for _, rows in pairs for row in rows}
+    return tuple((kind, colour) for kind, colour in _COLOURS.items() if kind in kinds)

@@ -1,0 +1,257 @@
+"""A row as it is trained, measured and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.contexts import ContextTree
+from stategram.errors import BadDataError, StategramError
+from stategram.evaluation import (
+    PartFigures,
+    PerplexityFigures,
+    ResampledPerplexity,
+    Units,
+    evaluate,
+    evaluate_resampled,
+)
+from stategram.explore.views import ClusterGallery, gallery
+from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
+from stategram.paper.published import PAPER
+from stategram.paper.results import CountBand, RowResult
+from stategram.paper.rows import STRICT, Row
+from stategram.progress import Progress
+from stategram.recipes.clustered_part import ClusteredPart
+from stategram.recipes.part import Part
+from stategram.recipes.pipeline import train_part, train_resolved
+from stategram.recipes.recipe import Recipe
+from stategram.recipes.training import Training
+from stategram.storage import open_folder, write_folder
+from stategram.text import UNKNOWN, Corpus
+
+_KIND = "row of a reproduction"
+_BANDS = ((0, 0), (1, 1), (2, 5), (6, 20), (21, 100), (101, 1000), (1001, None))
+_LogProbs = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedRow:
+    """A row as it is kept; if mixtures are made of it, with log probabilities and representative clusters.
+
+    `resamples` are its perplexities on resamples of the test text, the same resamples for all rows;
+    `log_probs` are natural logarithms, one for each event of the texts ``heldout`` and ``test``.
+    """
+
+    row: RowResult
+    resamples: NDArray[np.float64]
+    log_probs: dict[str, _LogProbs] = field(default_factory=dict)
+    gallery: ClusterGallery | None = None
+
+    def save(self, place: Path) -> None:
+        """Write it to a folder."""
+        write_folder(
+            place,
+            kind=_KIND,
+            arrays={"resamples": {"perplexities": self.resamples}}
+            | ({"log_probs": self.log_probs} if self.log_probs else {}),
+            manifest={"row": msgspec.to_builtins(self.row), "gallery": msgspec.to_builtins(self.gallery)},
+        )
+
+    @classmethod
+    def load(cls, place: Path) -> FinishedRow:
+        """Open it; log probabilities stay on the disk until they are used."""
+        folder = open_folder(place, kind=_KIND)
+        try:
+            row = msgspec.convert(folder.manifest["row"], RowResult)
+            shown = msgspec.convert(folder.manifest["gallery"], ClusterGallery | None)
+            resamples = folder.arrays("resamples", mmap=False)["perplexities"]
+        except (KeyError, msgspec.ValidationError) as error:
+            raise BadDataError(f"{place}: not a {_KIND} ({error})") from error
+        log_probs = folder.arrays("log_probs") if folder.has("log_probs.safetensors") else {}
+        return cls(row, resamples, log_probs, shown)
+
+    @property
+    def resampled(self) -> ResampledPerplexity:
+        """Its test perplexity with those of resamples."""
+        return ResampledPerplexity(self.row.test.perplexity, self.resamples)
+
+
+def model_row(
+    row: Row,
+    part: Part,
+    training: Training,
+    test: Corpus,
+    progress: Progress | None,
+    *,
+    keep_model: bool,
+    keep_log_probs: bool,
+) -> FinishedRow:
+    """Train and measure a row that is one model."""
+    trained = train_part(part, training, progress, keep=keep_model)
+    model, found = trained.model, trained.clustering
+    log_probs = {"heldout": model.log_probs(training.heldout), "test": model.log_probs(test)}
+    figures, resamples = figures_of(log_probs["test"], test)
+    result = _result(
+        row,
+        "ngram" if found is None else "clustered",
+        test=figures,
+        heldout_perplexity=_perplexity(log_probs["heldout"]),
+        parameters=model.parameters,
+    )
+    if found is not None:
+        assert isinstance(part, ClusteredPart)
+        settings, counts = found.settings, found.tree.levels[-1].counts
+        result = msgspec.structs.replace(
+            result,
+            context=str(found.tree.definition),
+            tree=settings.tree,
+            states=settings.states,
+            categories=settings.categories,
+            contexts=int(np.count_nonzero(counts)),
+            rare_contexts=int(np.count_nonzero((counts > 0) & (counts < settings.min_count))),
+            sweeps=() if part.strict else found.history,  # those of the smoothed tree
+            by_count=bands_of(log_probs["test"], context_counts(found.tree, test)),
+            note=_note(part, settings.states, settings.categories),
+        )
+    if not keep_log_probs:
+        return FinishedRow(result, resamples)
+    shown = gallery(model, row.key) if isinstance(model, ClusteredModel) else None
+    return FinishedRow(result, resamples, log_probs, shown)
+
+
+def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow:
+    """Interpolate rows, with weights learned on the held-out text."""
+    weights = fit_weights([part.log_probs["heldout"] for part in parts])
+    mixed = {
+        use: interpolate([part.log_probs[use] for part in parts], weights) for use in ("heldout", "test")
+    }
+    figures, resamples = figures_of(mixed["test"], test)
+    result = _result(
+        row,
+        "mixture",
+        test=figures,
+        heldout_perplexity=_perplexity(mixed["heldout"]),
+        parameters=sum(part.row.parameters for part in parts) + len(parts),
+        parts=tuple(
+            PartFigures(part.row.key, part.row.test.perplexity, weight, part.row.test.interval)
+            for part, weight in zip(parts, weights.tolist(), strict=True)
+        ),
+    )
+    return FinishedRow(result, resamples)
+
+
+def recipe_row(
+    row: Row, recipe: Recipe, training: Training, test: Corpus, progress: Progress | None
+) -> FinishedRow:
+    """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
+    model = train_resolved(recipe, training, progress).with_history(row.history)
+    figures, resampled = evaluate_resampled(model, test)
+    is_word_tree = len(model.parts) == 1 and isinstance(model.parts[0], WordTreeModel)
+    result = _result(
+        row,
+        "word tree" if is_word_tree else "mixture",
+        test=replace(figures, parts=()),
+        heldout_perplexity=evaluate(model, training.heldout).perplexity,
+        parameters=model.parameters,
+        parts=tuple(
+            replace(part, name=name) for part, name in zip(figures.parts, model.part_titles, strict=True)
+        ),
+    )
+    return FinishedRow(result, resampled.resamples)
+
+
+def _result(row: Row, kind: str, **measured: Any) -> RowResult:
+    return RowResult(
+        key=row.key,
+        table=row.table,
+        title=row.title,
+        kind=kind,
+        seconds=0.0,  # known when all is done
+        asked=row.asked,
+        compared_with=row.compared_with,
+        paper=PAPER.get(row.key.removesuffix(f" {STRICT}")),
+        **measured,
+    )
+
+
+def _note(part: ClusteredPart, states: int, categories: int) -> str:
+    """Return why there are fewer clusters than suit the text."""
+    wanted, limits = part.states, []  # and as many categories
+    if wanted != states:
+        limits.append(f"contexts for {states:,} states")
+    if wanted != categories:
+        limits.append(f"words for {categories:,} categories")
+    return f"the text has {' and '.join(limits)}" if limits else ""
+
+
+def _perplexity(log_probs: _LogProbs) -> float:
+    """Return the perplexity of events; StategramError if it is infinite."""
+    if not np.isfinite(log_probs).all():
+        impossible = int(np.count_nonzero(~np.isfinite(log_probs)))
+        raise StategramError(
+            f"{impossible:,} of {len(log_probs):,} events have no probability, so there is no perplexity; "
+            "give more training text, or --vocab, so that it has unknown words"
+        )
+    return float(np.exp(-log_probs.mean()))
+
+
+def figures_of(log_probs: _LogProbs, corpus: Corpus) -> tuple[PerplexityFigures, NDArray[np.float64]]:
+    """Return what a table shows of a text, and the perplexities of its resamples.
+
+    Examples
+    --------
+    >>> from stategram.text import corpus_from_sentences
+    >>> corpus = corpus_from_sentences(["a b"])
+    >>> figures, resamples = figures_of(np.log([0.5, 0.25, 0.5]), corpus)
+    >>> round(figures.perplexity, 3)
+    2.52
+
+    """
+    perplexity = _perplexity(log_probs)
+    units = Units.of(corpus)
+    events = np.diff(corpus.sentence_starts).astype(np.float64)
+    (resampled,) = units.resample([(corpus.sentence_sums(log_probs), events)])
+    figures = PerplexityFigures(
+        events=corpus.n_events,
+        sentences=corpus.n_sentences,
+        unknown=corpus.n_unknown,
+        zero_probability=0,
+        above_one=0,
+        perplexity=perplexity,
+        perplexity_known=_perplexity(log_probs[corpus.ids != UNKNOWN]),
+        bits=float(np.log2(perplexity)),
+        interval=resampled.interval,
+        resampling=units.resampling,
+    )
+    return figures, resampled.resamples
+
+
+def context_counts(tree: ContextTree, corpus: Corpus) -> NDArray[np.uint32]:
+    """Return for each event how often its complete context was seen in the text of the tree."""
+    nodes, levels = tree.find(corpus)
+    counts = np.zeros(corpus.n_events, np.uint32)
+    known = levels == tree.depth
+    counts[known] = tree.levels[-1].counts[nodes[known]]
+    return counts
+
+
+def bands_of(log_probs: _LogProbs, counts: NDArray[np.uint32]) -> tuple[CountBand, ...]:
+    """Return the perplexity of the events of each band of counts, without bands that have none."""
+    found = []
+    for least, most in _BANDS:
+        here = (counts >= least) & (True if most is None else counts <= most)
+        if here.any():
+            found.append(
+                CountBand(
+                    least=least,
+                    most=most,
+                    events=int(np.count_nonzero(here)),
+                    perplexity=_perplexity(log_probs[here]),
+                )
+            )
+    return tuple(found)

@@ -1,0 +1,185 @@
+"""The paper's four tables on any text, and what goes beyond them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from stategram.contexts import file_of_tags
+from stategram.errors import StategramError, UsageError
+from stategram.paper.identity import check_identity, identity_of
+from stategram.paper.published import VOCABULARY_SIZE
+from stategram.paper.results import FORMAT, Reproduction
+from stategram.paper.rows import rows_for, sizes_for
+from stategram.paper.run import Clock, Run
+from stategram.paper.texts import Source, Texts, input_file, read_texts
+from stategram.progress import Progress
+from stategram.recipes.training import LOW_COVERAGE, TagSource, Training
+from stategram.storage import Store, content_key, is_fresh, is_store
+from stategram.text import Split, TokenizeForm
+
+_log = logging.getLogger(__name__)
+_WORK = "work"
+# Of every store of a reproduction: what a run is of is checked by its identity.
+_KEY = content_key("reproduction", FORMAT)
+
+
+def reproduce(
+    train: Source,
+    heldout: Source,
+    test: Source,
+    folder: str | os.PathLike[str],
+    *,
+    scale: str | float | None = None,
+    tags: str | None = None,
+    vocabulary_size: int | None = VOCABULARY_SIZE,
+    lowercase: bool = False,
+    digits: str | None = None,
+    split: Split | None = None,
+    tokenize: TokenizeForm | None = None,
+    encoding_errors: Literal["strict", "replace"] = "strict",
+    document_mark: str | None = None,
+    seed: int = 0,
+    seeds: int = 1,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Compute the four tables of Ueberla and Gransden (1996) for a text, and a fifth that goes beyond them.
+
+    Parameters
+    ----------
+    train, heldout, test
+        Names of files with one sentence per line, or corpora; nothing of one may be in another.
+    folder
+        Where the tables are written. An unfinished run in it with the same texts and options is continued.
+    scale
+        How many clusters: ``paper``, ``quick`` (by the size of the text), or a factor such as 0.1. By
+        default ``paper`` for more than 10 million words, else ``quick``.
+    tags
+        ``brill``, a file of tags, or ``none``: then there is no table 2. By default ``brill`` if its lexicon
+        is installed. Table 2 may be added to a folder without it.
+    vocabulary_size, lowercase, digits, split, tokenize, encoding_errors, document_mark
+        How files are read, as in `read_corpus`.
+    seed, seeds
+        The seed of all annealing; how many seeds to train with, from that one on: rows that depend on them
+        have a mean and a standard deviation too.
+    progress
+        Called with the fraction done and a few words.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from stategram import corpus_from_sentences, reproduce
+    >>> train = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> heldout, test = (corpus_from_sentences([one]) for one in ("the cat ran", "a dog sat"))
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     found = reproduce(train, heldout, test, f"{place}/out")
+    >>> found.complete, found.rows[0].key
+    (True, 'w-1 500,500')
+
+    """
+    check_folder(folder)
+    began = Clock.now()
+    texts = read_texts(
+        train,
+        heldout,
+        test,
+        vocabulary_size=vocabulary_size,
+        lowercase=lowercase,
+        digits=digits,
+        split=split,
+        tokenize=tokenize,
+        encoding_errors=encoding_errors,
+        document_mark=document_mark,
+    )
+    return reproduce_texts(
+        texts,
+        folder,
+        scale=scale,
+        tags=tags,
+        seed=seed,
+        seeds=seeds,
+        progress=progress,
+        began=began,
+    )
+
+
+def reproduce_texts(
+    texts: Texts,
+    folder: str | os.PathLike[str],
+    *,
+    scale: str | float | None = None,
+    tags: str | None = None,
+    seed: int = 0,
+    seeds: int = 1,
+    progress: Progress | None = None,
+    command: str = "stategram.reproduce",
+    began: Clock | None = None,
+) -> Reproduction:
+    """Do what `reproduce` does with texts that are read already; `began`: when reading them began."""
+    check_folder(folder)
+    began = began or Clock.now()
+    reading_seconds = time.monotonic() - began.wall
+    if seeds < 1:
+        raise UsageError(f"{seeds} seeds; give at least one")
+    train = texts.train
+    training = Training(train, texts.heldout, seed=seed)
+    source, no_tags = _tags(tags, training)
+    if source is not None and (name := file_of_tags(source)):
+        texts = replace(texts, inputs=(*texts.inputs, input_file("tags", name)))
+    sizes = sizes_for(scale, train.n_events - train.n_sentences, train.n_events)
+    _log.info("%s", sizes)
+    rows = {row.key: row.resolve(train) for row in rows_for(sizes, source)}
+    # What depends on the texts alone is shared.
+    others = [replace(training, seed=seed + i, _classes={}, _contexts=None) for i in range(1, seeds)]
+    run = Run(Path(folder), texts, (training, *others), rows, sizes.scale, source, no_tags, command, began)
+    with Store.open(run.folder / _WORK, _KEY, kind="reproduction") as store:
+        check_identity(store, run.folder, identity_of(texts, sizes, seed, source))
+        for one in run.trainings:
+            one.store = store
+        if (kept := run.finished_tables()) is not None:
+            _log.info("%s is finished: nothing is computed again", run.folder)
+            return kept
+        training.shared_seconds["reading"] = reading_seconds
+        return run.run(progress)
+
+
+def check_folder(folder: str | os.PathLike[str]) -> None:
+    """Refuse a folder that cannot be written, or that holds something else, before anything is read."""
+    path = Path(folder)
+    if not os.fspath(folder).strip():
+        raise UsageError("the name of the output is empty; give a folder")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"the output {path} is a file; give the name of a folder")
+    others = [entry for entry in path.iterdir() if entry.name != _WORK] if path.exists() else []
+    if not is_store(path / _WORK) and (others or not is_fresh(path / _WORK)):
+        raise UsageError(f"{path} exists and is not a reproduction; choose another folder")
+    if not path.absolute().parent.is_dir():
+        raise StategramError(
+            f"cannot write {path}: there is no folder {path.absolute().parent}; make it first"
+        )
+
+
+def _tags(given: str | None, training: Training) -> tuple[str | None, str | None]:
+    """Return the source of the tags, or why there is none.
+
+    By default it is that of English, if it is installed and fits the text.
+    """
+    if given == "none":
+        return None, "none were asked for"
+    source = given or ("brill" if find_spec("textblob") is not None else None)
+    if source is None:
+        _log.info(
+            "no tags, so no table 2; to have it: "
+            'pip install "stategram[tags]", or give a file of words and tags (--tags FILE)'
+        )
+        return None, "no tagger is installed (stategram[tags]), and no file of tags was given"
+    found = training.tags(TagSource(source))
+    if given is None and found.coverage < LOW_COVERAGE:
+        _log.info("so there is no table 2; to have it: --tags FILE, or --tags brill all the same")
+        return None, f"tags of English cover only {found.coverage:.1%} of the training text"
+    return source, None

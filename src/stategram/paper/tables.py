@@ -1,0 +1,321 @@
+"""The tables of a reproduction, the paper's figures beside ours, and what they show in one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from stategram.explore.pages.numbers import (
+    DASH,
+    TIMES,
+    change,
+    change_interval,
+    count,
+    interval,
+    percent,
+    perplexity,
+)
+from stategram.explore.pages.tables import Cell, Column, Table, markdown_text, table, table_markdown
+from stategram.paper.claims import N_CLAIMS
+from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
+from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
+from stategram.wording import plural
+
+PAPER_TABLES = 4
+TABLE_TITLES = {
+    1: "Table 1. Contexts of words",
+    2: "Table 2. Contexts of part-of-speech tags",
+    3: "Table 3. Contexts of learned word classes",
+    4: "Table 4. Interpolation with n-gram models",
+    5: "Table 5. Beyond the paper",
+}
+COMPARABLE = (
+    "The paper used about 38 million words of the Wall Street Journal and a vocabulary of 20,000 words. "
+    "Relative differences can be compared between texts: how much better a tree is than flat clustering, or "
+    "a mixture than its n-gram model. Absolute perplexities cannot: they depend on the text, its size and "
+    "its vocabulary."
+)
+MEASURES = (
+    "An event is a word or the end of a sentence. “Perplexity” is that of the test text with <unk> counted "
+    "as a word; “Without <unk>” leaves out the events of unknown words; “Held-out” is that of the text on "
+    "which weights were learned. “Change” is relative to the row named below it."
+)
+_NO_TABLE_2 = "Table 2 is missing, because there are no tags: "
+
+
+def uncertainty(found: Reproduction) -> str:
+    """Return how the confidence intervals were found, and what they cover."""
+    if found.resampling is None:
+        return ""
+    units = found.resampling.drawn
+    text = (
+        f"Perplexities and changes have {found.resampling.level:.0%} confidence intervals: those of a paired "
+        f"bootstrap, {count(found.resampling.resamples)} resamples of the {units} of the test text. They "
+        "cover the choice of the test text, not that of the training text or of the seed."
+    )
+    if found.resampling.is_unreliable:
+        text += f" With only {units} these intervals are unreliable, most likely too short."
+    if found.seeds > 1:
+        text += (
+            f" Rows that depend on the seed were trained with {found.seeds} seeds, {found.seed} to "
+            f"{found.seed + found.seeds - 1}; their mean and standard deviation (±) are shown too."
+        )
+    return text
+
+
+def missing(found: Reproduction) -> list[str]:
+    """Return why table 2 is missing, and which claims could not be tested."""
+    lines = []
+    if found.no_tags is not None:
+        lines.append(f"{_NO_TABLE_2}{found.no_tags}.")
+    if found.untested and found.complete:
+        names = "; ".join(f"“{claim}”" for claim in found.untested)
+        claims = plural(len(found.untested), "claim was", "claims were")
+        lines.append(f"{claims} not tested: {names}.")
+    return lines
+
+
+def tables_markdown(found: Reproduction) -> str:
+    """Return the verdict, the claims and all tables as Markdown."""
+    paragraphs = [
+        headline(found),
+        *filter(None, [incomplete(found), *missing(found)]),
+        COMPARABLE,
+        MEASURES,
+        *filter(None, [uncertainty(found)]),
+        CHOICES,
+    ]
+    claims = [claims_table(found)] if found.claims else []
+    tables = [*claims, *paper_tables(found), conditions_table(found)]
+    return (
+        "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
+    )
+
+
+def claims_table(found: Reproduction) -> Table:
+    """Return the paper's claims, its figures beside ours."""
+    return table(
+        "The paper's claims",
+        (Column("Claim"), Column("Paper"), Column("Here"), Column("Verdict")),
+        [
+            (
+                Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
+                claim.paper,
+                claim.found,
+                Cell(
+                    claim.verdict,
+                    f"by equation (1): {claim.printed}" if claim.printed not in (None, claim.verdict) else "",
+                    f"verdict {claim.verdict}",
+                ),
+            )
+            for claim in found.claims
+        ],
+        missing(found),
+    )
+
+
+def conditions_table(found: Reproduction) -> Table:
+    """Return the conditions of the paper beside ours."""
+    rows = {row.key: row for row in found.rows}
+    words = next((text.words for text in found.texts if text.use == "train"), None)
+    lines: list[tuple[str | Cell, ...]] = [
+        ("Words of the training text", f"about {count(TRAINING_WORDS)}", count(words)),
+        ("Words of the vocabulary", count(VOCABULARY_SIZE), count(found.vocabulary)),
+    ]
+    if (tree := rows.get("w-2,w-1 tree")) is not None and tree.contexts and tree.rare_contexts is not None:
+        fraction = percent(tree.rare_contexts / tree.contexts)
+        name = "Distinct contexts w-2,w-1 that occurred fewer than 6 times"
+        lines.append((name, RARE_CONTEXTS, Cell(fraction, f"of {count(tree.contexts)}")))
+    if found.n_tags is not None:
+        lines.append(("Tags", count(TAGS), count(found.n_tags)))
+    for key, printed in (("back-off 3", "back-off 3"), ("w-2,w-1 tree", "w-2,w-1 tree strict")):
+        if printed in rows:
+            name = f"Parameters of the model {rows[printed].title}"
+            lines.append((name, f"about {count(PAPER[key].parameters)}", count(rows[printed].parameters)))
+    columns = (Column("Condition"), Column("Paper", "number paper"), Column("Here", "number ours"))
+    return table("Conditions", columns, lines)
+
+
+def paper_tables(found: Reproduction) -> list[Table]:
+    """Return the tables that have rows."""
+    return [paper_table(found, number) for number in sorted({row.table for row in found.rows})]
+
+
+def paper_table(found: Reproduction, number: int) -> Table:
+    """Return a table, the paper's figures beside ours."""
+    rows = [row for row in found.rows if row.table == number]
+    # Events are in the note below the table, and in it only if they differ.
+    differ = len({(row.test.events, row.test.unknown) for row in rows}) > 1
+    return table(
+        TABLE_TITLES.get(number, f"Table {number}"),
+        (
+            Column("Model"),
+            Column(f"States {TIMES} categories", "number"),
+            Column("Perplexity", "number ours"),
+            Column("Paper", "number paper"),
+            Column("Change", "number ours"),
+            Column("Paper's change", "number paper"),
+            Column("Without <unk>", "number"),
+            Column("Held-out", "number"),
+            Column("Parameters", "number"),
+            Column("Events", "number"),
+            Column("Unknown", "number"),
+        ),
+        [_row(row, found, events=differ) for row in rows],
+        [_note(rows)],
+    )
+
+
+def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Cell, ...]:
+    against = _against(row, found)
+    return (
+        Cell(row.title, row.note),
+        Cell(
+            _clusters(row.states, row.categories),
+            f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
+        ),
+        Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), _seeds_text(row.seeds))),
+        # Most of the paper's figures are whole numbers.
+        perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
+        Cell(
+            change(row.change),
+            _notes(
+                f"against {against}" if against and row.change is not None else "",
+                change_interval(row.change_interval),
+                _seeds_text(row.change_seeds, change),
+            ),
+        ),
+        change(row.paper.change if row.paper else None),
+        perplexity(row.test.perplexity_known),
+        perplexity(row.heldout_perplexity),
+        count(row.parameters),
+        count(row.test.events) if events else DASH,
+        count(row.test.unknown) if events else DASH,
+    )
+
+
+def _notes(*notes: str) -> str:
+    return "\n".join(note for note in notes if note not in ("", DASH))
+
+
+def _seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
+    """Return the mean and the standard deviation of a figure over seeds; nothing if it has none."""
+    if figures is None:
+        return ""
+    deviation = written(figures.deviation).lstrip("+")
+    return f"{len(figures.values)} seeds {written(figures.mean)} \N{PLUS-MINUS SIGN} {deviation}"
+
+
+def _against(row: RowResult, found: Reproduction) -> str:
+    """Return the name of the row that a row is compared with."""
+    if row.compared_with is None:
+        return ""
+    other = next((one for one in found.rows if one.key == row.compared_with), None)
+    if other is None:
+        return row.compared_with
+    if other.kind != "clustered" or other.context != row.context:
+        return other.title
+    name = "the tree" if is_tree(other) else "flat"
+    return name if other.table == row.table else f"{name} of table {other.table}"
+
+
+def _note(rows: list[RowResult]) -> str:
+    sizes = {(row.test.events, row.test.unknown) for row in rows}
+    note = "The models were not tested on the same events."
+    if len(sizes) == 1:
+        ((events, unknown),) = sizes
+        fraction = f" ({percent(unknown / events)})" if events else ""
+        note = f"{plural(events, 'test event')}, {count(unknown)} of them unknown words{fraction}."
+    perplexities = {row.key: row.test.perplexity for row in rows}
+    flat, bigram = (perplexities.get(key, math.nan) for key in ("w-2,w-1 flat", "w-1 2000,2000"))
+    if flat > bigram:
+        note += (
+            f" Without the tree, two words of context (w-2,w-1) are {percent(flat / bigram - 1)} worse here "
+            "than one (w-1); in the paper they are better."
+        )
+    if any(map(_has_other_sizes, rows)):
+        note += " Where the paper has other numbers of states and categories, they are below ours."
+    return note
+
+
+def _clusters(states: int | None, categories: int | None) -> str:
+    return DASH if states is None and categories is None else f"{count(states)} {TIMES} {count(categories)}"
+
+
+def _has_other_sizes(row: RowResult) -> bool:
+    return row.asked is not None and (row.states, row.categories) != row.asked
+
+
+def headline(found: Reproduction) -> str:
+    """Return in one sentence whether the paper's claims hold, with the largest gains in its tables.
+
+    The gains are those of a tree against flat clustering, and of a mixture against the n-gram model in it.
+    """
+    gains = [
+        _gain(found, is_tree, "the context tree lowers perplexity", "the context tree gains nothing"),
+        _gain(
+            found,
+            lambda row: row.kind == "mixture",
+            "interpolation lowers that of n-gram models",
+            "interpolation with n-gram models gains nothing",
+        ),
+    ]
+    return ": ".join(filter(None, [_verdict(found), ", ".join(filter(None, gains))])) + "."
+
+
+def incomplete(found: Reproduction) -> str | None:
+    """Return a warning if rows are missing."""
+    if found.complete:
+        return None
+    rows = plural(len(found.rows), "row is", "rows are")
+    return f"Incomplete: {rows} finished, others are missing. The verdicts are based on the finished rows."
+
+
+def is_tree(row: RowResult) -> bool:
+    """Whether a row is a model that was clustered along a context tree; one of a single level is flat."""
+    return row.kind == "clustered" and row.tree is True and "," in (row.context or "")
+
+
+def _verdict(found: Reproduction) -> str:
+    verdicts = [claim.verdict for claim in found.claims]
+    if not verdicts:
+        return "No claim of the paper has been tested yet"
+    tested = plural(len(verdicts), "claim")
+    tested += " of the paper" if len(verdicts) == N_CLAIMS else f" that could be tested (of {N_CLAIMS})"
+    notes = []
+    printed = [claim.printed or claim.verdict for claim in found.claims]
+    if printed != verdicts:
+        notes.append(f"by equation (1) as printed {_counts(printed)}")
+    if found.resampling is not None and found.resampling.is_unreliable:
+        notes.append(f"by only {found.resampling.drawn}")
+    note = f" ({'; '.join(notes)})" if notes else ""
+    if set(verdicts) == {"holds"}:
+        return f"All {tested} hold{note}" if len(verdicts) > 1 else f"The {tested} holds{note}"
+    return f"Of the {tested}, {_counts(verdicts)}{note}"
+
+
+def _counts(verdicts: Sequence[Verdict]) -> str:
+    """Return how many claims hold, are contradicted and are undecided."""
+    shown = {
+        "holds": ("holds", "hold"),
+        "contradicted": ("is contradicted", "are contradicted"),
+        "undecided": ("is undecided", "are undecided"),
+    }
+    return ", ".join(
+        plural(verdicts.count(name), *forms) for name, forms in shown.items() if name in verdicts
+    )
+
+
+def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:
+    changes = [
+        (row.change, row.change_interval)
+        for row in found.rows
+        if row.table <= PAPER_TABLES and row.change is not None and chosen(row)
+    ]
+    if not changes:
+        return None
+    best, ends = min(changes, key=lambda change: change[0])
+    if best >= 0:
+        return nothing
+    undecided = " (undecided)" if ends is not None and ends.high >= 0 else ""
+    return f"{lowers} by up to {percent(-best)}{undecided}"

@@ -1,0 +1,208 @@
+"""Training by a recipe: the parts one after the other, then their mixture."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from stategram.counts import ShardedText
+from stategram.errors import BadDataError, UsageError
+from stategram.models import Gate, Mixture, Model, load_model, model_size
+from stategram.progress import Progress, subprogress
+from stategram.recipes.max_size import TrainedPart, parts_within
+from stategram.recipes.part import Part, Trained
+from stategram.recipes.recipe import Recipe, read_recipe
+from stategram.recipes.training import Interruptible, Training, never_stop, titled
+from stategram.storage import Store
+from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
+
+_log = logging.getLogger(__name__)
+
+# What a mixture has besides its parts and the vocabulary, about.
+_BYTES_OF_MIXTURE = 8192
+
+
+def train_recipe(
+    corpus: Corpus | ShardedText | Iterable[str],
+    heldout: Corpus | Iterable[str] | None,
+    recipe: Recipe | str | os.PathLike[str],
+    *,
+    tags: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    seed: int = 0,
+    max_size: int | None = None,
+    interruptible: Interruptible = never_stop,
+    progress: Progress | None = None,
+) -> Mixture:
+    """Train the models of a recipe on a text and mix them.
+
+    The same held-out text is used twice: clustered models learn from it the weights of their states, a few
+    dozen numbers each, and the mixture its weights. Its perplexity there is therefore slightly optimistic;
+    that of a test text is what counts.
+
+    Parameters
+    ----------
+    corpus
+        The text: a corpus, a text in shards or its counts (`count_text`), or sentences.
+    heldout
+        Further text, of the same kind, of which nothing is in `corpus`. None is enough for a recipe with one
+        part that learns no weights, such as an n-gram model.
+    recipe
+        ``fast``, ``paper``, ``best``, the name of a TOML file, or a `Recipe`.
+    tags
+        The tags of contexts that have some but do not say which: ``brill``, or a file.
+    checkpoint
+        A folder for finished parts and clusterings under way.
+    resume
+        Whether to continue from what is in it; the result is that of an uninterrupted run.
+    seed
+        Of all annealing.
+    max_size
+        The bytes that the folder of the model may have; None for any number. What pays least per byte is left
+        out: contexts and long n-grams seen once, chains, whole parts. UsageError if it is too small.
+    interruptible
+        Opened around each clustering; the function it gives may end that clustering with the best so far.
+    progress
+        Called with the fraction done and a few words.
+
+    Returns
+    -------
+    Mixture
+        Its ``metadata`` has all defaults and numbers, its ``training_info`` what each part is worth.
+
+    Examples
+    --------
+    >>> from stategram import corpus_from_sentences, train_recipe
+    >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran", "a dog ran"] * 5)
+    >>> heldout = corpus_from_sentences(["the cat ran", "a dog sat"], vocabulary=corpus.vocabulary)
+    >>> [type(part).__name__ for part in train_recipe(corpus, heldout, "fast").parts]
+    ['NgramModel', 'CategoryNgramModel', 'ClusteredModel']
+
+    """
+    if not isinstance(recipe, Recipe):
+        recipe = read_recipe(recipe)
+    counts = corpus if isinstance(corpus, ShardedText) else None
+    if isinstance(corpus, ShardedText):
+        corpus = corpus.corpus()
+    elif not isinstance(corpus, Corpus):
+        corpus = corpus_from_sentences(corpus)
+    if corpus.n_events == 0:
+        raise BadDataError("the text has no words; give sentences of words separated by white space")
+    if heldout is None and recipe.needs_heldout:
+        raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
+    held = corpus.sentences(0, 0) if heldout is None else _heldout(heldout, corpus)
+    training = Training(corpus, held, seed=seed, interruptible=interruptible, counts=counts)
+    recipe = recipe.with_tags(tags).resolve(corpus)
+    opened: AbstractContextManager[Store | None] = nullcontext()
+    if checkpoint is not None:
+        parts = recipe.to_json() | {"name": None}
+        run = training.key(parts, *(Path(name) for _, name in recipe.files()))
+        opened = Store.open(checkpoint, run, kind="training", resume=resume)
+    with opened as training.store:
+        if max_size is None:
+            return train_resolved(recipe, training, progress)
+        return train_within(recipe, training, max_size, progress)
+
+
+def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Mixture:
+    """Train the parts of a recipe that is resolved for the text, and mix them."""
+    end = len(recipe.part) / (len(recipe.part) + 1)
+    models = _train_parts(recipe, training, None, subprogress(progress, 0.0, end))
+    return _mix(recipe, models, training, subprogress(progress, end, 1.0))
+
+
+def train_within(
+    recipe: Recipe, training: Training, max_size: int, progress: Progress | None = None
+) -> Mixture:
+    """Do the same so that the folder of the mixture has at most `max_size` bytes; UsageError if it cannot."""
+    limit = max(1, max_size - _BYTES_OF_MIXTURE)
+    models = _train_parts(recipe, training, limit, subprogress(progress, 0.0, 0.8))
+    parts = [TrainedPart(*one, training) for one in zip(recipe.part, models, strict=True)]
+    while True:
+        mixture = _mix(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))
+        if (size := model_size(mixture)) <= max_size:
+            return mixture
+        rest = size - sum(one.size for one in parts)
+        parts = parts_within(parts, max_size, rest, subprogress(progress, 0.8, 0.9))
+
+
+def _train_parts(
+    recipe: Recipe, training: Training, max_size: int | None, progress: Progress | None
+) -> list[Model]:
+    models: list[Model] = []
+    total = len(recipe.part)
+    for number, part in enumerate(recipe.part, 1):
+        title, started = f"part {number} of {total}: {part.title}", time.monotonic()
+        _log.info("%s", title)
+        step = subprogress(progress, (number - 1) / total, number / total)
+        # Of several parts others may have to go instead.
+        limit = max_size if total == 1 else None
+        models.append(train_part(part, training, titled(step, title), max_size=limit).model)
+        _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
+    training.forget_contexts()
+    return models
+
+
+def _mix(recipe: Recipe, models: Sequence[Model], training: Training, progress: Progress | None) -> Mixture:
+    started = time.monotonic()
+    if training.heldout.n_events:
+        mixture = Mixture.fit(
+            models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
+        )
+        _log.info("mixing, %.1f s", time.monotonic() - started)
+    else:
+        mixture = Mixture(tuple(models), Gate.constant(np.ones(1)))
+    parts = [dict(model.metadata) for model in models]
+    return replace(mixture, metadata={**recipe.to_json(), "part": parts, "seed": training.seed})
+
+
+def train_part(
+    part: Part,
+    training: Training,
+    progress: Progress | None = None,
+    *,
+    keep: bool = True,
+    max_size: int | None = None,
+) -> Trained:
+    """Train a part and keep it in the store, or take it from there."""
+    store = training.store
+
+    def train() -> Trained:
+        if max_size is None:
+            return part.train(training, progress)
+        return part.train_within(training, max_size, progress)
+
+    if store is None or not keep:
+        return train()
+    key = part.key(training) if max_size is None else training.key(part.key(training), max_size)
+    if (kept := store.get("model", key, load_model)) is not None:
+        _log.info("kept")
+        return Trained(kept)
+    trained = train()
+    # What was ended early is not kept: a resumed training gives the result of an uninterrupted one.
+    if not trained.ended_early:
+        trained.model.save(store.place("model", key))
+        store.remove("clustering", key)
+    return trained
+
+
+def _heldout(given: Corpus | Iterable[str], corpus: Corpus) -> Corpus:
+    """Return the held-out text in the vocabulary of the text, if it is of any use."""
+    try:
+        heldout = as_corpus(corpus.vocabulary, given)
+    except BadDataError as error:
+        raise BadDataError(f"held-out text: {error}") from error
+    if contains_text(corpus, heldout):
+        raise UsageError(
+            "the held-out text is in the training text: all weight would go to the model that remembers it "
+            "best; give a text of which nothing is in the training text"
+        )
+    return heldout

@@ -1,0 +1,310 @@
+"""The part of a recipe that is a word tree model."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Annotated, TypeAlias
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+
+from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
+from stategram.contexts import ContextDefinition, check_tags, file_of_tags
+from stategram.counts import count_bigrams
+from stategram.errors import UsageError
+from stategram.models import (
+    Cache,
+    Chain,
+    Model,
+    Value,
+    ValueSources,
+    WordTree,
+    WordTreeModel,
+    build_word_tree,
+)
+from stategram.models.state_tree import StateTree, state_tree
+from stategram.progress import Progress, subprogress
+from stategram.recipes.part import (
+    SIZES,
+    Classes,
+    Count,
+    Part,
+    Trained,
+    about_key,
+    choice,
+    class_file,
+    number_of_classes,
+)
+from stategram.recipes.training import ClassSource, TagSource, Training
+from stategram.text import SPECIAL_WORDS, Corpus
+from stategram.wording import plural
+
+_log = logging.getLogger(__name__)
+_Texts: TypeAlias = Annotated[list[str], Meta(max_length=32)]
+
+# What pays was found on held-out text. If the model is to be small, the last go first: those that are worth
+# least for each of their bytes.
+_CHAINS = [
+    "w-1 w-2 w-3 w-4",
+    "counts: g2-1 w-1 g2-2 w-2 g2-3",
+    "s1-1 s1-2",
+    "s2-1 w-1 w-2",
+    "w-2 w-3",
+    "counts: w-3",
+    "counts: r-1 g1-1",
+    "counts: g1-1 g1-2 g1-3 g1-4 g1-5 g1-6",
+    "w-1 g2-3 g2-4",
+    "counts: r-2",
+    "g2-1 g2-2 g2-3 g2-4 g2-5 g2-6",
+    "counts: r-3",
+]
+_CACHES = ["0.98", "0.995", "0.999", "w-1 0.9995", "w-1 w-2 0.9999", "g1-1 0.998"]
+
+
+class WordTreePart(Part, frozen=True, tag="word-tree"):
+    """A word tree model."""
+
+    trees: Annotated[
+        list[Classes],
+        Meta(
+            min_length=1,
+            max_length=8,
+            description="number of word classes of each tree",
+            extra={"possible": f"a list of {SIZES}, or class files"},
+        ),
+    ] = msgspec.field(default_factory=lambda: [1000, 700, 500])
+    classes: Annotated[
+        list[Classes],
+        Meta(
+            max_length=9,
+            description="sets of word classes g1, g2 and so on",
+            extra={"possible": f"a list of {SIZES}, or class files"},
+        ),
+    ] = msgspec.field(default_factory=lambda: ["0.3 size", "size"])
+    states: Annotated[
+        _Texts,
+        Meta(
+            description="clusterings of contexts s1, s2 and so on: context and number of states",
+            extra={"possible": 'a list such as ["g2-4,g2-3,w-2,w-1 200"]'},
+        ),
+    ] = msgspec.field(default_factory=lambda: ["g2-4,g2-3,w-2,w-1 200", "g1-6,g1-5,g1-4,g1-3,g1-2,g1-1 200"])
+    chains: Annotated[
+        _Texts,
+        Meta(
+            description="contexts that give evidence: values w, g1, t, s1, r from near to far; once-2 leaves "
+            "out contexts of more than two values that were seen once",
+            extra={"possible": 'a list such as ["w-1 w-2", "counts: g1-1 g1-2", "w-1 w-2 w-3 once-2"]'},
+        ),
+    ] = msgspec.field(default_factory=lambda: list(_CHAINS))
+    caches: Annotated[
+        _Texts,
+        Meta(
+            description="caches of the words so far: values of their contexts, and decay per word",
+            extra={"possible": 'a list such as ["0.99", "w-1 0.9995"]'},
+        ),
+    ] = msgspec.field(default_factory=lambda: list(_CACHES))
+    rare: Annotated[
+        float,
+        Meta(
+            gt=0,
+            lt=1,
+            description="words rarer than this fraction of the text are rare words r",
+            extra={"possible": "a fraction such as 0.0002"},
+        ),
+    ] = 2e-4
+    events: Annotated[
+        Count | None,
+        Meta(description="events from which weights are learned; by the size of the text where not given"),
+    ] = None
+    frequent_nodes: Annotated[
+        Count, Meta(description="how many nodes of a tree have weights of their own")
+    ] = 400
+    min_count: Annotated[
+        int, Meta(ge=1, le=2, description="leave out rarer contexts of two or more values")
+    ] = 1
+    effort: Annotated[
+        Annotated[str, choice(EFFORTS)],
+        Meta(description="search effort for word classes; paper: the categories of a clustering of w-1"),
+    ] = "normal"
+    tags: Annotated[
+        str | None,
+        Meta(
+            description="tags of chains that have some; --tags where not given",
+            extra={"possible": "brill, or a file of words and tags"},
+        ),
+    ] = None
+
+    @property
+    def needs_heldout(self) -> bool:
+        """Whether it learns something from the held-out text: its weights."""
+        return True
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        trees, chains = plural(len(self.trees), "tree"), plural(len(self.chains), "chain")
+        return f"word tree model ({trees}, {chains})"
+
+    @property
+    def lacks_tags(self) -> bool:
+        """Whether chains have tags, but it does not say which."""
+        return self.tags is None and any(value.source == "t" for value in self._values())
+
+    def _values(self) -> Iterable[Value]:
+        for chain in map(Chain.parse, self.chains):
+            yield from chain.values
+        for cache in map(Cache.parse, self.caches):
+            yield from cache.values
+
+    def check(self, name: Callable[[str], str] = str) -> None:
+        """Refuse chains, caches and states that cannot be read, and values that are not there."""
+        if not self.chains:
+            raise UsageError(f"{name('chains')}: there are none; give at least one")
+        with about_key(name("states")):
+            for text in self.states:
+                _parse_states(text, len(self.classes))
+        for key, parse in (("chains", Chain.parse), ("caches", Cache.parse)):
+            with about_key(name(key)):
+                for text in getattr(self, key):
+                    for value in parse(text).values:
+                        _check_value(value, len(self.classes), len(self.states))
+
+    def files(self) -> list[tuple[str, str]]:
+        """Return the class files and the file of tags that it needs."""
+        tags = file_of_tags(self.tags) if self.tags else None
+        classes = [file for one in (*self.trees, *self.classes) for file in class_file(one)]
+        return classes + ([("tags", tags)] if tags else [])
+
+    def check_files(self) -> None:
+        """Look into the files that it needs."""
+        super().check_files()
+        if self.tags is not None:
+            check_tags(self.tags)
+
+    def resolve(self, corpus: Corpus) -> WordTreePart:
+        """Fill in the numbers that follow from the text."""
+        return msgspec.structs.replace(
+            self,
+            # Of a small text, several would be the same.
+            trees=list(dict.fromkeys(number_of_classes(one, corpus) for one in self.trees)),
+            classes=[number_of_classes(one, corpus) for one in self.classes],
+            events=self.events or max(min(corpus.n_events, 50_000), min(300_000, corpus.n_events // 4)),
+        )
+
+    def efforts(self) -> dict[int, str]:
+        """Return with which effort it learns how many word classes."""
+        return {one: self.effort for one in (*self.trees, *self.classes) if isinstance(one, int)}
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Train the model."""
+        return self._train(training, None, progress)
+
+    def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
+        """Train the largest model whose folder has at most `max_size` bytes."""
+        return self._train(training, max_size, progress)
+
+    def shrink(
+        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+    ) -> Model:
+        """Train it again, without what it can best do without."""
+        return self._train(training, max_size, progress).model
+
+    def _train(self, training: Training, max_size: int | None, progress: Progress | None) -> Trained:
+        training.forget_contexts()
+        labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
+        states = self._states(training, subprogress(progress, 0.2, 0.3))
+        training.forget_contexts()
+        corpus, counts = training.corpus, training.corpus.word_counts
+        is_rare = (counts < self.rare * corpus.n_events) & (counts > 0)
+        is_rare[: len(SPECIAL_WORDS)] = False
+        if self.tags is not None:
+            labels["t"] = training.tags(TagSource(self.tags)).labels.astype(np.uint32)
+        trees = self._trees(training, subprogress(progress, 0.3, 0.4))
+        model = WordTreeModel.train(
+            corpus,
+            training.heldout,
+            trees,
+            ValueSources(labels, states, is_rare),
+            list(map(Chain.parse, self.chains)),
+            list(map(Cache.parse, self.caches)),
+            n_events=self.events or 1,
+            min_count=self.min_count,
+            frequent_nodes=self.frequent_nodes,
+            max_size=max_size,
+            seed=training.seed,
+            progress=subprogress(progress, 0.4, 1.0),
+        )
+        return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
+
+    def _labels(
+        self, training: Training, progress: Progress | None
+    ) -> tuple[dict[str, NDArray[np.uint32]], bool]:
+        """Learn all word classes, those of trees too; return the sets g1, g2 and so on."""
+        ended_early = False
+        sources = [ClassSource(one, self.effort) for one in (*self.classes, *self.trees)]
+        labels = {}
+        for number, source in enumerate(sources, 1):
+            step = subprogress(progress, (number - 1) / len(sources), number / len(sources))
+            found = training.classes(source, step)
+            ended_early = ended_early or found.ended_early
+            if number <= len(self.classes):
+                of_ids = class_labels(found.by_word, training.corpus.vocabulary)
+                labels[f"g{number}"] = of_ids.astype(np.uint32)
+        return labels, ended_early
+
+    def _states(self, training: Training, progress: Progress | None) -> tuple[StateTree, ...]:
+        found = []
+        for number, text in enumerate(self.states):
+            definition, n_states, classes = _parse_states(text, len(self.classes))
+            source = None if classes is None else ClassSource(self.classes[classes], self.effort)
+            tree = training.contexts(definition, None, source)
+            contexts = max(1, int(np.count_nonzero(tree.levels[-1].counts)) // 2)
+            settings = PRESETS["fast"].replace(
+                states=min(n_states, contexts),
+                categories=min(n_states, int(np.count_nonzero(tree.word_counts))),
+                min_count=10,
+                seed=training.seed,
+            )
+            step = subprogress(progress, number / len(self.states), (number + 1) / len(self.states))
+            started = time.monotonic()
+            found.append(state_tree(cluster_tree(tree, settings, progress=step)))
+            del tree  # its memory is needed for the next
+            _log.info("%d states of %s: %.1f s", settings.states, definition, time.monotonic() - started)
+        return tuple(found)
+
+    def _trees(self, training: Training, progress: Progress | None) -> list[WordTree]:
+        bigrams = count_bigrams(training.corpus)
+        trees = []
+        for number, classes in enumerate(self.trees):
+            found = training.classes(ClassSource(classes, self.effort)).by_word
+            step = subprogress(progress, number / len(self.trees), (number + 1) / len(self.trees))
+            trees.append(build_word_tree(found, bigrams, training.corpus.vocabulary, progress=step))
+        return trees
+
+
+def _check_value(value: Value, n_classes: int, n_states: int) -> None:
+    for kind, number, what in (("g", n_classes, "classes"), ("s", n_states, "states")):
+        if value.source[0] == kind and value.number >= number:
+            raise UsageError(f"the value {value}: there are {number} sets of {what}; add one, or use another")
+
+
+def _parse_states(text: str, n_classes: int) -> tuple[ContextDefinition, int, int | None]:
+    """Return the context, the number of states, and which set of classes the context has."""
+    context, _, number = text.rpartition(" ")
+    if not context or not number.isdigit() or int(number) < 1:
+        raise UsageError(f"{text!r} is not a context and a number of states, such as g2-4,g2-3,w-2,w-1 200")
+    values = [Value.parse(one.strip()) for one in context.split(",")]
+    sets = {value.number for value in values if value.source[0] == "g"}
+    if len(sets) > 1:
+        raise UsageError(f"the context {context!r} has several sets of classes; one is possible")
+    for value in values:
+        _check_value(value, n_classes, 0)
+        if value.source in ("t", "r"):
+            raise UsageError(f"the context {context!r}: states are possible of words w and classes g")
+    plain = ",".join(f"{value.source[0]}-{value.distance}" for value in values)
+    return ContextDefinition.parse(plain), int(number), sets.pop() if sets else None
