@@ -201,7 +201,7 @@
     show(params.word);
     return element("section", { class: "tree-of-word", "aria-labelledby": "context-tree-title" },
       element("h3", { id: "context-tree-title" }, "The context tree of a word"),
-      element("p", { class: "note" }, "Contexts are moved level by level: first all with the same nearest value together, then "
+      element("p", { class: "note" }, "Along a tree, contexts are moved level by level: first all with the same nearest value together, then "
         + "those with the same two values, down to the single context. Contexts too rare to move on their own stay "
         + "together and have the state of their group; one with another state than its group is marked."),
       form, place);
