@@ -115,17 +115,17 @@ def _check(point: ResumePoint, tree: ContextTree, settings: ClusteringSettings) 
     """Raise a ValueError if the values cannot be those of the text."""
     first = 1 if settings.tree else tree.depth
     if not first <= point.level <= tree.depth or len(point.above) != point.level - first:
-        raise ValueError("its levels are not those of the text")
+        raise ValueError("its levels do not fit the text")
     all_states: list[Any] = [*point.above, *([] if point.states is None else [point.states])]
     for labels, level in zip(all_states, tree.levels[first - 1 :], strict=False):
         if not _are_labels(labels, len(level), settings.states):
-            raise ValueError("its states are not those of the text")
+            raise ValueError("its states do not fit the text")
     for number, labels in enumerate(point.inherited, first):
         if not _are_labels(labels, settings.states if number > 1 else 1, settings.states):
-            raise ValueError("its states are not those of the text")
+            raise ValueError("its states do not fit the text")
     # Words that do not occur have a category beyond the others.
     if not _are_labels(point.categories, len(tree.vocabulary), settings.categories + 1):
-        raise ValueError("its categories are not those of the text")
+        raise ValueError("its categories do not fit the text")
 
 
 def _are_labels(labels: Any, n: int, clusters: int) -> bool:

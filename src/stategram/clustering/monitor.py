@@ -16,7 +16,7 @@ class SweepRecord:
     Attributes
     ----------
     step
-        ``place`` (elements of the initial clustering without a cluster get one), ``anneal``, ``exchange`` or
+        ``place`` (the first one: elements without a cluster get one), ``anneal``, ``exchange`` or
         ``merge-split``. A round of the last has three sweeps and is dropped if the criterion did not gain.
     number
         Counted from 1, over all levels.

@@ -55,7 +55,7 @@ def annealing_sweeps(classes: int, sweeps: int) -> int:
 class Sweep:
     """One entry of a schedule: visit all elements once.
 
-    `step` is ``place`` (elements of the initial clustering without a cluster get one), ``anneal``,
+    `step` is ``place`` (the first one: elements without a cluster get one), ``anneal``,
     ``exchange`` or ``merge-split``.
     """
 

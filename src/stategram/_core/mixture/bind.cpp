@@ -87,7 +87,7 @@ void bind_clustered(nb::module_& m) {
         m, "ClusteredStepper",
         "A clustered model: the states of contexts, and the categories of words.\n\n"
         "Of each level of the context tree: `maps`, `distances`, `values`, `states`, `buckets`,\n"
-        "`inherited`, the state of unknown contexts by that of the level above (the root has state 0),\n"
+        "`inherited`, which maps the state on the level above (0 for the root) to that of unseen contexts,\n"
         "and `tables`, p(g | s); of all but the last `first_child`. `weights`: of each level and count\n"
         "bucket. `frequencies`: of categories.")
         .def(

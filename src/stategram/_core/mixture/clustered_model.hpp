@@ -31,7 +31,7 @@ struct StateTreeArrays {
     std::vector<std::int64_t> distances;  // how many words back a value is
     std::vector<In<std::uint32_t>> values, first_child, states;
     std::vector<In<std::uint8_t>> buckets;
-    std::vector<In<std::uint32_t>> inherited;  // the state of unknown contexts, by that of the level above
+    std::vector<In<std::uint32_t>> inherited;  // state above -> state of unseen contexts
 };
 
 class ClusteredModel {
