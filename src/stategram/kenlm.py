@@ -86,7 +86,7 @@ class Model(_core.DecoderModel):
     Parameters
     ----------
     path
-        The folder or the file.
+        The model file, or an ARPA file.
     config
         Ignored.
 
@@ -105,7 +105,7 @@ class Model(_core.DecoderModel):
         except StategramError as error:
             raise OSError(f"Cannot read model '{place}' ({error})") from error
         self.path = os.fsencode(place)
-        """The folder or the file; bytes, as in KenLM."""
+        """The file; bytes, as in KenLM."""
         self._order = model.order
         super().__init__(
             model.vocabulary.letters,

@@ -1,10 +1,9 @@
-"""Folders written to do harm: every checksum fits; one entry of the manifest, or one array, does not."""
+"""Files written to do harm: every checksum matches; one entry of the manifest, or one array, does not."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
-
-from stategram.storage.arrays import save_arrays
 
 Keys = tuple[str | int, ...]
 
@@ -103,37 +100,61 @@ def arrays_like(array: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     yield "backwards", array[::-1].copy()
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write a manifest with a right checksum."""
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Return a manifest with a right checksum."""
     rest = {name: value for name, value in manifest.items() if name != "checksum"}
     checksum = hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-    text = json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n"
-    (folder / "manifest.json").write_text(text)
+    return json.dumps({**rest, "checksum": checksum}, indent=2, sort_keys=True) + "\n"
 
 
-def change_manifest(folder: Path, **changes: Any) -> None:
-    """Change entries of a manifest, or remove those that are `...`."""
-    manifest = {**json.loads((folder / "manifest.json").read_text()), **changes}
-    write_manifest(folder, {name: value for name, value in manifest.items() if value is not ...})
+def forged(manifest: str, entries: str, data: bytes) -> bytes:
+    """Return a file with a right checksum of its header; `entries` is what the header has of the arrays."""
+    begin, none = '{"__metadata__":{"sha256":"', "0" * 64
+    header = f'{begin}{none}","manifest":{json.dumps(manifest)}}}{entries}}}'.encode(errors="surrogateescape")
+    header += b" " * (-len(header) % 8)
+    header = header.replace(none.encode(), hashlib.sha256(header).hexdigest().encode(), 1)
+    return len(header).to_bytes(8, "little") + header + data
 
 
-class HostileFolder:
-    """A copy of a folder, whose manifest and arrays can be replaced."""
+class HostileFile:
+    """A copy of a file, whose manifest and arrays can be replaced."""
 
-    def __init__(self, source: Path, place: Path) -> None:
-        shutil.copytree(source, place)
-        self.path = place
-        self.manifest: dict[str, Any] = json.loads((place / "manifest.json").read_bytes())
-        self.files = sorted(name for name in self.manifest["files"] if name.endswith(".safetensors"))
+    def __init__(self, source: Path, path: Path) -> None:
+        self.path = path
+        path.write_bytes(source.read_bytes())
+        with path.open("rb") as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        self.manifest: dict[str, Any] = json.loads(header["__metadata__"]["manifest"])
+        self.arrays: dict[str, NDArray[Any]] = load_file(path)
 
-    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Write a manifest with a right checksum."""
-        write_manifest(self.path, manifest)
+    def change(self, **changes: Any) -> None:
+        """Change entries of the manifest, or remove those that are `...`."""
+        manifest = {**self.manifest, **changes}
+        self.write({name: value for name, value in manifest.items() if value is not ...})
 
-    def arrays(self, file: str) -> dict[str, NDArray[Any]]:
-        return load_file(self.path / file)
-
-    def write_arrays(self, file: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Replace the arrays of a file, and its checksum in the manifest."""
-        sha256 = save_arrays(self.path / file, arrays)
-        self.write_manifest({**self.manifest, "files": {**self.manifest["files"], file: sha256}})
+    def write(
+        self, manifest: Mapping[str, Any] | None = None, arrays: Mapping[str, NDArray[Any]] | None = None
+    ) -> None:
+        """Write another manifest or other arrays, with right checksums."""
+        of_file = self.arrays if arrays is None else arrays
+        order = sorted(of_file, key=lambda name: (-of_file[name].itemsize, name))
+        if manifest is None:
+            digests = {name: hashlib.sha256(of_file[name].tobytes()).hexdigest() for name in order}
+            manifest = {**self.manifest, "arrays": digests}
+        names = {
+            "b1": "BOOL",
+            "f2": "F16",
+            **{f"{code}{size}": f"{code.upper()}{8 * size}" for code in "iuf" for size in (1, 2, 4, 8)},
+        }
+        entries, end = "", 0
+        for name in order:
+            array = of_file[name]
+            begin, end = end, end + array.nbytes
+            entry = {
+                "dtype": names[array.dtype.str[1:]],
+                "shape": array.shape,
+                "data_offsets": [begin, end],
+            }
+            entries += f",{json.dumps(name)}:{json.dumps(entry)}"
+        data = b"".join(of_file[name].tobytes() for name in order)
+        self.path.write_bytes(forged(manifest_text(manifest), entries, data))

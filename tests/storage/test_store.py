@@ -18,8 +18,8 @@ from stategram.storage import (
     is_fresh,
     is_store,
     lock,
-    open_folder,
-    write_folder,
+    open_archive,
+    write_archive,
 )
 
 RUN = content_key("a run")
@@ -31,11 +31,11 @@ def _open(folder: Path, **options: Any) -> Any:
 
 
 def _save(place: Path, number: int) -> None:
-    write_folder(place, kind="number", arrays={"a": {"n": np.array([number])}})
+    write_archive(place, kind="number", arrays={"a": {"n": np.array([number])}})
 
 
 def _load(place: Path) -> int:
-    return int(open_folder(place, kind="number").arrays("a", mmap=False)["n"][0])
+    return int(open_archive(place, kind="number").arrays("a", mmap=False)["n"][0])
 
 
 def test_keys_depend_on_content_alone(tmp_path: Path) -> None:
@@ -87,17 +87,15 @@ def test_all_entries_of_a_name_can_be_removed(tmp_path: Path) -> None:
             for key in (KEY, RUN):
                 _save(store.place(name, key), 1)
         store.remove_all("number")
-        assert sorted(one.name.rpartition("-")[0] for one in store.path.iterdir() if one.is_dir()) == [
-            "number-more",
-            "number-more",
-        ]
+        names = [one.name.rpartition("-")[0] for one in store.path.glob("*.safetensors")]
+        assert names == ["number-more", "number-more"]
 
 
 def test_what_is_damaged_is_computed_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with _open(tmp_path / "run") as store:
         place = store.place("number", KEY)
         _save(place, 7)
-        (place / "a.safetensors").write_bytes(b"x")
+        place.write_bytes(place.read_bytes()[:-1] + b"x")
         store.put_json("figures", KEY, 1)
         (json,) = store.path.glob("figures-*.json")
         json.write_text("{")
@@ -108,12 +106,14 @@ def test_what_is_damaged_is_computed_again(tmp_path: Path, caplog: pytest.LogCap
     assert all(record.levelname == "WARNING" for record in caplog.records)
 
 
-def test_what_another_version_has_written_is_not_damaged(tmp_path: Path) -> None:
+def test_what_another_version_has_written_is_not_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with _open(tmp_path / "run") as store:
         place = store.place("number", KEY)
         _save(place, 7)
-        (place / "manifest.json").write_text('{"format_version": 99}')
-        with pytest.raises(OtherVersionError, match="format version 99"):
+        monkeypatch.setattr("stategram.storage.manifest.FORMAT_VERSION", 99)
+        with pytest.raises(OtherVersionError, match="format version 1, this stategram reads 99"):
             store.get("number", KEY, _load)
         assert place.exists()
 
@@ -123,9 +123,7 @@ def test_a_killed_run_leaves_nothing_and_loses_nothing(tmp_path: Path) -> None:
     with _open(folder) as store:
         place = store.place("number", KEY)
         _save(place, 7)
-    # Killed between the two renamings that replace an entry, while the new one was not whole.
-    place.rename(f"{place}.0123456789abcdef.replaced")
-    Path(f"{place}.0123456789abcdef.partial").mkdir()
+    Path(f"{place}.0123456789abcdef.partial").write_text("half")
     (folder / "figures-1.json.0123456789abcdef.partial").write_text("{")
     (folder / "thesis.partial").write_text("years of work")
     with _open(folder) as store:

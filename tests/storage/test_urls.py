@@ -18,8 +18,9 @@ import pytest
 
 from command_line import run
 from file_server import serve
+from stategram.counts.blobs import Blobs
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage import Blobs, expand_urls, input_files, shown_url, url_stamp
+from stategram.storage import expand_urls, input_files, shown_url, url_stamp
 from stategram.storage.urls import url_errors
 from stategram.text import compression, file_size, file_sizes, read_blocks, read_corpus, total_size
 from stategram.text.reading import BLOCK_SIZE

@@ -24,13 +24,13 @@ def check_inputs(names: Sequence[str]) -> None:
 
 
 def check_output_apart(output: str, model_name: str) -> None:
-    """Raise a usage error if an output would overwrite a model, or a file of its folder."""
+    """Raise a usage error if an output would overwrite an input, or a file of counts that are one."""
     if is_same_file(output, model_name):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     if output != "-" and Path(model_name).is_dir():
         folder = Path(model_name).resolve()
         if Path(output).resolve().is_relative_to(folder):
-            raise click.UsageError(f"the output {output} is in the model {model_name}; choose another place")
+            raise click.UsageError(f"the output {output} is in the input {model_name}; choose another place")
 
 
 def is_same_file(output: str, name: str) -> bool:

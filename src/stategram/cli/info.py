@@ -60,12 +60,9 @@ def _lines(found: ModelInfo, indent: str = "") -> Iterator[str]:
         yield row(label, _shown(fact))
     for length, count in enumerate(found.ngrams, 1):
         yield row(f"  of length {length}", f"{count:,}")
-    if found.files:
+    if found.bytes is not None:
         each = found.bytes_per_ngram
         yield row("Size", size(found.bytes) + ("" if each is None else f", {each:.2f} bytes per n-gram"))
-    if not indent:
-        for file in found.files:
-            yield row(f"  {file.name}", size(file.bytes))
     yield from (row(label, value) for label, value in _made(found.made or {}))
     for number, part in enumerate(found.parts, 1):
         yield ""

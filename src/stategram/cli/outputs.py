@@ -1,9 +1,8 @@
-"""Models that commands write: a model folder, or an ARPA file if the name says so."""
+"""Models that commands write: a model file, or an ARPA file if the name says so."""
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections.abc import Callable, Sequence
@@ -19,15 +18,7 @@ from stategram.formats import write_arpa
 from stategram.models import Model, NgramModel, model_size
 from stategram.progress import subprogress
 from stategram.resources import Resources
-from stategram.storage import (
-    check_place,
-    folder_kind,
-    holds_only_our_files,
-    input_files,
-    is_empty_folder,
-    open_folder,
-    recover,
-)
+from stategram.storage import archive_kind, check_archive_place, check_place, input_files
 from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
@@ -41,7 +32,7 @@ output_option = click.option(
     "--output",
     required=True,
     metavar="OUT",
-    help="The model folder to write; or an ARPA file if its name ends in .arpa, or .arpa with .gz, .xz, .bz2 "
+    help="The model file to write; or an ARPA file if its name ends in .arpa, or .arpa with .gz, .xz, .bz2 "
     "or .zst after it, which is compressed; - is an ARPA file on stdout.",
 )
 force_option = click.option("--force", is_flag=True, help="Replace what is in OUT.")
@@ -54,18 +45,23 @@ def is_arpa_name(output: str) -> bool:
 
 def check_output(output: str, inputs: Sequence[str], *, arpa: bool, force: bool) -> None:
     """Refuse an output that cannot be written, is an input, or is there already, before any work is done."""
-    if not arpa:
-        check_model_folder(output, inputs, force=force)
-        return
+    if not output.strip():
+        raise click.UsageError("the name of the model is empty; give a file")
     for name in inputs:
         check_output_apart(output, name)
-    check_place(output)
+    if arpa:
+        check_place(output)
+    else:
+        check_archive_place(output)
+        if archive_kind(output) not in ("model", None):
+            raise StategramError(f"{output} exists and is not a model; choose another name")
     check_not_there(output, force=force)
 
 
 def check_not_there(output: str, *, force: bool) -> None:
-    """Refuse to replace a file that holds a model, unless asked to."""
-    if Path(output).is_file() and not force:
+    """Refuse to replace a file that is not empty, unless asked to."""
+    path = Path(output)
+    if path.is_file() and path.stat().st_size > 0 and not force:
         raise click.UsageError(f"there is a file {output} already; --force replaces it")
 
 
@@ -73,8 +69,8 @@ def ngram_model(model: Model, name: str) -> NgramModel:
     """Return a model if it can be an ARPA file, or be merged into one."""
     if not isinstance(model, NgramModel):
         raise BadDataError(
-            f"{name}: {model!r}; only a model of n-grams can be an ARPA file: write a folder, or make an "
-            "n-gram model of it first (stategram export --arpa)"
+            f"{name}: {model!r}; only a model of n-grams can be an ARPA file: write a model file, or make "
+            "an n-gram model of it first (stategram export --arpa)"
         )
     return model
 
@@ -94,16 +90,12 @@ def write_output(
             ngram = ngram_model(model, output)
             write_arpa(output, ngram, progress=progress)
         else:
-            files = input_files(map(_as_file, inputs), subprogress(progress, 0.0, 0.5))
+            files = input_files(inputs, subprogress(progress, 0.0, 0.5))
             model.save(output, manifest={"inputs": list(map(asdict, files))}, overwrite=force)
     if arpa:
         note_order(ngram, console)
     path = Path(output)
-    if path.is_dir():
-        files_of = open_folder(path, kind="model", verify=False).files.values()
-        size = f"{plural(sum(file.size for file in files_of), 'byte')}: "
-    else:
-        size = f"{plural(path.stat().st_size, 'byte')}: " if path.is_file() else ""
+    size = f"{plural(path.stat().st_size, 'byte')}: " if path.is_file() else ""
     console.info(f"      {size}{model!r}")
 
 
@@ -127,8 +119,8 @@ def size_in(output: str, inputs: Sequence[str], *, arpa: bool) -> Callable[[Mode
 
 
 def bytes_of_command(inputs: Sequence[str]) -> int:
-    """Return what a manifest has of a command and its inputs, at most."""
-    return _BYTES_OF_COMMAND + sum(_BYTES_PER_INPUT + len(json.dumps(name)) for name in inputs)
+    """Return the maximum size of a command and its inputs in a manifest, a string of JSON in JSON."""
+    return _BYTES_OF_COMMAND + sum(_BYTES_PER_INPUT + len(json.dumps(json.dumps(name))) for name in inputs)
 
 
 def _arpa_size(model: Model, name: str) -> int:
@@ -136,38 +128,3 @@ def _arpa_size(model: Model, name: str) -> int:
         file = Path(place, name if name != "-" else "arpa")
         write_arpa(file, ngram_model(model, name))
         return file.stat().st_size
-
-
-def _as_file(use_and_name: tuple[str, str]) -> tuple[str, str]:
-    """Return an input file; of a model folder its manifest, which has the checksums of all others."""
-    use, name = use_and_name
-    return (use, str(Path(name, "manifest.json"))) if Path(name).is_dir() else (use, name)
-
-
-def check_model_folder(output: str, inputs: Sequence[str], *, force: bool) -> None:
-    """Refuse a place where no model folder can be written, or that has a model already."""
-    if not output.strip():
-        raise click.UsageError("the name of the model is empty; give a folder")
-    path = Path(os.path.realpath(output))  # what a link leads to is written, not the link
-    for name in inputs:
-        if name != "-" and Path(name).resolve().is_relative_to(path):
-            raise click.UsageError(f"the input {name} is in the output {output}; choose another name")
-    if not path.parent.is_dir():
-        raise StategramError(f"cannot write {output}: there is no folder {path.parent}; make it first")
-    if not os.access(path.parent, os.W_OK):
-        raise StategramError(f"cannot write {output}: permission denied; choose another place")
-    recover(path)
-    if path.exists() and (path.is_mount() or path.samefile(".")):
-        raise StategramError(
-            f"cannot write {output}: the current folder and the place of a disk cannot be replaced; name a "
-            "folder in it"
-        )
-    if (path.exists() or path.is_symlink()) and not is_empty_folder(path):
-        kind = folder_kind(path)
-        if kind != "model" and (kind is not None or not holds_only_our_files(path)):
-            raise StategramError(
-                f"{output} exists and is not a model folder; choose another name, or remove it first"
-            )
-        if not force:
-            found = "a model" if kind else "a damaged model"
-            raise click.UsageError(f"there is {found} in {output} already; --force replaces it")

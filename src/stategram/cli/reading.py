@@ -25,7 +25,7 @@ from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
 from stategram.resources import Resources
-from stategram.storage import is_folder, is_url, open_folder
+from stategram.storage import is_archive, is_url, open_archive
 from stategram.text import (
     SHARD_SIZE,
     SPECIAL_WORDS,
@@ -40,8 +40,8 @@ from stategram.text import (
 )
 from stategram.wording import plural
 
-_MUCH_OF_A_FOLDER = 500_000_000
-_MUCH_OF_A_FILE = 20_000_000
+_MUCH_OF_A_MODEL = 500_000_000
+_MUCH_OF_A_TEXT = 20_000_000
 _MIN_SHARD_SIZE = 1 << 20
 
 
@@ -189,7 +189,7 @@ def read_model(
     history: str = HISTORIES[0],
     notes: Console | None = None,
 ) -> Model:
-    """Open a model folder or an ARPA file, as the next step of the console; `notes` shows what is missing."""
+    """Open a model file or an ARPA file, as the next step of the console; `notes` shows what is missing."""
     return read_model_and_manifest(name, console, verify=verify, history=history, notes=notes)[0]
 
 
@@ -201,12 +201,12 @@ def read_model_and_manifest(
     history: str = HISTORIES[0],
     notes: Console | None = None,
 ) -> tuple[Model, Mapping[str, Any] | None]:
-    """Return a model as `read_model` does, and the manifest of its folder; None for an ARPA file."""
+    """Return a model as `read_model` does, and its manifest; None for an ARPA file."""
     manifest = None
     with console.step(f"opening {name}") as progress:
-        if name != "-" and is_folder(name):
-            folder = open_folder(name, kind="model", verify=verify, progress=progress)
-            model, manifest = model_of(folder), folder.manifest
+        if name != "-" and is_archive(name):
+            archive = open_archive(name, kind="model", verify=verify, progress=progress)
+            model, manifest = model_of(archive), archive.manifest
         else:
             model = open_model(name, verify=verify, progress=progress)
     for note in model.notes:
@@ -222,12 +222,9 @@ def read_model_and_manifest(
 def takes_time(name: str) -> bool:
     """Whether a model may take more than a second or two to open."""
     path = Path(name)
-    if path.is_dir():
-        try:
-            return sum(file.stat().st_size for file in path.iterdir() if file.is_file()) > _MUCH_OF_A_FOLDER
-        except FileNotFoundError:  # it is being replaced
-            return True
-    return not path.is_file() or path.stat().st_size > _MUCH_OF_A_FILE
+    if not path.is_file():
+        return True
+    return path.stat().st_size > (_MUCH_OF_A_MODEL if is_archive(path) else _MUCH_OF_A_TEXT)
 
 
 def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, console: Console) -> Corpus:

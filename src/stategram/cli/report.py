@@ -97,7 +97,7 @@ def report(
             text=text,
             sentences=given,
             files=input_files(read, progress),
-            n_bytes=_size(Path(model_name)) if model_name != "-" else None,
+            n_bytes=Path(model_name).stat().st_size if model_name != "-" else None,
         )
         atomic_write(place, page.encode())
 
@@ -134,8 +134,3 @@ def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, co
     if corpus.n_events == 0:
         raise click.UsageError("--sentence has no words; give a sentence in quotation marks")
     return corpus
-
-
-def _size(path: Path) -> int:
-    """Return the size of a model folder or an ARPA file."""
-    return sum(file.stat().st_size for file in (path.iterdir() if path.is_dir() else (path,)))

@@ -11,7 +11,7 @@ import click
 
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_recipe
-from stategram.cli.outputs import check_model_folder
+from stategram.cli.outputs import check_output
 from stategram.clustering import is_size
 from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
@@ -109,7 +109,7 @@ def check_train(
                 "remembers it best; give a text of which nothing is in TEXT"
             )
     check_inputs(names)
-    check_model_folder(output, names, force=force)
+    check_output(output, names, arpa=False, force=force)
     Workspace()  # refuses too little memory, and a folder that cannot be written
     if resume and checkpoint is None:
         raise click.UsageError("--resume continues from a checkpoint; say where it is: --checkpoint FOLDER")

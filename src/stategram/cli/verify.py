@@ -51,12 +51,9 @@ def verify(model_name: str, samples: int, console: Console) -> None:
         return
     console.steps = 3
     model, manifest = read_model_and_manifest(model_name, console)
-    is_folder = manifest is not None
-    if manifest is not None:
-        for name in ("manifest.json", *manifest["files"]):
-            click.echo(f"OK  {name}: whole")
-    else:
-        click.echo(f"OK  {model_name}: an ARPA file")
+    is_text = manifest is None
+    checked = "an ARPA file" if manifest is None else plural(len(manifest["arrays"]), "checksum")
+    click.echo(f"OK  {model_name}: {checked}")
     with console.step("checking the structure"):
         try:
             model.check()
@@ -76,13 +73,13 @@ def verify(model_name: str, samples: int, console: Console) -> None:
             )
             for number, name in enumerate(model.histories)
         }
-    tolerance = model.sum_tolerance if is_folder else _TOLERANCE_OF_TEXT
+    tolerance = _TOLERANCE_OF_TEXT if is_text else model.sum_tolerance
     for name, one in worst.items():
         where = "" if n_histories == 1 else f" (history {name})"
         words = " ".join(one.history) or "no words"
         if not one.error <= tolerance:
             advice = "train the model again, or ask whoever made it"
-            if one.total < 1 and not is_folder:
+            if one.total < 1 and is_text:
                 advice = (
                     "sums below one are what vocabulary filters make, such as KenLM's; scores can be used, "
                     "but <unk> lacks what the dropped words had (stategram filter would give it to <unk>)"

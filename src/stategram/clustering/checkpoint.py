@@ -20,25 +20,25 @@ from stategram.clustering.tree_clustering import ResumePoint
 from stategram.contexts import ContextTree
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import add_arrays, open_folder, restore_replaced, write_folder
+from stategram.storage import add_arrays, is_archive, open_archive, write_archive
 
 _KIND = "clustering checkpoint"
 
 
 @dataclass
 class Checkpoint:
-    """Writes the resume point of a clustering to a folder, now and then.
+    """Writes the resume point of a clustering to a file, now and then.
 
     Parameters
     ----------
-    folder
-        The folder; it is replaced atomically each time.
+    path
+        The file; it is replaced atomically each time.
     seconds
         The time between two checkpoints at least, except where a level begins.
 
     """
 
-    folder: str | os.PathLike[str]
+    path: str | os.PathLike[str]
     seconds: float = 120.0
     _written: float = field(default_factory=time.monotonic)
 
@@ -50,8 +50,8 @@ class Checkpoint:
         levels = point.above if point.states is None else (*point.above, point.states)
         states = {f"states{number}": labels for number, labels in enumerate(levels, 1)}
         states |= {f"inherited{number}": labels for number, labels in enumerate(point.inherited, 1)}
-        write_folder(
-            self.folder,
+        write_archive(
+            self.path,
             kind=_KIND,
             arrays={"clusters": {"categories": point.categories, **states}},
             manifest={
@@ -67,19 +67,19 @@ class Checkpoint:
         self, fingerprint: str, tree: ContextTree, settings: ClusteringSettings
     ) -> ResumePoint | None:
         """Return the last resume point of the clustering; None if there is none."""
-        if not restore_replaced(self.folder):
+        if is_archive(self.path) is None:
             return None
-        opened = open_folder(self.folder, kind=_KIND)
+        opened = open_archive(self.path, kind=_KIND)
         if opened.manifest.get("fingerprint") != fingerprint:
             raise UsageError(
-                f"{self.folder}: the checkpoint is of another text, or of other options; "
+                f"{self.path}: the checkpoint is of another text, or of other options; "
                 "give the same ones, or start over without it"
             )
         try:
             point = _read(opened.arrays("clusters", mmap=False), opened.manifest)
             _check(point, tree, settings)
         except (KeyError, TypeError, ValueError) as error:
-            raise BadDataError(f"{self.folder}: not a checkpoint ({error}); start over without it") from error
+            raise BadDataError(f"{self.path}: not a checkpoint ({error}); start over without it") from error
         return point
 
 

@@ -117,7 +117,7 @@ def cluster(
     if resume and keeper is None:
         raise UsageError("resume needs the folder of a checkpoint to continue from")
     is_search = AUTO in (states, categories)
-    file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.folder)}.numbers.json")
+    file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.path)}.numbers.json")
     search, numbers = "", None
     if file is not None:
         options = [definition.tree_order, *map(repr, (settings, states, categories))]

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from stategram.counts.blobs import Blobs
 from stategram.counts.ngrams import MAX_ORDER
 from stategram.counts.ranges import positions_by_number
 from stategram.counts.runs import levels_of_runs, numbers_of
@@ -24,10 +25,11 @@ from stategram.counts.sharded_text import Runs, Shard, ShardedText
 from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage import MANIFEST, Blobs, InputFile, parse_manifest, shown_url
+from stategram.storage import InputFile, parse_manifest, shown_url
 from stategram.text import ReadStats, Vocabulary
 
 KIND = "counts"
+MANIFEST = "manifest.json"
 # Names of blobs that only serve to continue, and of all that are made here.
 _WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]{32}-\d+\.shard\.ids")
 OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts)")
@@ -189,7 +191,7 @@ def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
 
 
 def _read_manifest(blobs: Blobs) -> dict[str, Any]:
-    return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST))
+    return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST), listed="files")
 
 
 class CheckedBlobs:

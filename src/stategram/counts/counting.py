@@ -13,7 +13,16 @@ from typing import Any
 import msgspec
 
 from stategram import _core
-from stategram.counts.count_folder import KIND, OURS, CheckedBlobs, CountedText, is_counts, open_counts
+from stategram.counts.blobs import Blobs
+from stategram.counts.count_folder import (
+    KIND,
+    MANIFEST,
+    OURS,
+    CheckedBlobs,
+    CountedText,
+    is_counts,
+    open_counts,
+)
 from stategram.counts.ngrams import require_order
 from stategram.counts.runs import MergeTask, count_runs, in_threads, merge_tasks, numbers_of
 from stategram.counts.sharded_text import (
@@ -29,7 +38,7 @@ from stategram.counts.sharded_text import (
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.progress import Progress, report_each, subprogress
 from stategram.resources import Resources
-from stategram.storage import MANIFEST, Blobs, content_key, hold, input_file, is_url, manifest_bytes
+from stategram.storage import content_key, hold, input_file, is_url, manifest_bytes
 from stategram.text import (
     END,
     SHARD_SIZE,
@@ -211,7 +220,7 @@ def keep_counts(
             "unknown": text.n_unknown,
         },
     }
-    blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files))
+    blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files, listed="files"))
     for name in blobs.names():
         if name not in files and OURS.fullmatch(name):
             blobs.remove(name)

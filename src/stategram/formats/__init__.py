@@ -6,7 +6,7 @@ from stategram.formats.class_lm import class_lm_files, write_class_lm
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
 from stategram.formats.count_files import COUNT_FORMATS, read_counts, write_counts
 from stategram.formats.fst import EPSILON, fst_files, write_fst
-from stategram.formats.model_info import InfoFile, ModelInfo, model_info
+from stategram.formats.model_info import ModelInfo, model_info
 from stategram.formats.models import open_model
 from stategram.formats.nbest import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
 from stategram.formats.vectors import write_vectors
@@ -17,7 +17,6 @@ __all__ = [
     "EPSILON",
     "MODEL_CLASS_FORMATS",
     "NBEST_NAMES",
-    "InfoFile",
     "ModelInfo",
     "class_lm_files",
     "fst_files",

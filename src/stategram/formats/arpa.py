@@ -29,7 +29,6 @@ it is added, with the probability that backing off gives it.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
@@ -37,7 +36,7 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, PlainTrie, damage_error, place_and_model
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
-from stategram.storage import Place, atomic_open, is_our_name
+from stategram.storage import Place, atomic_open
 from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_blocks, total_size
 
 _NGRAMS_A_BLOCK = 1 << 18
@@ -86,10 +85,6 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
             vocabulary = _number_words(reader)
             reader.finish()
     except ArpaProblem as problem:
-        if isinstance(source, str) and (folder := _model_folder_of(Path(source))):
-            raise BadDataError(
-                f"{source}: no ARPA file, but a file of the model folder {folder}; give the folder"
-            ) from None
         raise BadDataError(f"{display_name(source)}:{problem}") from None
     assert vocabulary is not None  # no file ends well before its words
     trie = PlainTrie(trie_numbers(len(vocabulary)), *reader.take_trie())
@@ -100,12 +95,6 @@ def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:
         "unknown_word": "<UNK>" if reader.renamed_unknown else None if reader.added[0] else "<unk>",
     }
     return NgramModel.from_plain(vocabulary, trie, training_info=info)
-
-
-def _model_folder_of(file: Path) -> Path | None:
-    """Return the folder of a file, if it looks like a model folder and the file like one of its own."""
-    folder = file.absolute().parent
-    return folder if is_our_name(file.name) and (folder / "manifest.json").is_file() else None
 
 
 def _number_words(reader: ArpaReader) -> Vocabulary:

@@ -13,22 +13,13 @@ from typing import Any
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
 from stategram.models import Model, model_of
-from stategram.storage import Folder, is_folder, open_folder
+from stategram.storage import Archive, is_archive, open_archive
 from stategram.text import display_name, read_blocks
 
-_MANIFEST = "manifest.json"
 # Headers of ARPA files are short; this much text may come before one.
 _LONGEST_HEADER = 1 << 20
 _HEADER = re.compile(rb"^\\data\\[ \t\r]*$(.*?)^\\1-grams:", re.MULTILINE | re.DOTALL)
 _COUNT = re.compile(rb"^ngram[ \t]+(\d+)[ \t]*=[ \t]*(\d{1,18})[ \t\r]*$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class InfoFile:
-    """A file of a model."""
-
-    name: str
-    bytes: int
 
 
 @dataclass(frozen=True)
@@ -45,8 +36,8 @@ class ModelInfo:
         What is in it, by label.
     ngrams
         How many n-grams of 1, 2, ... words it has; empty if it has none by length.
-    files
-        Its files and their sizes; those of a part are also among the files of the whole.
+    bytes
+        The size of the file, of a part that of its arrays; None if unknown.
     made
         How it was made, as far as it is known: ``inputs``, ``options``, ``figures``, ``seed``,
         ``stategram_version``.
@@ -59,14 +50,9 @@ class ModelInfo:
     title: str
     facts: Mapping[str, str | int | float]
     ngrams: tuple[int, ...] = ()
-    files: tuple[InfoFile, ...] = ()
+    bytes: int | None = None
     made: Mapping[str, Any] | None = None
     parts: tuple[ModelInfo, ...] = ()
-
-    @property
-    def bytes(self) -> int:
-        """The size of all files."""
-        return sum(file.bytes for file in self.files)
 
     @property
     def n_ngrams(self) -> int:
@@ -76,41 +62,39 @@ class ModelInfo:
 
     @property
     def bytes_per_ngram(self) -> float | None:
-        """The size of all files by the number of n-grams; None if it has none."""
-        return self.bytes / self.n_ngrams if self.n_ngrams else None
+        """The size divided by the number of n-grams; None if it has none."""
+        return self.bytes / self.n_ngrams if self.bytes is not None and self.n_ngrams else None
 
 
 def model_info(path: str | os.PathLike[str]) -> ModelInfo:
-    """Return what a model folder, an ARPA file or a class file is, without reading all of it.
+    """Return what a model file, an ARPA file or a class file is, without reading all of it.
 
     Parameters
     ----------
     path
-        The folder or the file; ``-`` is a file on stdin. Of an ARPA file only the header is read.
+        The file; ``-`` is stdin. Of an ARPA file only the header is read.
 
     Examples
     --------
     >>> import tempfile
     >>> from stategram import NgramModel
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     NgramModel.train(["the cat sat"], order=2).save(f"{place}/model")
-    ...     info = model_info(f"{place}/model")
-    >>> info.title, info.ngrams, [file.name for file in info.files]
-    ('2-gram model, kneser-ney', (6, 4), ['manifest.json', 'trie.safetensors', 'vocabulary.txt'])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     NgramModel.train(["the cat sat"], order=2).save(f"{folder}/model")
+    ...     info = model_info(f"{folder}/model")
+    >>> info.title, info.ngrams, info.facts["Words"]
+    ('2-gram model, kneser-ney', (6, 4), 6)
 
     """
     name = os.fspath(path)
-    found = name != "-" and is_folder(path)
-    if found is None:
-        raise StategramError(f"{path}: no such model; expected a model folder, an ARPA file or a class file")
-    return _folder_info(Path(path)) if found else _file_info(name)
+    is_ours = name != "-" and is_archive(path)
+    if is_ours is None:
+        raise StategramError(f"{path}: no such model; expected a model file, an ARPA file or a class file")
+    return _archive_info(Path(path)) if is_ours else _text_info(name)
 
 
-def _folder_info(path: Path) -> ModelInfo:
-    folder = open_folder(path, kind=None, verify=False)
-    names = sorted(folder.files, key=lambda name: (name != _MANIFEST, name))
-    sizes = tuple(InfoFile(name, folder.files[name].size) for name in names)
-    manifest = folder.manifest
+def _archive_info(path: Path) -> ModelInfo:
+    archive = open_archive(path, kind=None, verify=False)
+    manifest = archive.manifest
     made = {
         key: manifest[key]
         for key in ("inputs", "figures", "seed", "stategram_version", "format_version")
@@ -118,14 +102,13 @@ def _folder_info(path: Path) -> ModelInfo:
     }
     if manifest["kind"] != "model":
         kind = str(manifest["kind"])
-        return ModelInfo(kind, f"{kind} folder", {}, (), sizes, made)
-    info = _model_info(model_of(folder), folder, {file.name: file for file in sizes})
-    return replace(info, files=sizes, made={**(info.made or {}), **made})
+        return ModelInfo(kind, kind, {}, (), archive.bytes, made)
+    info = _model_info(model_of(archive), archive)
+    return replace(info, made={**(info.made or {}), **made})
 
 
-def _model_info(model: Model, folder: Folder, sizes: Mapping[str, InfoFile]) -> ModelInfo:
+def _model_info(model: Model, archive: Archive) -> ModelInfo:
     described = model.describe()
-    own = [size for name, size in sizes.items() if name.startswith(folder.prefix)]
     lengths = [table for table in described.tables if table.title.startswith("N-grams by")]
     facts = {"Order": model.order, "Words": len(model.vocabulary), "Parameters": model.parameters}
     return ModelInfo(
@@ -133,22 +116,19 @@ def _model_info(model: Model, folder: Folder, sizes: Mapping[str, InfoFile]) -> 
         model.title,
         {**facts, **dict(described.facts)},
         tuple(int(row[1] or 0) for table in lengths for row in table.rows),
-        tuple(own),
+        archive.bytes,
         {"options": dict(model.metadata)},
-        tuple(
-            _model_info(part, place, sizes) for part, place in zip(model.parts, folder.parts(), strict=False)
-        ),
+        tuple(_model_info(part, of) for part, of in zip(model.parts, archive.parts(), strict=False)),
     )
 
 
-def _file_info(name: str) -> ModelInfo:
+def _text_info(name: str) -> ModelInfo:
     head = b""
     for block, _ in read_blocks(name):
         head += block
         if b"\\1-grams:" in head or len(head) > _LONGEST_HEADER:
             break
-    size = Path(name).stat().st_size if name != "-" else len(head)
-    files = (InfoFile(display_name(name), size),) if name != "-" else ()
+    size = Path(name).stat().st_size if name != "-" else None
     header = _HEADER.search(head)
     if header is not None:
         counts = [(int(order), int(count)) for order, count in _COUNT.findall(header[1])]
@@ -159,15 +139,15 @@ def _file_info(name: str) -> ModelInfo:
             )
         sizes = tuple(count for _, count in counts)
         facts = {"Order": len(sizes), "Words": sizes[0], "N-grams": sum(sizes)}
-        return ModelInfo("arpa", f"{len(sizes)}-gram model in an ARPA file", facts, sizes, files)
+        return ModelInfo("arpa", f"{len(sizes)}-gram model in an ARPA file", facts, sizes, size)
     if name == "-":
         raise BadDataError("<stdin>: no ARPA file; class files are read by their name")
     try:
         classes = read_classes(name)
     except BadDataError as error:
         raise BadDataError(
-            f"{name}: neither a model folder, nor an ARPA file, nor a class file; as a class file: {error}"
+            f"{name}: neither a model file, nor an ARPA file, nor a class file; as a class file: {error}"
         ) from error
     sizes_of = Counter(classes.values())
     facts = {"Words": len(classes), "Classes": len(sizes_of), "Words of the largest": max(sizes_of.values())}
-    return ModelInfo("classes", "word classes", facts, (), files)
+    return ModelInfo("classes", "word classes", facts, (), size)

@@ -1,4 +1,4 @@
-"""Models on disk, whatever they are: a model folder or an ARPA file."""
+"""Models on disk: model files and ARPA files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stategram.errors import StategramError
 from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
 from stategram.progress import Progress
-from stategram.storage import is_folder
+from stategram.storage import is_archive
 
 
 def open_model(
@@ -17,14 +17,15 @@ def open_model(
     verify: bool = True,
     progress: Progress | None = None,
 ) -> Model:
-    """Open a model: a folder that `save` wrote, or else an ARPA file, plain or compressed.
+    """Open a model: a file that `save` wrote, or else an ARPA file, plain or compressed.
 
     Parameters
     ----------
     path
-        The folder or the file; ``-`` is an ARPA file on stdin.
+        The file; ``-`` is an ARPA file on stdin.
     verify
-        Compare the SHA-256 of each file of a folder with its manifest. Without it a folder is open at once.
+        Compare the SHA-256 of each array of a model file with its manifest. Without it the file is open at
+        once.
     progress
         Called with the fraction of the bytes that are read, 0 as long as it is not known, and a message.
 
@@ -38,11 +39,9 @@ def open_model(
     NgramModel(order 2, 6 + 4 n-grams, kneser-ney)
 
     """
-    found = os.fspath(path) != "-" and is_folder(path)
-    if found is None:
-        raise StategramError(
-            f"{path}: no such model; expected a model folder or an ARPA file: check the name"
-        )
-    if found:
+    is_ours = os.fspath(path) != "-" and is_archive(path)
+    if is_ours is None:
+        raise StategramError(f"{path}: no such model; expected a model file or an ARPA file: check the name")
+    if is_ours:
         return load_model(path, verify=verify, progress=progress)
     return read_arpa(path, progress=progress)

@@ -17,7 +17,7 @@ from stategram.models.distributions import CacheDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import BEGIN, END, Corpus, Sentences, Vocabulary, corpus_from_sentences
 
 DECAYS = (0.997, 0.999, 0.9995)
@@ -160,16 +160,16 @@ class CacheModel(Model):
             raise BadDataError("the probabilities of words are inconsistent; write the model again")
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         return ModelFiles({"decays": list(self.decays)}, {"words": {"word_probs": self.word_probs}})
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CacheModel:
         """Inverse of `to_files`."""
-        word_probs = array_of(folder.arrays("words"), "word_probs", np.float64, len(vocabulary))
-        decays = msgspec.convert(folder.manifest, _Manifest).decays
+        word_probs = array_of(archive.arrays("words"), "word_probs", np.float64, len(vocabulary))
+        decays = msgspec.convert(archive.manifest, _Manifest).decays
         check_decays(decays, len(decays))
         model = cls(vocabulary, word_probs, decays, **common)
         model.check()

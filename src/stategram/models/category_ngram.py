@@ -21,7 +21,7 @@ from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import (
     BEGIN,
     END,
@@ -278,7 +278,7 @@ class CategoryNgramModel(Model):
             )
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         return ModelFiles(
             arrays={"words": {"symbols": self.categories, "word_probs": self.word_probs}},
             parts=(self.ngram,),
@@ -286,10 +286,10 @@ class CategoryNgramModel(Model):
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> CategoryNgramModel:
         """Inverse of `to_files`."""
-        arrays = folder.arrays("words")
+        arrays = archive.arrays("words")
         (ngram,) = parts
         if not isinstance(ngram, NgramModel):
             raise TypeError("its categories have no n-gram model")

@@ -34,7 +34,7 @@ from stategram.models.state_tree import (
     state_tree,
 )
 from stategram.progress import Progress
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
@@ -352,7 +352,7 @@ class ClusteredModel(Model):
         return fine and self.tree.is_sound(n_words, n_states) and self._tags_have_names()
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         arrays: dict[str, dict[str, NDArray[Any]]] = {
             "words": {
                 "categories": self.categories,
@@ -380,16 +380,16 @@ class ClusteredModel(Model):
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> ClusteredModel:
         """Inverse of `to_files`."""
-        manifest = msgspec.convert(folder.manifest, _Manifest)
+        manifest = msgspec.convert(archive.manifest, _Manifest)
         definition = ContextDefinition.parse(manifest.context, manifest.tree_order)
         if any(one["level"] > len(definition.values) for one in common["training_info"].get("levels", ())):
             raise ValueError("its training information is that of another context")
         maps, levels, tables = [], [], []
         for number in range(1, len(definition.values) + 1):
-            arrays = folder.arrays(f"level{number}")
+            arrays = archive.arrays(f"level{number}")
             maps.append(array_of(arrays, "map", np.uint32, len(vocabulary)))
             lengths = dict.fromkeys(("values", "first_child", "states", "node_counts"))
             lengths |= {"inherited": manifest.states if number > 1 else 1}
@@ -400,7 +400,7 @@ class ClusteredModel(Model):
             ):
                 raise ValueError("it has fewer contexts or words than its manifest has clusters of them")
             tables.append(StateCounts.from_arrays(arrays, manifest.states, manifest.categories))
-        words = folder.arrays("words")
+        words = archive.arrays("words")
         model = cls(
             vocabulary,
             StateTree(definition, tuple(maps), tuple(levels)),

@@ -34,7 +34,7 @@ from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
@@ -412,7 +412,7 @@ class Mixture(Model):
             part.check()
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         return ModelFiles(
             {"gate": self.gate.to_json()},
             {"weights": self.gate.arrays()},
@@ -421,11 +421,11 @@ class Mixture(Model):
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Mixture:
         """Inverse of `to_files`."""
-        manifest = msgspec.convert(folder.manifest, _Manifest)
-        gate = Gate.from_entries(manifest.gate, folder.arrays("weights"), len(parts))
+        manifest = msgspec.convert(archive.manifest, _Manifest)
+        gate = Gate.from_entries(manifest.gate, archive.arrays("weights"), len(parts))
         mixture = cls(parts, gate, **common)
         gate.kernel  # noqa: B018  that refuses tables that do not fit together
         # Each part gets an array with a number for each word of the mixture.

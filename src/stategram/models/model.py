@@ -25,7 +25,7 @@ from stategram.models.scores import Scores, State, Step
 from stategram.notebook import card, columns_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import (
     BEGIN,
     END,
@@ -98,9 +98,9 @@ class Model(ABC):
     """
 
     kind: ClassVar[str]
-    """The name of the kind of model in model folders."""
+    """The name of the kind of model in manifests."""
     info_entries: ClassVar[type[Entries]] = Entries
-    """What is used of the training information in a folder: it must have these types, if it is not empty."""
+    """What is used of the training information in a file: it must have these types, if it is not empty."""
 
     vocabulary: Vocabulary
     parts: tuple[Model, ...] = field(default=(), init=False, repr=False)
@@ -226,12 +226,12 @@ class Model(ABC):
 
     @abstractmethod
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold of this kind of model."""
+        """Return the content of a model file besides what all kinds have."""
 
     @classmethod
     @abstractmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Self:
         """Inverse of `to_files`; `common` has `training_info` and `metadata`."""
 
@@ -387,25 +387,25 @@ class Model(ABC):
 
     def save(
         self,
-        folder: str | os.PathLike[str],
+        path: str | os.PathLike[str],
         *,
         manifest: Mapping[str, Any] | None = None,
         overwrite: bool = True,
     ) -> None:
-        """Write the model to a folder, which appears atomically; `load_model` opens it.
+        """Write the model to a file, which appears atomically; `load_model` opens it.
 
         Parameters
         ----------
-        folder
-            The folder; nothing, an empty folder, or a model, which is replaced.
+        path
+            The file, by custom with the suffix ``.safetensors``. A model that is there is replaced.
         manifest
             Further entries of the manifest.
         overwrite
-            Replace a model that is there. Without it, the new model is then kept as ``folder-2``,
-            ``folder-3``, ..., and StategramError says so.
+            Replace a model that is there. Without it, the new model is then kept as ``path-2``,
+            ``path-3``, ..., and StategramError says so.
 
         """
-        write_model(folder, self, manifest or {}, overwrite=overwrite)
+        write_model(path, self, manifest or {}, overwrite=overwrite)
 
     def _corpus(self, text: Text) -> Corpus:
         """Return a text in the vocabulary of the model."""

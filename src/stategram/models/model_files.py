@@ -1,6 +1,6 @@
-"""Model folders: how models, and the models inside them, are written and opened.
+"""Model files: how models, and the models inside them, are written and opened.
 
-A folder is flat: the files of part 1 begin with ``1-``, those of part 0 of that part with ``1-0-``. The
+Names of the arrays of part 1 begin with ``1/``, those of part 0 of that part with ``1/0/``. The
 manifest of a part is an entry of the list ``parts``. A part without a vocabulary of its own has that of the
 model it is a part of.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 
 import msgspec
@@ -19,14 +18,14 @@ from numpy.typing import NDArray
 from stategram.entries import Entries, Name
 from stategram.errors import BadDataError
 from stategram.progress import Progress
-from stategram.storage import Folder, folder_size, open_folder, write_folder
+from stategram.storage import Archive, archive_size, open_archive, write_archive
 from stategram.text import Vocabulary
 
 if TYPE_CHECKING:
     from stategram.models.model import Model
 
 _M = TypeVar("_M")
-_VOCABULARY = "vocabulary.txt"
+_VOCABULARY = "vocabulary"
 
 MODEL_KINDS: dict[str, type[Model]] = {}
 """The class of each kind of model by its name in manifests; `Model` adds all that are derived from it."""
@@ -52,7 +51,7 @@ class _Recipe(Entries, frozen=True):
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """What a kind of model writes to a folder besides what all have: vocabulary, training info, metadata."""
+    """What a kind of model writes to its file besides vocabulary, training info and metadata."""
 
     manifest: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, Mapping[str, NDArray[Any]]] = field(default_factory=dict)
@@ -62,27 +61,27 @@ class ModelFiles:
 def write_model(
     path: str | os.PathLike[str], model: Model, manifest: Mapping[str, Any], *, overwrite: bool
 ) -> None:
-    """Write a model and all its parts to a folder; `manifest` has further entries for the manifest."""
-    write_folder(path, kind="model", **_contents(model, manifest), overwrite=overwrite)
+    """Write a model and all its parts to a file; `manifest` has further entries for the manifest."""
+    write_archive(path, kind="model", **_contents(model, manifest), overwrite=overwrite)
 
 
 def model_size(model: Model) -> int:
-    """Return the bytes of the folder of a model, with all its parts.
+    """Return the bytes of the file of a model, with all its parts.
 
     >>> import tempfile
     >>> from pathlib import Path
     >>> from stategram import NgramModel
     >>> model = NgramModel.train(["the cat sat", "the dog sat"], order=3)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     model.save(f"{place}/model")
-    ...     model_size(model) == sum(file.stat().st_size for file in Path(place, "model").iterdir())
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     model_size(model) == Path(folder, "model").stat().st_size
     True
     """
-    return folder_size(kind="model", **_contents(model, {}))
+    return archive_size(kind="model", **_contents(model, {}))
 
 
 class _Contents(TypedDict):
-    """What `write_folder` is given."""
+    """What `write_archive` is given."""
 
     arrays: dict[str, Mapping[str, NDArray[Any]]]
     texts: dict[str, bytes]
@@ -94,7 +93,7 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
     texts: dict[str, bytes] = {}
 
     def gather(model: Model, prefix: str, of_parent: Vocabulary | None) -> dict[str, Any]:
-        """Collect the files of a model, whose names begin with `prefix`; return its manifest."""
+        """Collect the arrays of a model, whose names begin with `prefix`; return its manifest."""
         files, vocabulary = model.to_files(), model.vocabulary
         arrays.update((prefix + name, group) for name, group in files.arrays.items())
         if of_parent is None or not (vocabulary is of_parent or vocabulary == of_parent):
@@ -107,7 +106,7 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
         }
         if files.parts:
             entries["parts"] = [
-                gather(part, f"{prefix}{number}-", vocabulary) for number, part in enumerate(files.parts)
+                gather(part, f"{prefix}{number}/", vocabulary) for number, part in enumerate(files.parts)
             ]
         return entries
 
@@ -117,18 +116,18 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
 
 @overload
 def load_model(
-    folder: str | os.PathLike[str], *, verify: bool = True, progress: Progress | None = None
+    path: str | os.PathLike[str], *, verify: bool = True, progress: Progress | None = None
 ) -> Model: ...
 @overload
 def load_model(
-    folder: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     kind: type[_M],
     *,
     verify: bool = True,
     progress: Progress | None = None,
 ) -> _M: ...
 def load_model(
-    folder: str | os.PathLike[str],
+    path: str | os.PathLike[str],
     kind: type[_M] | None = None,
     *,
     verify: bool = True,
@@ -138,12 +137,12 @@ def load_model(
 
     Parameters
     ----------
-    folder
-        The model folder.
+    path
+        The model file.
     kind
         The class that the model has to be of, such as `NgramModel`; any by default.
     verify
-        Read every file and compare its SHA-256 with the manifest. Without it a model of any size is open at
+        Read every array and compare its SHA-256 with the manifest. Without it a model of any size is open at
         once; damage in it may give wrong numbers or an error later.
     progress
         Called with the fraction of the bytes that are compared, and a message.
@@ -154,55 +153,51 @@ def load_model(
     >>> load_model("nothing here")
     Traceback (most recent call last):
     ...
-    stategram.errors.BadDataError: nothing here: no such folder; expected a model folder of stategram
+    stategram.errors.BadDataError: nothing here: no such file; expected a model of stategram
 
     """
-    path = Path(folder)
-    if path.is_file():
-        raise BadDataError(
-            f"{path}: a file, not a model folder; read_arpa reads ARPA files, open_model opens both"
-        )
-    model = model_of(open_folder(folder, kind="model", verify=verify, progress=progress))
+    model = model_of(open_archive(path, kind="model", verify=verify, progress=progress))
     if kind is not None and not isinstance(model, kind):
         raise BadDataError(
-            f"{folder}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
-            "give another folder"
+            f"{path}: a model of the class {type(model).__name__}, expected {kind.__name__}; "
+            "give another file"
         )
     return model
 
 
-def model_of(folder: Folder, of_parent: Vocabulary | None = None) -> Model:
-    """Return the model of a folder that was opened, or of a part of one; `of_parent` is what it may share."""
-    manifest = folder.manifest
+def model_of(archive: Archive, of_parent: Vocabulary | None = None) -> Model:
+    """Return the model of an opened file, or of a part of one; it may share the vocabulary `of_parent`."""
+    manifest = archive.manifest
     name = manifest.get("model")
     if not isinstance(name, str) or name not in MODEL_KINDS:
         raise BadDataError(
-            f"{folder.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
+            f"{archive.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
             "use a newer version of stategram"
         )
     vocabulary = of_parent
-    if vocabulary is None or folder.has(_VOCABULARY):
-        vocabulary = _read_vocabulary(folder)
-    parts = tuple(model_of(part, vocabulary) for part in folder.parts())
+    if vocabulary is None or archive.has(_VOCABULARY):
+        vocabulary = _read_vocabulary(archive)
+    parts = tuple(model_of(part, vocabulary) for part in archive.parts())
     try:
         found = msgspec.convert(manifest, _Common)
         kind = MODEL_KINDS[name]
         if found.report:
             msgspec.convert(found.report, kind.info_entries)
         msgspec.convert(found.recipe, _Recipe)
-        return kind.from_files(folder, vocabulary, parts, training_info=found.report, metadata=found.recipe)
+        return kind.from_files(archive, vocabulary, parts, training_info=found.report, metadata=found.recipe)
     except BadDataError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise BadDataError(f"{folder.path}: invalid {name} model ({error}); write it again") from error
+        raise BadDataError(f"{archive.path}: invalid {name} model ({error}); write it again") from error
 
 
-def _read_vocabulary(folder: Folder) -> Vocabulary:
+def _read_vocabulary(archive: Archive) -> Vocabulary:
     try:
-        return Vocabulary.from_bytes(folder.text(_VOCABULARY))
+        return Vocabulary.from_bytes(archive.text(_VOCABULARY))
     except BadDataError:
         raise
     except ValueError as error:
         raise BadDataError(
-            f"{folder.path / (folder.prefix + _VOCABULARY)}: not a vocabulary ({error}); write it again"
+            f"{archive.path}: its array {archive.prefix}{_VOCABULARY} is not a vocabulary ({error}); "
+            "write it again"
         ) from error

@@ -34,7 +34,7 @@ from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min
 from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import (
     BEGIN,
     END,
@@ -489,7 +489,7 @@ class NgramModel(Model):
             raise BadDataError(f"invalid n-gram model: {error}; write it again") from error
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         return ModelFiles(
             {"order": self.order, "smoothing": self.smoothing, "closed": self.trie.closed},
             {"trie": self.trie.arrays()},
@@ -497,13 +497,13 @@ class NgramModel(Model):
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> NgramModel:
         """Inverse of `to_files`."""
-        manifest, arrays = msgspec.convert(folder.manifest, _Manifest), folder.arrays("trie")
+        manifest, arrays = msgspec.convert(archive.manifest, _Manifest), archive.arrays("trie")
         array_of(arrays, "numbers", np.uint32, len(vocabulary))
         trie = NgramTrie(**{name: arrays[name] for name in NgramTrie.ARRAYS}, closed=manifest.closed)
-        model = cls(vocabulary, trie, manifest.smoothing, folder.path, **common)
+        model = cls(vocabulary, trie, manifest.smoothing, archive.path, **common)
         model._reader  # noqa: B018  that refuses arrays which do not fit together
         return model
 

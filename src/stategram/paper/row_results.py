@@ -31,7 +31,7 @@ from stategram.recipes.part import Part
 from stategram.recipes.pipeline import train_part, train_resolved
 from stategram.recipes.recipe import Recipe
 from stategram.recipes.training import Training
-from stategram.storage import open_folder, write_folder
+from stategram.storage import open_archive, write_archive
 from stategram.text import UNKNOWN, Corpus
 
 _KIND = "row of a reproduction"
@@ -53,8 +53,8 @@ class FinishedRow:
     gallery: ClusterGallery | None = None
 
     def save(self, place: Path) -> None:
-        """Write it to a folder."""
-        write_folder(
+        """Write it to a file."""
+        write_archive(
             place,
             kind=_KIND,
             arrays={"resamples": {"perplexities": self.resamples}}
@@ -65,14 +65,14 @@ class FinishedRow:
     @classmethod
     def load(cls, place: Path) -> FinishedRow:
         """Open it; log probabilities stay on the disk until they are used."""
-        folder = open_folder(place, kind=_KIND)
+        archive = open_archive(place, kind=_KIND)
         try:
-            row = msgspec.convert(folder.manifest["row"], RowResult)
-            shown = msgspec.convert(folder.manifest["gallery"], ClusterGallery | None)
-            resamples = folder.arrays("resamples", mmap=False)["perplexities"]
+            row = msgspec.convert(archive.manifest["row"], RowResult)
+            shown = msgspec.convert(archive.manifest["gallery"], ClusterGallery | None)
+            resamples = archive.arrays("resamples", mmap=False)["perplexities"]
         except (KeyError, msgspec.ValidationError) as error:
             raise BadDataError(f"{place}: not a {_KIND} ({error})") from error
-        log_probs = folder.arrays("log_probs") if folder.has("log_probs.safetensors") else {}
+        log_probs = archive.arrays("log_probs") if archive.has("log_probs") else {}
         return cls(row, resamples, log_probs, shown)
 
     @property

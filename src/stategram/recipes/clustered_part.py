@@ -46,7 +46,7 @@ from stategram.recipes.part import (
     number_of_classes,
 )
 from stategram.recipes.training import ClassSource, TagSource, Training
-from stategram.storage import Store, open_folder
+from stategram.storage import Store, open_archive
 from stategram.text import Corpus
 
 _log = logging.getLogger(__name__)
@@ -254,7 +254,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
     def _checkpoint(self, store: Store, training: Training) -> Path:
         """Return the place of the clustering under way; what is damaged there is removed."""
         key = self.key(training)
-        store.get("clustering", key, lambda place: open_folder(place, kind=None))
+        store.get("clustering", key, lambda place: open_archive(place, kind=None))
         return store.place("clustering", key)
 
     def _numbers(

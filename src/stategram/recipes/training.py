@@ -29,7 +29,7 @@ from stategram.entries import array_of
 from stategram.errors import BadDataError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
-from stategram.storage import Store, content_key, open_folder, write_folder
+from stategram.storage import Store, content_key, open_archive, write_archive
 from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
 
 _log = logging.getLogger(__name__)
@@ -250,11 +250,11 @@ def _in_order(classes: Mapping[str, object], corpus: Corpus) -> dict[str, int]:
 
 def _save_classes(place: Path, classes: dict[str, int], corpus: Corpus) -> None:
     labels = np.array([classes.get(word, -1) for word in corpus.vocabulary.words], np.int32)
-    write_folder(place, kind="word classes", arrays={"classes": {"labels": labels}})
+    write_archive(place, kind="word classes", arrays={"classes": {"labels": labels}})
 
 
 def _load_classes(place: Path, corpus: Corpus) -> dict[str, int]:
-    arrays = open_folder(place, kind="word classes").arrays("classes", mmap=False)
+    arrays = open_archive(place, kind="word classes").arrays("classes", mmap=False)
     words = corpus.vocabulary.words
     try:
         labels = array_of(arrays, "labels", np.int32, len(words))

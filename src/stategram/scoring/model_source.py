@@ -9,12 +9,12 @@ from pathlib import Path
 from stategram.errors import StategramError
 from stategram.formats import open_model
 from stategram.models import Model
-from stategram.storage import file_sha256, is_folder
+from stategram.storage import archive_digest, file_sha256, is_archive
 
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model that tasks open: the folder or file, what tells it from another one, and how it is opened."""
+    """A model that tasks open: its file, what distinguishes it from others, and how it is opened."""
 
     name: str
     digest: str
@@ -47,11 +47,11 @@ _kept: dict[ModelSource, Model] = {}
 
 
 def _digest(name: str) -> str:
-    has_files = is_folder(name)
-    if has_files is None:
+    is_ours = is_archive(name)
+    if is_ours is None:
         raise StategramError(f"{name}: no such model; give it a name under which all workers find it")
-    if has_files:
-        return file_sha256(Path(name, "manifest.json"))
+    if is_ours:
+        return archive_digest(name)
     found = Path(name).stat()
     return _file_digest(name, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
 

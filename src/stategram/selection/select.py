@@ -28,7 +28,7 @@ from stategram.selection.training import (
     pool_name,
     written_by_worker,
 )
-from stategram.storage import Place, atomic_open, check_place, is_folder, is_url
+from stategram.storage import Place, atomic_open, check_place, is_url
 from stategram.tables import PoolFile, RowBlock, RowWriter
 from stategram.text import EncodingErrors, Source, Split, TokenizeForm, file_names, read_blocks
 from stategram.wording import plural
@@ -265,7 +265,7 @@ def _is_same(one: str, other: str) -> bool:
 
 def _spooled(path: str, use: str, place: Path) -> str:
     """Return a file that can be read again: stdin and pipes are copied to a temporary one."""
-    if path != "-" and (is_url(path) or is_folder(path) is not False or Path(path).is_file()):
+    if path != "-" and (is_url(path) or Path(path).is_file() or not Path(path).exists()):
         return path
     copied = place / f"{use}-{Path(path).name}"  # whose end may be that of a format
     with copied.open("wb") as copy:

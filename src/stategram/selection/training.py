@@ -17,7 +17,7 @@ from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.selection.criterion import Criterion, check_history, keep_open
 from stategram.selection.sampling import SampleTask, sample_file
-from stategram.storage import is_folder
+from stategram.storage import is_archive
 from stategram.tables import PoolFile
 from stategram.text import (
     SPECIAL_WORDS,
@@ -272,8 +272,8 @@ def map_files(
 
 
 def _is_model(source: str | os.PathLike[str]) -> bool:
-    """Whether a name is that of a model folder or an ARPA file, and not of a text."""
+    """Whether a name is that of a model file or an ARPA file, and not of a text."""
     name = os.fspath(source)
-    if is_folder(name) or _ARPA_NAME.search(name):
+    if is_archive(name) or _ARPA_NAME.search(name):
         return True
     return next(read_blocks(name), (b"", 0))[0].lstrip().startswith(b"\\data\\")

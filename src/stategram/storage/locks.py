@@ -1,4 +1,4 @@
-"""Locks that the system lets go of when a process ends, however that happens."""
+"""OS-level file locks, released when the process exits."""
 
 from __future__ import annotations
 

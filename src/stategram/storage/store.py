@@ -2,10 +2,10 @@
 
 A store is a folder of one run, such as a training:
 
-    run.json      the run it belongs to
-    run.lock      held by the process at work
-    NAME-KEY      a finished step, or a resume point: a folder that `write_folder` wrote
-    NAME-KEY.json a small result
+    run.json             the run it belongs to
+    run.lock             held by the process at work
+    NAME-KEY.safetensors a finished step, or a resume point: a file that `write_archive` wrote
+    NAME-KEY.json        a small result
 
 NAME says what kind of step it is, KEY is the beginning of its `content_key`: the SHA-256 of its settings and
 inputs. Every entry appears atomically, so a run that was killed at any moment continues from what is there.
@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,11 +23,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage.atomic import atomic_write
-from stategram.storage.folder import restore_replaced
+from stategram.storage.files import atomic_write, is_temporary, remove_all, temporary_files
 from stategram.storage.locks import lock
 from stategram.storage.manifest import OtherVersionError
-from stategram.storage.temporary import is_temporary, remove_all, temporary_files
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -75,14 +72,14 @@ class Store:
         with lock(path / _LOCK):
             if begun.exists():
                 _check_run(begun, run, kind, resume)
-            _clear(path)
+            remove_all([stale for stale in path.iterdir() if is_temporary(stale)])
             if not begun.exists():
                 atomic_write(begun, json.dumps({"run": run}).encode() + b"\n")
             yield cls(path)
 
     def place(self, name: str, key: str) -> Path:
-        """Return the folder of an entry, whether it is there or not."""
-        return self.path / f"{name}-{key[:16]}"
+        """Return the file of an entry, whether it is there or not."""
+        return self.path / f"{name}-{key[:16]}.safetensors"
 
     def get(self, name: str, key: str, load: Callable[[Path], T]) -> T | None:
         """Load an entry; None if there is none.
@@ -118,7 +115,7 @@ class Store:
 
     def remove(self, name: str, key: str) -> None:
         """Remove an entry, if it is there."""
-        shutil.rmtree(self.place(name, key), ignore_errors=True)
+        remove_all([self.place(name, key)])
 
     def remove_all(self, name: str) -> None:
         """Remove all entries of a name."""
@@ -161,11 +158,3 @@ def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
             f"{begun.parent} belongs to another {kind}: with other texts, settings, seed or version of "
             "stategram; give the same ones, or choose another folder"
         )
-
-
-def _clear(path: Path) -> None:
-    """Remove the stale temporary files of killed runs, but restore what they were about to replace."""
-    for stale in path.glob("*.replaced"):
-        if is_temporary(stale):
-            restore_replaced(path / stale.name.rsplit(".", 2)[0])
-    remove_all([stale for stale in path.iterdir() if is_temporary(stale)])

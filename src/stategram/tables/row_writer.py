@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.storage import Place, atomic_open
-from stategram.storage.atomic import Writer
+from stategram.storage.files import Writer
 from stategram.tables import frames
 from stategram.tables.reading import delimiter_of
 from stategram.tables.row_blocks import ArrowRows, LineRows, RowBlock

@@ -17,7 +17,7 @@ from stategram import _core
 from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.storage import Place, atomic_open
-from stategram.storage.atomic import Writer
+from stategram.storage.files import Writer
 from stategram.tables import frames
 from stategram.tables.text_column import TextColumn
 

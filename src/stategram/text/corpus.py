@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stategram.entries import Entries, array_of
 from stategram.errors import BadDataError
 from stategram.notebook import card, columns_of
-from stategram.storage import open_folder, write_folder
+from stategram.storage import open_archive, write_archive
 from stategram.text.vocabulary import Vocabulary
 
 _BLOCK = 2**20
@@ -178,21 +178,21 @@ class Corpus:
         rows = [(" ".join(map(self.vocabulary.word, ids.tolist())),) for ids in first]
         return card("Corpus", facts, [("", columns_of(["First sentences"], rows))])
 
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the corpus to a folder.
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the corpus to a file.
 
         Examples
         --------
         >>> import tempfile
         >>> from stategram.text import corpus_from_sentences
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     corpus_from_sentences(["the cat sat"]).save(f"{place}/corpus")
-        ...     print(Corpus.load(f"{place}/corpus", mmap=False).n_events)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     corpus_from_sentences(["the cat sat"]).save(f"{folder}/corpus")
+        ...     print(Corpus.load(f"{folder}/corpus", mmap=False).n_events)
         4
 
         """
-        write_folder(
-            folder,
+        write_archive(
+            path,
             kind="corpus",
             arrays={
                 "corpus": {
@@ -201,35 +201,35 @@ class Corpus:
                     "document_starts": self.document_starts,
                 }
             },
-            texts={"vocabulary.txt": self.vocabulary.to_bytes()},
+            texts={"vocabulary": self.vocabulary.to_bytes()},
             manifest={"report": asdict(self.stats)},
         )
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
+    def load(cls, path: str | os.PathLike[str], *, mmap: bool = True, verify: bool = True) -> Corpus:
         """Open a corpus that `save` wrote; with `mmap` its arrays stay on disk until they are used."""
-        opened = open_folder(folder, kind="corpus", verify=verify)
+        opened = open_archive(path, kind="corpus", verify=verify)
         arrays = opened.arrays("corpus", mmap=mmap)
         try:
             corpus = cls(
                 array_of(arrays, "ids", np.uint32, None),
                 array_of(arrays, "sentence_starts", np.int64, None),
-                Vocabulary.from_bytes(opened.text("vocabulary.txt")),
+                Vocabulary.from_bytes(opened.text("vocabulary")),
                 msgspec.convert(opened.manifest, _Manifest).report,
                 array_of(arrays, "document_starts", np.int64, None),
             )
         except BadDataError:
             raise
         except ValueError as error:
-            raise BadDataError(f"{folder}: not a corpus ({error}); write it again") from error
+            raise BadDataError(f"{path}: not a corpus ({error}); write it again") from error
         starts = corpus.sentence_starts
         if not len(starts) or starts[0] != 0 or starts[-1] != corpus.n_events or (np.diff(starts) < 0).any():
-            raise BadDataError(f"{folder}: its sentences do not cover its events; write it again")
+            raise BadDataError(f"{path}: its sentences do not cover its events; write it again")
         documents = corpus.document_starts
         if np.any(np.diff(documents, prepend=-1, append=corpus.n_sentences + 1) < 1):
-            raise BadDataError(f"{folder}: its documents do not start at its sentences; write it again")
+            raise BadDataError(f"{path}: its documents do not start at its sentences; write it again")
         if verify and int(corpus.ids.max(initial=0)) >= len(corpus.vocabulary):
-            raise BadDataError(f"{folder}: it has words outside of its vocabulary; write it again")
+            raise BadDataError(f"{path}: it has words outside of its vocabulary; write it again")
         return corpus
 
 

@@ -1,4 +1,4 @@
-"""The evidence of a word tree model in a model folder."""
+"""The evidence of a word tree model in a model file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
-from stategram.storage import Folder
+from stategram.storage import Archive
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3
@@ -93,12 +93,12 @@ def write_evidence(evidence: Evidence) -> tuple[dict[str, Any], _Arrays]:
     return manifest, arrays
 
 
-def read_evidence(folder: Folder, n_words: int) -> Evidence:
+def read_evidence(archive: Archive, n_words: int) -> Evidence:
     """Inverse of `write_evidence`; KeyError, TypeError or ValueError for anything else."""
-    manifest = msgspec.convert(folder.manifest, _Manifest)
-    words, trees = folder.arrays("words"), folder.arrays("trees")
+    manifest = msgspec.convert(archive.manifest, _Manifest)
+    words, trees = archive.arrays("words"), archive.arrays("trees")
     states = tuple(
-        _read_states(entries, folder.arrays(f"states-{number}"), n_words)
+        _read_states(entries, archive.arrays(f"states-{number}"), n_words)
         for number, entries in enumerate(manifest.states)
     )
     labels = {name: array_of(words, f"labels-{name}", np.uint32, n_words) for name in manifest.labels}
@@ -116,7 +116,7 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         for number in range(manifest.trees)
     )
     counts = tuple(
-        _read_levels(chain, entries.levels, folder.arrays(f"chain-{number}"), manifest.trees)
+        _read_levels(chain, entries.levels, archive.arrays(f"chain-{number}"), manifest.trees)
         for number, (chain, entries) in enumerate(zip(chains, manifest.chains, strict=True))
     )
     evidence = Evidence(
@@ -129,7 +129,7 @@ def read_evidence(folder: Folder, n_words: int) -> Evidence:
         array_of(words, "contexts", np.uint32, n_words),
         manifest.frequent_nodes,
     )
-    if folder.is_verified:  # else it is made when it is needed: the folder is open at once
+    if archive.is_verified:  # else it is made when it is needed: the file is open at once
         evidence.kernel  # noqa: B018  that refuses arrays that do not fit together
     return evidence
 

@@ -39,7 +39,7 @@ from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
@@ -434,7 +434,7 @@ class WordTreeModel(Model):
             raise BadDataError(f"its counts are inconsistent ({error}); train the model again") from error
 
     def to_files(self) -> ModelFiles:
-        """Return what a model folder has to hold."""
+        """Return the content of a model file."""
         manifest, arrays = write_evidence(self.evidence)
         for history in self.histories:
             arrays[f"weights-{history}"] = {
@@ -445,19 +445,19 @@ class WordTreeModel(Model):
 
     @classmethod
     def from_files(
-        cls, folder: Folder, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
+        cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> WordTreeModel:
         """Inverse of `to_files`."""
-        evidence = read_evidence(folder, len(vocabulary))
+        evidence = read_evidence(archive, len(vocabulary))
         weights, tree_weights = {}, {}
         for history in evidence.histories:
-            arrays = folder.arrays(f"weights-{history}")
+            arrays = archive.arrays(f"weights-{history}")
             n_trees = len(evidence.trees)
             weights[history] = [
                 array_of(arrays, f"tree-{number}", np.float32, None) for number in range(n_trees)
             ]
             tree_weights[history] = of_trees = array_of(arrays, "trees", np.float64, n_trees)
-            if folder.is_verified:
+            if archive.is_verified:
                 n_weights = evidence.kernel.n_weights(HISTORIES.index(history))
                 if any(len(one) != n_weights for one in weights[history]):
                     raise ValueError("its weights do not fit its inputs")

@@ -10,13 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage.atomic import atomic_write
-from stategram.storage.temporary import is_temporary
+from stategram.storage import atomic_write, is_temporary, is_url, shown_url
 from stategram.storage.urls import (
     is_local_url,
     is_missing,
-    is_url,
-    shown_url,
     url_errors,
     url_file_system,
 )

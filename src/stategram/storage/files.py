@@ -1,0 +1,260 @@
+"""Files that appear atomically: written under a temporary name, synced, renamed.
+
+A file `name` is written as `name.<64 random bits>.partial`. Its writer holds an OS-level lock on it, which is
+released when the process exits: a temporary file that nobody holds was left by a killed run.
+"""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import errno
+import gzip
+import itertools
+import lzma
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeAlias
+
+from stategram.errors import StategramError, UsageError
+from stategram.storage.locks import hold
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_TEMPORARY = re.compile(r"(.+)\.[0-9a-f]{16}\.partial")
+
+Place: TypeAlias = "str | os.PathLike[str] | BinaryIO"
+"""A path, ``-`` for the standard stream, or an open binary stream."""
+
+
+class Writer(Protocol):
+    """What takes bytes, one piece after the other."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Take the next bytes."""
+
+
+# Level 9 of gzip takes twice the time of 6 for a hundredth of the size.
+_PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
+    ".gz": lambda file: gzip.GzipFile("", "wb", 6, file, 0),
+    ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
+    ".bz2": lambda file: bz2.BZ2File(file, "wb"),
+    ".zst": lambda file: zstd.ZstdFile(file, "wb"),
+}
+
+
+def check_place(place: Place) -> None:
+    """Raise now, before hours of work, what `atomic_write` would raise for a folder that is not there."""
+    if not isinstance(place, str | os.PathLike) or os.fspath(place) == "-":
+        return
+    if not os.fspath(place):
+        raise UsageError("the name of the output is empty; give a file, or - for stdout")
+    if Path(place).is_dir():
+        raise StategramError(f"cannot write {place}: it is a folder; name a file in it")
+    path = Path(place) if _is_no_file(place) else Path(place).resolve().parent
+    if not path.exists():
+        raise StategramError(f"cannot write {place}: there is no folder {path}; make it first")
+    if not os.access(path, os.W_OK):
+        raise StategramError(f"cannot write {place}: permission denied; choose another place")
+
+
+def atomic_write(place: Place, data: ReadableBuffer, *, packs: bool = True) -> None:
+    """Write bytes to a stream, or to a file that appears only when all is on the disk.
+
+    If `packs`, a name that ends in ``.gz``, ``.xz``, ``.bz2`` or ``.zst`` is packed. A link is followed. What
+    is no file, such as a pipe or a device, cannot appear at once and is written to directly.
+    """
+    with atomic_open(place, packs=packs) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_open(place: Place, *, packs: bool = True) -> Iterator[Writer]:
+    """Open a place as `atomic_write` does, for what is written piece by piece.
+
+    The file appears at the end of the ``with`` block; if that is left by an exception, nothing is left of it.
+    """
+    check_place(place)
+    if not isinstance(place, str | os.PathLike):
+        yield place
+    elif os.fspath(place) == "-":
+        if sys.stdout is None:
+            raise StategramError("cannot write to stdout: it is closed; name a file")
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        path = Path(place)
+        with (
+            writing_errors(place),
+            path.open("wb") if _is_no_file(place) else atomic_file(path) as file,
+            _packing(path, file) if packs else nullcontext(file) as packed,
+        ):
+            yield packed
+
+
+@contextmanager
+def writing_errors(place: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise a StategramError that names the file in place of an OSError."""
+    try:
+        yield
+    except OSError as error:
+        advice = "; free some space and run it again" if error.errno == errno.ENOSPC else ""
+        raise StategramError(f"cannot write {place}: {error.strerror or error}{advice}") from error
+
+
+def _is_no_file(place: str | os.PathLike[str]) -> bool:
+    return Path(place).exists() and not Path(place).is_file()
+
+
+@contextmanager
+def atomic_file(path: Path, *, overwrite: bool = True) -> Iterator[BinaryIO]:
+    """Open a temporary file that gets the name `path` when the block ends; a link is followed.
+
+    Without `overwrite`, a file that has the name by then stays, unless it is empty: the new one becomes
+    ``path-2``, ``path-3``, ..., and StategramError says so.
+    """
+    path = Path(os.path.realpath(path))
+    remove_stale(path)
+    with _new_temporary(path, is_folder=False) as partial:
+        with partial.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        with contextlib.suppress(FileNotFoundError):
+            partial.chmod(stat.S_IMODE(path.stat().st_mode))
+        name = path
+        if overwrite:
+            partial.replace(path)
+        else:
+            others = (path.with_name(f"{path.name}-{number}") for number in itertools.count(2))
+            name = next(name for name in itertools.chain([path], others) if _rename_if_free(partial, name))
+        _sync(path.parent)
+    if name != path:
+        raise StategramError(f"another process has written {path} meanwhile; this file is {name}")
+
+
+def _rename_if_free(partial: Path, name: Path) -> bool:
+    """Rename a file unless another one that is not empty has the name; return whether it was renamed."""
+    with contextlib.suppress(FileNotFoundError):
+        if name.stat().st_size > 0:
+            return False
+        partial.replace(name)
+        return True
+    try:
+        os.link(partial, name)  # unlike a renaming, it never replaces a file
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        partial.replace(name)
+    return True
+
+
+def _sync(folder: Path) -> None:
+    """Flush the names in a folder to the disk."""
+    if os.name == "nt":  # Windows opens no folders
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _packing(path: Path, file: BinaryIO) -> AbstractContextManager[Writer]:
+    return _PACKERS.get(path.suffix, nullcontext)(file)
+
+
+@contextmanager
+def temporary_folder(path: Path) -> Iterator[Path]:
+    """Make a folder beside a path, for parts of what it will hold; it is removed at the end of the block."""
+    with _new_temporary(path.resolve(), is_folder=True) as made:
+        yield made
+
+
+@contextmanager
+def _new_temporary(path: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Make an empty file or folder beside a path, and hold it; what still has its name then is removed."""
+    made, held = _make(path, is_folder)
+    try:
+        yield made
+    finally:
+        remove_all([made])
+        if held is not None:
+            os.close(held)
+
+
+def _make(path: Path, is_folder: bool) -> tuple[Path, int | None]:
+    while True:
+        made = path.with_name(f"{path.name}.{secrets.token_hex(8)}.partial")
+        # An error if it is there: what is removed later was made here.
+        if is_folder:
+            made.mkdir()
+        else:
+            made.touch(exist_ok=False)
+        try:
+            return made, hold(made)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another process took it for a stale one before it was held
+        except BaseException:
+            remove_all([made])
+            raise
+
+
+def temporary_files(path: Path) -> list[Path]:
+    """Return the temporary files of `path`: stale ones of killed runs, and those being written now."""
+    begin = f"{path.name}."
+    try:
+        with os.scandir(path.parent) as entries:
+            names = [entry.name for entry in entries if entry.name.startswith(begin)]
+    except OSError:  # what cannot be listed cannot be removed either
+        return []
+    return sorted(
+        path.with_name(name)
+        for name in names
+        if (found := _TEMPORARY.fullmatch(name)) and found[1] == path.name
+    )
+
+
+def is_temporary(path: Path) -> bool:
+    """Whether a name is that of a temporary file.
+
+    >>> is_temporary(Path("part-1.0123456789abcdef.partial")), is_temporary(Path("thesis.partial"))
+    (True, False)
+    """
+    return _TEMPORARY.fullmatch(path.name) is not None
+
+
+def remove_stale(path: Path) -> None:
+    """Remove the temporary files of `path` that killed runs left.
+
+    Those of a running process stay. Where locks are unknown (Windows, some network file systems), all stay.
+    """
+    for stale in temporary_files(path):
+        with contextlib.suppress(OSError):
+            held = hold(stale)
+            if held is not None:
+                remove_all([stale])
+                os.close(held)
+
+
+def remove_all(paths: Iterable[Path]) -> None:
+    """Remove files and folders, if they are there."""
+    for path in paths:
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                path.unlink()
