@@ -170,7 +170,7 @@ def test_the_command_refuses_what_makes_no_sense(tmp_path: Path, capfd: pytest.C
         ([tmp_path / "model"] * 3, 2, "at most two"),
         ([tmp_path / "model", "--save", tmp_path / "p.html", "--port", "1"], 2, "--port"),
         ([tmp_path / "model", "--text", empty, "--save", tmp_path / "p.html"], 3, "empty"),
-        ([tmp_path / "model", "--save", tmp_path / "model" / "manifest.json"], 2, "model"),
+        ([tmp_path / "model", "--save", tmp_path / "model"], 2, "model"),
     ]
     for arguments, status, reason in cases:
         code, out, err = run("explore", *arguments, capfd=capfd)

@@ -361,12 +361,3 @@ def test_models_are_written_and_read(tmp_path: Path) -> None:
         model.score("a \u00e9 nobody").log10_prob, abs=1e-5
     )
     assert again.training_info["ngrams"] == [5, 3]
-
-
-def test_a_file_of_a_model_folder_is_told_from_an_arpa_file(tmp_path: Path) -> None:
-    read_arpa(io.BytesIO(KENLM.encode())).save(tmp_path / "model")
-    for name in ("manifest.json", "vocabulary.txt", "trie.safetensors"):
-        with pytest.raises(
-            BadDataError, match=rf"{name}: no ARPA file, but a file of .*model; give the folder"
-        ):
-            read_arpa(tmp_path / "model" / name)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from command_line import make_models, run
-from hostile import change_manifest
+from hostile import HostileFile, forged, manifest_text
 from stategram import BadDataError, CategoryNgramModel, Mixture, load_model, model_info
-from stategram.storage import write_folder
+from stategram.storage import write_archive
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +29,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_what_is_in_a_folder(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_is_in_a_model(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("info", made / "model", capfd=capfd)
     assert status == 0
     rows = {line[:24].strip(): line[25:] for line in out.splitlines()}
-    files = sorted((made / "model").iterdir())
-    total, model = sum(file.stat().st_size for file in files), load_model(made / "model")
+    total, model = (made / "model").stat().st_size, load_model(made / "model")
     sizes = [row[1] for row in model.describe().tables[0].rows]
     assert rows["N-grams"] == f"{sum(map(int, sizes)):,}"  # type: ignore[arg-type]
     assert [rows[f"of length {n}"] for n in (1, 2, 3)] == [f"{size:,}" for size in sizes]
     assert f"{total / sum(map(int, sizes)):.2f} bytes per n-gram" in rows["Size"]  # type: ignore[arg-type]
-    assert {file.name for file in files} <= rows.keys()
     assert rows["Options"] == "digits N"
     found = model_info(made / "model")
     assert (found.bytes, found.kind, found.n_ngrams) == (total, "ngram", sum(found.ngrams))
@@ -52,8 +50,8 @@ def test_parts_have_their_own_sizes(made: Path, capfd: pytest.CaptureFixture[str
     assert found["made"]["seed"] == 7
     first, second = found["parts"]
     assert (first["kind"], second["kind"]) == ("ngram", "category-ngram")
-    assert {file["name"].split("-")[0] for file in second["files"]} == {"1"}
-    size = sum(file.stat().st_size for file in (made / "mixture").glob("1-*"))
+    arrays = HostileFile(made / "mixture").arrays
+    size = sum(array.nbytes for name, array in arrays.items() if name.startswith("1/"))
     assert second["bytes"] == size
     assert second["bytes_per_ngram"] == size / sum(second["ngrams"])
     assert first["facts"]["Smoothing"] == "kneser-ney"
@@ -75,12 +73,12 @@ def test_files_of_other_tools(made: Path, tmp_path: Path) -> None:
         "Classes": 2,
         "Words of the largest": 2,
     }
-    assert model_info(made / "corpus").title == "corpus folder"
-    with pytest.raises(BadDataError, match="neither a model folder, nor"):
+    assert model_info(made / "corpus").title == "corpus"
+    with pytest.raises(BadDataError, match="neither a model file, nor"):
         model_info(made / "TEST")
 
 
-def test_hostile_folders(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_hostile_files(made: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     model = replace(
         load_model(made / "model"), metadata={"\x1b[2Jname": "\x1b]0;owned\x07", "digits": "\u202e"}
     )
@@ -95,16 +93,15 @@ def test_hostile_folders(made: Path, tmp_path: Path, capfd: pytest.CaptureFixtur
     parts: list[dict[str, object]] = []
     for _ in range(200):
         parts = [{"model": "mixture", "parts": parts, "report": {}}]
-    texts = {"vocabulary.txt": b"<unk>\t0\n<s>\t0\n</s>\t0\n"}
+    texts = {"vocabulary": b"<unk>\t0\n<s>\t0\n</s>\t0\n"}
     arrays = {"weights": {"x": np.zeros(1)}}
-    write_folder(tmp_path / "deep", kind="model", texts=texts, arrays=arrays)
-    change_manifest(tmp_path / "deep", model="mixture", parts=parts)
-    deeper = (
-        (tmp_path / "deep" / "manifest.json").read_bytes().replace(b'"parts": [', b'"parts": [' * 200, 300)
-    )
-    for data in (None, deeper, b"[" * 100_000):
-        if data is not None:
-            (tmp_path / "deep" / "manifest.json").write_bytes(data)
+    write_archive(tmp_path / "deep", kind="model", texts=texts, arrays=arrays)
+    deep = HostileFile(tmp_path / "deep")
+    deep.change(model="mixture", parts=parts)
+    deeper = manifest_text(deep.manifest | {"parts": parts}).replace('"parts": [', '"parts": [' * 200, 300)
+    for text in (None, deeper, "[" * 100_000):
+        if text is not None:
+            deep.path.write_bytes(forged(text, "", b""))
         status, _, err = run("info", tmp_path / "deep", capfd=capfd)
         assert status == 3
         assert "Traceback" not in err

@@ -1,4 +1,4 @@
-"""Caches: their training, their errors, their folders, and what they are worth."""
+"""Caches: their training, their errors, their files, and what they are worth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stategram import (
 )
 from stategram.models.cache import DECAYS
 from stategram.recipes import PARTS, CachePart, NgramPart, Recipe, read_recipe
-from stategram.storage import write_folder
+from stategram.storage import write_archive
 from stategram.text import BEGIN, END
 from texts import long_text, make_corpus
 
@@ -111,14 +111,12 @@ def test_inconsistent_probabilities_are_found(corpus: Corpus) -> None:
         (["x"], np.ones(4), "invalid cache model"),
     ],
 )
-def test_a_folder_that_does_not_fit(
-    tmp_path: Path, decays: list[object], probs: object, message: str
-) -> None:
-    write_folder(
+def test_a_file_that_does_not_fit(tmp_path: Path, decays: list[object], probs: object, message: str) -> None:
+    write_archive(
         tmp_path / "model",
         kind="model",
         arrays={"words": {"word_probs": np.asarray(probs)}},
-        texts={"vocabulary.txt": CacheModel.train(["a"]).vocabulary.to_bytes()},
+        texts={"vocabulary": CacheModel.train(["a"]).vocabulary.to_bytes()},
         manifest={"model": "cache", "decays": decays, "report": {}, "recipe": {}},
     )
     with pytest.raises(BadDataError, match=message):

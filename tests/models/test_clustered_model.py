@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 import naive.clustered as naive
 from context_problems import classes_of, context_of, nodes_of, sentences_of, tags_of
+from hostile import HostileFile, flips
 from stategram import BadDataError, Corpus, Mixture, Model, NgramModel, UsageError, Vocabulary, load_model
 from stategram.clustering import Clustering, cluster, number_of_clusters
 from stategram.models import ClusteredModel
 from stategram.models.state_tree import N_COUNT_BUCKETS, StateLevel, state_tree
 from stategram.resources import use_resources
-from stategram.storage import open_folder, write_folder
 from stategram.text import BEGIN, END
 from texts import Text, histories, long_text, make_corpus, texts
 
@@ -277,21 +277,21 @@ def test_parameters(found: Clustering) -> None:
     assert repr(model) == "ClusteredModel(w-2,w-1, 12 states, 10 categories)"
 
 
-# ---- folders
+# ---- files
 
 
 @pytest.fixture
-def folder(found: Clustering, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> Path:
+def file(found: Clustering, corpora: tuple[Corpus, Corpus], tmp_path: Path) -> Path:
     ClusteredModel.train(found, corpora[1]).save(tmp_path / "model")
     return tmp_path / "model"
 
 
 @pytest.mark.parametrize("verify", [True, False])
 def test_a_model_that_was_saved_is_the_same(
-    found: Clustering, corpora: tuple[Corpus, Corpus], folder: Path, verify: bool
+    found: Clustering, corpora: tuple[Corpus, Corpus], file: Path, verify: bool
 ) -> None:
     model = ClusteredModel.train(found, corpora[1])
-    loaded = load_model(folder, ClusteredModel, verify=verify)
+    loaded = load_model(file, ClusteredModel, verify=verify)
     loaded.check()
     assert loaded.log_probs(corpora[1]).tobytes() == model.log_probs(corpora[1]).tobytes()
     assert loaded.distribution("w5 w6").tobytes() == model.distribution("w5 w6").tobytes()
@@ -310,55 +310,40 @@ def test_of_every_context(context: str, corpora: tuple[Corpus, Corpus], tmp_path
         assert abs(loaded.distribution("w5").sum() - 1) < 1e-9
 
 
-def test_a_flipped_byte_is_refused(folder: Path) -> None:
-    for file in sorted(folder.iterdir()):
-        data = bytearray(file.read_bytes())
-        for at in np.linspace(0, len(data) - 1, 7).astype(int).tolist():
-            data[at] ^= 4
-            file.write_bytes(data)
-            with pytest.raises(BadDataError, match=file.name):
-                load_model(folder)
-            data[at] ^= 4
-        file.write_bytes(data)
-    load_model(folder)
+def test_a_flipped_bit_is_refused(file: Path) -> None:
+    for name in flips(file):
+        with pytest.raises(BadDataError, match=f"SHA-256 of its array {name} does not match"):
+            load_model(file)
+    load_model(file)
 
 
-def rewritten(folder: Path, change: Callable[[dict[str, dict[str, NDArray[Any]]]], object]) -> None:
-    """Write a folder again with other arrays and checksums that fit."""
-    opened = open_folder(folder, kind="model")
-    groups = {name: dict(opened.arrays(name, mmap=False)) for name in ("words", "level1", "level2")}
-    change(groups)
-    write_folder(
-        folder,
-        kind="model",
-        arrays=groups,
-        texts={"vocabulary.txt": opened.text("vocabulary.txt")},
-        manifest=opened.manifest,
-    )
+def rewritten(path: Path, change: Callable[[dict[str, NDArray[Any]]], object]) -> None:
+    """Write a file again with other arrays and right checksums."""
+    file = HostileFile(path)
+    change(file.arrays)
+    file.write()
 
 
-def test_nodes_without_counts_are_refused(folder: Path) -> None:
-    rewritten(folder, lambda groups: groups["level2"].update(node_counts=np.array([], np.uint32)))
+def test_nodes_without_counts_are_refused(file: Path) -> None:
+    rewritten(file, lambda arrays: arrays.update({"level2/node_counts": np.array([], np.uint32)}))
     with pytest.raises(
         BadDataError, match=r"model: invalid clustered model \(its arrays do not fit together\)"
     ):
-        load_model(folder)
-    rewritten(folder, lambda groups: groups["level2"].pop("node_counts"))
+        load_model(file)
+    rewritten(file, lambda arrays: arrays.pop("level2/node_counts"))
     with pytest.raises(
         BadDataError, match=r"model: invalid clustered model \(it has no array node_counts\); write it again"
     ):
-        load_model(folder)
+        load_model(file)
 
 
-def test_a_node_that_never_occurs_is_refused(folder: Path) -> None:
-    def change(groups: dict[str, dict[str, NDArray[Any]]]) -> None:
-        counts = groups["level1"]["node_counts"].copy()
-        counts[1] = 0
-        groups["level1"]["node_counts"] = counts
+def test_a_node_that_never_occurs_is_refused(file: Path) -> None:
+    def change(arrays: dict[str, NDArray[Any]]) -> None:
+        arrays["level1/node_counts"][1] = 0
 
-    rewritten(folder, change)
+    rewritten(file, change)
     with pytest.raises(BadDataError, match="do not fit together"):
-        load_model(folder)
+        load_model(file)
 
 
 @cache
@@ -366,7 +351,7 @@ def small_model() -> ClusteredModel:
     return ClusteredModel.train(clustering_of(make_corpus(*long_text(400, 20)), min_count=2))
 
 
-@settings(max_examples=80)  # each writes a folder
+@settings(max_examples=80)  # each writes a file
 @given(data=st.data())
 def test_damage_that_is_not_looked_for_never_crashes(
     data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
@@ -374,22 +359,21 @@ def test_damage_that_is_not_looked_for_never_crashes(
     corpus = make_corpus(*long_text(400, 20))
     place = tmp_path_factory.mktemp("damaged") / "model"
     small_model().save(place)
-    chosen = data.draw(st.sampled_from(["level1", "level2", "words"]))
-    group = open_folder(place, kind="model").arrays(chosen, mmap=False)
-    name = data.draw(st.sampled_from(sorted(group)))
-    array: NDArray[Any] = group[name].copy().reshape(-1)
+    arrays = {name: array for name, array in HostileFile(place).arrays.items() if name != "vocabulary"}
+    name = data.draw(st.sampled_from(sorted(arrays)))
+    array: NDArray[Any] = arrays[name].copy().reshape(-1)
     hostile = data.draw(st.sampled_from(["value", "shorter", "longer", "type"]))
     if hostile == "value" and len(array):
         raw = array.view(np.uint8)
         raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-        array = array.reshape(group[name].shape)
+        array = array.reshape(arrays[name].shape)
     elif hostile == "shorter":
         array = array[: data.draw(st.integers(0, len(array)))]
     elif hostile == "longer":
         array = np.concatenate((array, array, array[:1]))
     else:
         array = array.astype(data.draw(st.sampled_from([np.int64, np.float32, np.uint8])))
-    rewritten(place, lambda groups: groups[chosen].update({name: array}))
+    rewritten(place, lambda arrays: arrays.update({name: array}))
     model = None
     with suppress(BadDataError):
         model = load_model(place, ClusteredModel, verify=False)

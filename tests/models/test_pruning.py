@@ -122,7 +122,7 @@ def test_budgets_of_bytes(model: NgramModel, tmp_path: Path) -> None:
     budget = (smallest + model_size(model)) // 2
     found = prune_model(model, max_size=budget)
     found.save(tmp_path / "model")
-    size = sum(file.stat().st_size for file in (tmp_path / "model").iterdir())
+    size = (tmp_path / "model").stat().st_size
     assert size == model_size(found)
     assert 0.99 * budget < size <= budget
     assert prune_model(model, max_size=10**9) is model

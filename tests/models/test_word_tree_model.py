@@ -1,4 +1,4 @@
-"""Word tree models: training, scoring in all histories, folders, damaged ones too."""
+"""Word tree models: training, scoring in all histories, files, damaged ones too."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
+from hostile import HostileFile, flips
 from stategram import BadDataError, Corpus, NgramModel, UsageError, _core, corpus_from_sentences, load_model
 from stategram.models import HISTORIES, Cache, Chain, ValueSources, WordTreeModel
 from stategram.resources import use_resources
-from stategram.storage import open_folder, write_folder
 from texts import endless_corpus
 from word_tree_models import CACHES, CHAINS, model, sources_of, texts, train_word_tree, trees_of
 
@@ -295,38 +295,36 @@ def test_decays_are_written_in_full(decay: float) -> None:
     assert Cache.parse(str(cached)) == cached
 
 
-# ---- folders
+# ---- files
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def file(tmp_path: Path) -> Path:
     model().save(tmp_path / "model")
     return tmp_path / "model"
 
 
-def test_a_flipped_byte_is_refused_with_the_name(folder: Path) -> None:
-    names = sorted(path.name for path in folder.glob("*.safetensors"))
-    assert names == sorted(f"{name}.safetensors" for name in model().to_files().arrays)
-    for name in names:
-        data = bytearray((folder / name).read_bytes())
-        data[-1] ^= 1
-        (folder / name).write_bytes(data)
-        with pytest.raises(BadDataError, match=f"/{name}: damaged"):
-            load_model(folder)
-        data[-1] ^= 1
-        (folder / name).write_bytes(data)
-    load_model(folder)
+def test_a_flipped_bit_is_refused_with_the_name(file: Path) -> None:
+    names = []
+    for name in flips(file):
+        names.append(name)
+        with pytest.raises(BadDataError, match=f"model: damaged, the SHA-256 of its array {name} does"):
+            load_model(file)
+    assert {name.partition("/")[0] for name in names} == {"vocabulary", *model().to_files().arrays}
+    load_model(file)
 
 
-Change = Callable[[dict[str, Any], dict[str, dict[str, Any]]], None]
+Change = Callable[[HostileFile], None]
 
 
 def in_array(group: str, name: str, change: Callable[[Any], Any]) -> Change:
-    return lambda _, arrays: arrays[group].update({name: change(arrays[group][name])})
+    return lambda file: file.write(
+        arrays={**file.arrays, f"{group}/{name}": change(file.arrays[f"{group}/{name}"])}
+    )
 
 
 def in_manifest(name: str, value: object) -> Change:
-    return lambda manifest, _: manifest.update({name: value})
+    return lambda file: file.change(**{name: value})
 
 
 @pytest.mark.parametrize(
@@ -368,23 +366,17 @@ def in_manifest(name: str, value: object) -> Change:
         in_manifest("frequent_nodes", None),
     ],
 )
-def test_a_folder_that_does_not_fit_together(folder: Path, change: Change) -> None:
-    opened = open_folder(folder, kind="model")
-    names = [path.stem for path in folder.glob("*.safetensors")]
-    arrays = {name: dict(opened.arrays(name, mmap=False)) for name in names}
-    manifest = dict(opened.manifest)
-    change(manifest, arrays)
-    texts = {"vocabulary.txt": opened.text("vocabulary.txt")}
-    write_folder(folder, kind="model", arrays=arrays, texts=texts, manifest=manifest)
+def test_a_file_that_does_not_fit_together(file: Path, change: Change) -> None:
+    change(HostileFile(file))
     with pytest.raises(BadDataError):
-        load_model(folder)
+        load_model(file)
     # What is not compared with checksums is found when it is used.
     with pytest.raises(ValueError, match=r"\w"):
-        score_in_all_histories(folder)
+        score_in_all_histories(file)
 
 
-def score_in_all_histories(folder: Path) -> None:
-    opened = load_model(folder, verify=False)
+def score_in_all_histories(file: Path) -> None:
+    opened = load_model(file, verify=False)
     for history in HISTORIES:
         opened.with_history(history).score("c0w0 c1w1")
 

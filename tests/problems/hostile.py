@@ -116,14 +116,32 @@ def forged(manifest: str, entries: str, data: bytes) -> bytes:
     return len(header).to_bytes(8, "little") + header + data
 
 
-class HostileFile:
-    """A copy of a file, whose manifest and arrays can be replaced."""
+def _header(path: Path) -> dict[str, Any]:
+    with path.open("rb") as file:
+        header: dict[str, Any] = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+    return header
 
-    def __init__(self, source: Path, path: Path) -> None:
+
+def flips(path: Path) -> Iterator[str]:
+    """Flip a bit at the end of each array, one after the other, and yield its name."""
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    for name, entry in _header(path).items():
+        begin, end = entry.get("data_offsets", (0, 0))
+        if begin < end:
+            data[start + end - 1] ^= 4
+            path.write_bytes(data)
+            yield name
+            data[start + end - 1] ^= 4
+    path.write_bytes(data)
+
+
+class HostileFile:
+    """A file whose manifest and arrays can be replaced."""
+
+    def __init__(self, path: Path) -> None:
         self.path = path
-        path.write_bytes(source.read_bytes())
-        with path.open("rb") as file:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        header = _header(path)
         self.manifest: dict[str, Any] = json.loads(header["__metadata__"]["manifest"])
         self.arrays: dict[str, NDArray[Any]] = load_file(path)
 

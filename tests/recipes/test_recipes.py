@@ -28,6 +28,7 @@ from stategram import (
     Vocabulary,
     WordClasses,
     corpus_from_sentences,
+    load_model,
     read_recipe,
     train_recipe,
 )
@@ -288,7 +289,7 @@ def test_a_folder_is_held_by_one_training(texts: tuple[Corpus, Corpus], tmp_path
     recipe = Recipe(part=[NgramPart(order=2)])
     train_recipe(*texts, recipe, checkpoint=place)
     theirs = place / "model-0123456789abcdef.0123456789abcdef.partial"
-    theirs.mkdir()
+    theirs.touch()
     with (
         lock(place / "run.lock"),
         pytest.raises(StategramError, match=r"another process is at work in .*run; wait"),
@@ -310,8 +311,7 @@ def test_killed_where_a_part_or_the_run_was_written(
     train_recipe(*texts, recipe, checkpoint=place)
     # The model was there before: it is taken, not trained again.
     model = _entries(place)["model"].name
-    (place / model).rename(place / f"{model}.0123456789abcdef.replaced")
-    (place / f"{model}.0123456789abcdef.partial").mkdir()
+    (place / f"{model}.0123456789abcdef.partial").write_text("half")
     (place / "numbers-5.json.0123456789abcdef.partial").write_text("a")
     for mine in ("thesis.partial", "old.replaced"):
         (place / mine).write_text("years of work")
@@ -336,18 +336,17 @@ def test_what_is_damaged_is_trained_again(
     before = train_recipe(*texts, recipe, checkpoint=place)
     kinds = {}
     for model in place.glob("model-*"):
-        manifest = (model / "manifest.json").read_text()
-        kinds["clustered" if "g-1" in manifest else "2" if '"order": 2' in manifest else "1"] = model
-    arrays = next(kinds["2"].glob("*.safetensors"))
-    arrays.write_bytes(arrays.read_bytes()[:-8])
-    (kinds["clustered"] / "manifest.json").write_text("{")
-    classes = next(_entries(place)["classes"].glob("*.safetensors"))
+        options = load_model(model).metadata
+        kinds["clustered" if options.get("context") else str(options["order"])] = model
+    for damaged, content in (("2", slice(None, -8)), ("clustered", slice(9))):
+        kinds[damaged].write_bytes(kinds[damaged].read_bytes()[content])
+    classes = _entries(place)["classes"]
     classes.write_bytes(b"x" + classes.read_bytes()[1:])
     caplog.set_level("INFO")
     caplog.clear()
     after = train_recipe(*texts, recipe, checkpoint=place, resume=True)
     notes = [message for message in caplog.messages if "computed again" in message]
-    assert [str(arrays) in notes[0], str(kinds["clustered"]) in notes[1], str(classes) in notes[2]] == [
+    assert [str(kinds["2"]) in notes[0], str(kinds["clustered"]) in notes[1], str(classes) in notes[2]] == [
         True
     ] * 3
     assert len(notes) == 3
@@ -355,16 +354,18 @@ def test_what_is_damaged_is_trained_again(
     np.testing.assert_array_equal(after.log_probs(texts[1]), before.log_probs(texts[1]))
 
 
-def test_what_another_version_has_written_is_kept(texts: tuple[Corpus, Corpus], tmp_path: Path) -> None:
+def test_what_another_version_has_written_is_kept(
+    texts: tuple[Corpus, Corpus], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "run"
     recipe = Recipe(part=[NgramPart(order=2)])
     train_recipe(*texts, recipe, checkpoint=place)
     model = _entries(place)["model"]
-    (model / "manifest.json").write_text('{"format_version": 99}')
-    files = sorted(file.name for file in model.iterdir())
-    with pytest.raises(BadDataError, match="format version 99"):
+    before = model.read_bytes()
+    monkeypatch.setattr("stategram.storage.manifest.FORMAT_VERSION", 99)
+    with pytest.raises(BadDataError, match="format version 1, this stategram reads 99"):
         train_recipe(*texts, recipe, checkpoint=place, resume=True)
-    assert sorted(file.name for file in model.iterdir()) == files
+    assert model.read_bytes() == before
 
 
 def test_a_recipe_is_resolved_once(texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch) -> None:

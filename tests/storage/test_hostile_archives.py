@@ -23,15 +23,14 @@ ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and 
 
 @pytest.fixture
 def file(tmp_path: Path) -> HostileFile:
-    write_archive(tmp_path / "source", kind="x", arrays={"a": {"x": np.arange(3)}}, texts={"t": b"text"})
-    return HostileFile(tmp_path / "source", tmp_path / "file")
+    write_archive(tmp_path / "file", kind="x", arrays={"a": {"x": np.arange(3)}}, texts={"t": b"text"})
+    return HostileFile(tmp_path / "file")
 
 
 def test_what_is_forged_well_is_read(file: HostileFile) -> None:
     file.change(n=2**63 - 1, report={"perplexity": float("inf")}, parts=[{"figures": [float("nan")]}])
     assert open_archive(file.path, kind="x").manifest["n"] == 2**63 - 1
     file.write()
-    assert file.path.read_bytes() != b""
     assert open_archive(file.path, kind="x").text("t") == b"text"
 
 
@@ -217,6 +216,8 @@ def test_only_regular_files_are_read(tmp_path: Path, make: Callable[[Path], None
     assert is_archive(path) is False
     with pytest.raises(StategramError, match=r"path: (a folder, a pipe or a device|No such device)"):
         open_archive(path, kind="x")
+    if path.is_symlink():  # a failure would replace the device
+        return
     with pytest.raises(StategramError, match=r"path: it is a folder|exists and is not a file of stategram"):
         write_archive(path, kind="x")
 

@@ -75,13 +75,13 @@ def attack(file: HostileFile, use: Callable[[Path], None], tries: int) -> int:
 @pytest.mark.parametrize("kind", KINDS)
 def test_models(kind: str, tmp_path: Path) -> None:
     pytest.importorskip("jinja2")
-    model_of(kind).save(tmp_path / "source", manifest={"figures": {"events": 9}, "seed": 1})
-    assert attack(HostileFile(tmp_path / "source", tmp_path / "model"), use_model, TRIES) > TRIES // 2
+    model_of(kind).save(tmp_path / "model", manifest={"figures": {"events": 9}, "seed": 1})
+    assert attack(HostileFile(tmp_path / "model"), use_model, TRIES) > TRIES // 2
 
 
 def test_corpora(tmp_path: Path) -> None:
-    corpora()[0].save(tmp_path / "source")
-    assert attack(HostileFile(tmp_path / "source", tmp_path / "corpus"), use_corpus, 40) > 20
+    corpora()[0].save(tmp_path / "corpus")
+    assert attack(HostileFile(tmp_path / "corpus"), use_corpus, 40) > 20
 
 
 def test_checkpoints(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_checkpoints(tmp_path: Path) -> None:
             checkpoint=Checkpoint(source, seconds=0.0),
             progress=interrupted,
         )
-    assert attack(HostileFile(source, tmp_path / "checkpoint"), resume, 20) > 12
+    assert attack(HostileFile(source), resume, 20) > 12
 
 
 def peak_memory(use: Callable[[], object]) -> int:
@@ -124,8 +124,8 @@ def peak_memory(use: Callable[[], object]) -> int:
 
 
 def test_many_states_take_no_memory(tmp_path: Path) -> None:
-    model_of("clustered").save(tmp_path / "source")
-    file = HostileFile(tmp_path / "source", tmp_path / "model")
+    model_of("clustered").save(tmp_path / "model")
+    file = HostileFile(tmp_path / "model")
     for entry in ("states", "categories"):
         file.change(**{entry: 2**40})
         with pytest.raises(BadDataError, match="fewer contexts or words than its manifest has clusters"):
@@ -136,8 +136,8 @@ def test_many_states_take_no_memory(tmp_path: Path) -> None:
 
 
 def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
-    model_of("cached").save(tmp_path / "source")
-    file = HostileFile(tmp_path / "source", tmp_path / "model")
+    model_of("cached").save(tmp_path / "model")
+    file = HostileFile(tmp_path / "model")
     others = {name: array for name, array in file.arrays.items() if not name.startswith("weights/")}
     one = {"names": ["length"], "part": 0, "edges": 2**24}
     endless = {f"weights/table-{number}": np.empty((2**24, 0)) for number in range(25)}
@@ -167,8 +167,8 @@ def test_many_buckets_take_no_memory(tmp_path: Path) -> None:
     ],
 )
 def test_the_error_says_what_is_wrong(entries: dict[str, Any], message: str, tmp_path: Path) -> None:
-    model_of("clustered").save(tmp_path / "source")
-    file = HostileFile(tmp_path / "source", tmp_path / "model")
+    model_of("clustered").save(tmp_path / "model")
+    file = HostileFile(tmp_path / "model")
     file.change(**entries)
     with pytest.raises(BadDataError, match=message):
         load_model(file.path)
