@@ -8,10 +8,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from fuzz.archives import Damaged, Flipped, OnTheHeap
 from fuzz.campaign import Campaign
 from fuzz.environment import Environment
 from fuzz.files import Files
-from fuzz.folders import Damaged, Flipped, OnTheHeap
 from fuzz.kills import Kills
 from fuzz.races import Races
 from fuzz.running import Failure, run

@@ -18,7 +18,7 @@ from stategram import load_model
 from stategram.errors import StategramError
 
 EXIT_CODES = (0, 1, 2, 3, 130)
-_LEFT_OVER = re.compile(r".+\.[0-9a-f]{16}\.(partial|replaced)")
+_LEFT_OVER = re.compile(r".+\.[0-9a-f]{16}\.(partial)")
 _LONGEST = 110.0
 
 
@@ -86,7 +86,7 @@ def require_good_manners(ended: Ended) -> None:
 
 
 def require_whole_or_none(model: Path) -> None:
-    """Refuse a model folder that is there and cannot be opened."""
+    """Refuse a model that is there and cannot be opened."""
     if model.exists():
         try:
             load_model(model).check()

@@ -1,4 +1,4 @@
-"""Readers of a model folder beside a process that replaces it again and again."""
+"""Readers of a model beside a process that replaces it again and again."""
 
 from __future__ import annotations
 

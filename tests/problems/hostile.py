@@ -156,9 +156,10 @@ class HostileFile:
         """Write another manifest or other arrays, with right checksums."""
         of_file = self.arrays if arrays is None else arrays
         order = sorted(of_file, key=lambda name: (-of_file[name].itemsize, name))
-        if manifest is None:
+        manifest = self.manifest if manifest is None else manifest
+        if arrays is not None:
             digests = {name: hashlib.sha256(of_file[name].tobytes()).hexdigest() for name in order}
-            manifest = {**self.manifest, "arrays": digests}
+            manifest = {**manifest, "arrays": digests}
         names = {
             "b1": "BOOL",
             "f2": "F16",

@@ -18,7 +18,7 @@ from fuzz.running import run
 
 TRIES = {
     "files": 400,
-    "folders": 60,
+    "archives": 60,
     "heap": 30,
     "flips": 100,
     "kills": 2,
