@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import signal
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import run
+from command_line import manifest_of, run
 from stategram import ClusteredModel, Mixture, corpus_from_sentences, load_model, read_arpa, read_classes
 from story import RECIPE, sentences
 
@@ -31,10 +30,6 @@ def _train(place: Path, *more: object, recipe: object = "mine.toml", output: str
     return list(map(str, [*given, "--recipe", place / recipe if recipe == "mine.toml" else recipe, *more]))
 
 
-def _files(folder: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
-
-
 @pytest.mark.parametrize("recipe", ["fast", "paper", "best", "mine.toml"])
 def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = run(*_train(place, "--seed", 3, recipe=recipe), capfd=capfd)
@@ -51,7 +46,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     number, of_all = last[1 : last.index("]")].split("/")
     assert (number, last.split()[1]) == (of_all, "writing")
     model = load_model(place / "model", Mixture)
-    manifest = json.loads((place / "model" / "manifest.json").read_text())
+    manifest = manifest_of(place / "model")
     assert manifest["seed"] == manifest["recipe"]["seed"] == 3
     assert manifest["recipe"]["lowercase"] is False
     assert all(part.get("states") not in ("size", "auto") for part in manifest["recipe"]["part"])
@@ -150,13 +145,12 @@ def test_options_that_need_a_recipe(
     assert f"{option[0]} is for mixtures; add --recipe or --context, and --heldout" in " ".join(err.split())
 
 
-# A training that is killed when it has saved its clustering, finished parts or renamed folders so often.
+# A training that is killed when it has saved its clustering, finished parts or renamed files so often.
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
 import stategram.clustering.checkpoint as checkpoint
 import stategram.recipes.pipeline as recipe_training
-import stategram.storage.renaming as renaming
 from stategram.cli import main
 
 how, left = sys.argv[1], int(sys.argv[2])
@@ -179,8 +173,7 @@ checkpoint.Checkpoint.save = counted(save_always) if how == "saves" else save_al
 if how == "parts":
     recipe_training.train_part = counted(recipe_training.train_part)
 if how == "renames":
-    renaming._exchange = lambda *_: False
-    Path.rename = counted(Path.rename)
+    Path.replace = counted(Path.replace)
 main(sys.argv[3:])
 """
 
@@ -198,10 +191,6 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     ended = subprocess.run([sys.executable, "-c", _KILLED, how, str(times), *given], check=False)
     assert ended.returncode == -signal.SIGKILL
     assert not (place / "model").exists()
-    replaced = list((place / "run").glob("clustering-*.replaced"))
-    assert len(replaced) == (how == "renames")
-    if (how, times) == ("renames", 5):  # between the two that replace a folder
-        assert not (place / "run" / replaced[0].name.split(".")[0]).exists()
     status, _, err = run(*_train(place, "--checkpoint", place / "run"), capfd=capfd)
     assert status == 2
     assert "--resume continues it" in " ".join(err.split())
@@ -209,11 +198,11 @@ def test_after_a_kill_it_goes_on_and_gives_the_same_bytes(
     assert status == 0, err
     assert "      kept\n      NgramModel" in err
     assert "is no longer needed" in err
-    assert _files(place / "model") == _files(place / "whole")
-    assert not [*(place / "run").glob("*.partial"), *(place / "run").glob("*.replaced")]
+    assert (place / "model").read_bytes() == (place / "whole").read_bytes()
+    assert not list((place / "run").glob("*.partial"))
     # A training that is done can be resumed too.
     assert run(*given, "--force", capfd=capfd)[0] == 0
-    assert _files(place / "model") == _files(place / "whole")
+    assert (place / "model").read_bytes() == (place / "whole").read_bytes()
 
 
 # A training that is interrupted in the first sweep of its clustering of contexts, or of word classes.
@@ -299,12 +288,12 @@ def test_what_ended_early_says_so_and_is_done_on_resume(
     lines = ended.stderr.partition("on the held-out text")[2].splitlines()
     shown = [line for line in lines if "NgramModel(" in line or "ClusteredModel(" in line]
     assert [line.endswith("(ended early)") for line in shown[:3]] == early
-    manifest = json.loads((place / "model" / "manifest.json").read_text())
+    manifest = manifest_of(place / "model")
     assert ["ended_early" in part for part in manifest["recipe"]["part"]] == early
     status, _, err = run(*given, "--resume", "--force", capfd=capfd)
     assert status == 0, err
     assert "ended early" not in err
-    assert _files(place / "model") == _files(place / "whole")
+    assert (place / "model").read_bytes() == (place / "whole").read_bytes()
 
 
 def test_export_classes(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import make_models, run
+from command_line import make_models, manifest_of, run
 from html_structure import structure_of
 from stategram import load_model
 from stategram.explore.pages.numbers import unbroken
@@ -46,7 +46,7 @@ def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.Cap
         found.ids
     )
     model = load_model(mixture)
-    manifest = json.loads((mixture / "manifest.json").read_text())
+    manifest = manifest_of(mixture)
     for expected in (
         "mixture: mixture of 3 models",
         "3-gram model, kneser-ney",
@@ -88,20 +88,6 @@ def test_it_stands_beside_the_model(place: Path, name: str, capfd: pytest.Captur
     (place / "model.html").unlink()
 
 
-def test_a_folder_may_be_named_with_a_slash(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(place)
-    assert run("report", "model/", "-q", capfd=capfd) == (0, "", "")
-    assert "<title>model: 3-gram model, kneser-ney</title>" in (place / "model.html").read_text(
-        encoding="utf-8"
-    )
-    monkeypatch.chdir(place / "model")
-    (place / "model.html").unlink()
-    assert run("report", ".", "-q", capfd=capfd) == (0, "", "")
-    assert "<title>model: " in (place / "model.html").read_text(encoding="utf-8")
-
-
 def test_a_category_model_on_words_that_it_does_not_know(
     place: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,7 +108,7 @@ def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert (status, err) == (0, "")
     assert {"surprisal", "surprisal-2"} <= set(structure_of(page).ids)
     assert "A given sentence" in page
-    size = sum(file.stat().st_size for file in (place / "model").iterdir())
+    size = (place / "model").stat().st_size
     assert f"<dt>Size</dt><dd>{size / 1000:.1f} kB</dd>" in page
     status, _, err = run(*given, " ", capfd=capfd)
     assert (status, "--sentence has no words" in err) == (2, True)
@@ -131,7 +117,7 @@ def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("model/report.html", "is in the model"),
+        ("model", "is an input too"),
         ("model.arpa.gz", "is an input too"),
         ("TEST", "is also an input"),
         ("nowhere/report.html", "there is no folder"),

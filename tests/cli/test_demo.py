@@ -47,7 +47,7 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     assert "[5/5] writing demo-model" in err
     assert "note: the text has only 22 documents: the confidence intervals are unreliable" in err
 
-    # The same figure again, from the folder: the unknown words are those left out.
+    # The same figure again, from the file: the unknown words are those left out.
     mixture = load_model("demo-model", Mixture)
     test = corpus_from_sentences(load_sotu().test, vocabulary=mixture.vocabulary)
     assert evaluate(mixture, test).perplexity_known == pytest.approx(figures["mixture"], abs=0.005)
@@ -74,18 +74,19 @@ def test_only_a_model_of_the_demo_is_replaced_without_force(
     Path("folder", "thesis.tex").write_text("mine")
     Path("file").write_text("mine")
     status, _, err = _run("-o", "other", capfd=capfd)
-    assert (status, "there is a model in other already; --force replaces it" in err) == (2, True)
+    assert (status, "there is a file other already; --force replaces it" in err) == (2, True)
     for name in ("folder", "file"):
         for force in ([], ["--force"]):
             status, _, err = _run("-o", name, *force, capfd=capfd)
-            assert (status, f"{name} exists and is not a model folder" in err) == (1, True)
+            expected = "it is a folder" if name == "folder" else "file exists and is not a file of stategram"
+            assert (status, expected in err) == (1, True)
     assert Path("folder", "thesis.tex").read_text() == Path("file").read_text() == "mine"
     load_model("other", NgramModel)
 
     assert _run("-o", "other", "--force", capfd=capfd)[0] == 0
-    before = Path("other", "manifest.json").read_bytes()
+    before = Path("other").read_bytes()
     assert _run("-o", "other", "--seed", "1", capfd=capfd)[0] == 0
-    assert before != Path("other", "manifest.json").read_bytes()
+    assert before != Path("other").read_bytes()
     assert load_model("other", Mixture).metadata["seed"] == 1
 
 
@@ -99,7 +100,7 @@ def handler() -> Iterator[None]:
 
 @pytest.mark.usefixtures("short", "handler")
 @pytest.mark.parametrize("step", ["train_recipe", "compare", "_save"])
-def test_an_interrupted_demo_leaves_the_folder_as_it_was(
+def test_an_interrupted_demo_leaves_the_model_as_it_was(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -113,11 +114,11 @@ def test_an_interrupted_demo_leaves_the_folder_as_it_was(
         assert (status, out, "interrupted" in err) == (130, "", True)
         assert not list(tmp_path.iterdir())
     assert _run(capfd=capfd)[0] == 0
-    before = Path("demo-model", "manifest.json").read_bytes()
+    before = Path("demo-model").read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr(demo, step, interrupt)
         assert _run("--seed", "1", capfd=capfd)[0] == 130
-    assert Path("demo-model", "manifest.json").read_bytes() == before
+    assert Path("demo-model").read_bytes() == before
 
 
 def test_representative_classes_are_those_that_determine_their_neighbours() -> None:

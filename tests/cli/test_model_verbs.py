@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import kenlm
 import pytest
 
-from command_line import TRAIN, WITHOUT_UNKNOWN, run
+from command_line import TRAIN, WITHOUT_UNKNOWN, manifest_of, run
 from stategram import (
     CacheModel,
     CategoryNgramModel,
@@ -39,7 +38,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_mixture_of_a_folder_and_an_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_mixture_of_a_model_file_and_an_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = place / "mixture"
     given = ("mix", place / "model", place / "news.arpa")
     status, _, err = run(*given, "--heldout", place / "heldout", "-o", out, capfd=capfd)
@@ -50,7 +49,7 @@ def test_a_mixture_of_a_folder_and_an_arpa_file(place: Path, capfd: pytest.Captu
     found = load_model(out, Mixture)
     assert found.vocabulary.words[-1] == "cow"
     assert found.training_info["unknown"] == 0
-    manifest = json.loads((out / "manifest.json").read_text())
+    manifest = manifest_of(out)
     assert [one["use"] for one in manifest["inputs"]] == ["model", "model", "held-out"]
     assert all(one["sha256"] for one in manifest["inputs"])
     assert run("verify", out, capfd=capfd)[0] == 0
@@ -97,7 +96,7 @@ def test_what_mix_shows_and_refuses(place: Path, capfd: pytest.CaptureFixture[st
         ((model, news, "-o", out, "--weights", "0.5"), 2, "1 for 2 models"),
         ((model, news, "-o", out, "--weights", "0.5,0.5", "--buckets", "all"), 2, "--buckets is for"),
         ((model, news, "-o", place / "out.arpa", "--weights", "1,0"), 2, "--arpa merges n-gram models"),
-        ((model, news, "-o", model, "--weights", "1,0"), 2, "is in the output"),
+        ((model, news, "-o", model, "--weights", "1,0"), 2, "is an input too"),
         ((model, news, "--arpa", news, "--weights", "1,0"), 2, "is an input too"),
         (
             (model, place / "cache", "--arpa", place / "o.arpa", "--weights", "1,0"),
@@ -125,7 +124,7 @@ def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out, budget = place / "smaller", int(0.7 * model_size(whole))
     status, _, err = run("prune", place / "whole", "-o", out, "--max-size", budget, capfd=capfd)
     assert status == 0, err
-    size = sum(file.stat().st_size for file in out.iterdir())
+    size = out.stat().st_size
     assert budget - 8192 < size <= budget
     assert f"{size:,} bytes" in err
     arpa = place / "smaller.arpa.gz"
@@ -155,7 +154,7 @@ def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (("whole", "-o", place / "x", "--max-size", "much"), 2, "not a size"),
         (("categories", "-o", place / "x.arpa", "--threshold", 1), 3, "only a model of n-grams"),
         (("cache", "-o", place / "x", "--threshold", 1), 2, "no n-grams to drop"),
-        (("whole", "-o", place / "whole", "--threshold", 1, "--force"), 2, "is in the output"),
+        (("whole", "-o", place / "whole", "--threshold", 1, "--force"), 2, "is an input too"),
     ):
         status, _, err = run("prune", place / arguments[0], *arguments[1:], capfd=capfd)
         assert (status, message in err) == (expected, True), err
@@ -169,7 +168,7 @@ def test_train_to_a_budget(place: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert 790 <= sum(few.trie.sizes) <= 800
     status, _, err = run(*train, "-o", place / "small", "--max-size", "30k", capfd=capfd)
     assert (status, "[3/4] pruning" in err) == (0, True)
-    size = sum(file.stat().st_size for file in (place / "small").iterdir())
+    size = (place / "small").stat().st_size
     assert 30 * 1024 - 4096 < size <= 30 * 1024
     status, _, err = run(*train, "-o", place / "x", "--max-size", "1M", "--prune", 1e-8, capfd=capfd)
     assert (status, "give one of them" in err) == (2, True)

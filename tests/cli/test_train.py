@@ -1,9 +1,8 @@
-"""`stategram train`: what is in the model folder, what is refused, what an end in the middle leaves."""
+"""`stategram train`: what is in the model, what is refused, what an end in the middle leaves."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from command_line import run
+from command_line import manifest_of, run
 from stategram import NgramModel, load_model, read_corpus
 from stategram.cli.options import GroupedCommand
 from stategram.cli.train import train
@@ -29,19 +28,17 @@ def text(tmp_path: Path) -> Path:
 
 
 def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "model"
-    status, out, err = run(
-        "train", text, "-o", f"{folder}/", "--lowercase", "--digits", "N", "-v", capfd=capfd
-    )
+    path = tmp_path / "model"
+    status, out, err = run("train", text, "-o", f"{path}/", "--lowercase", "--digits", "N", "-v", capfd=capfd)
     assert (status, out) == (0, "")
     for line in ("[1/3] reading", "[2/3] counting and estimating (kneser-ney)", "[3/3] writing"):
         assert line in err
     assert "n-grams of 1 to 3 words: 12 + " in err
     assert "discounts of n-grams of 3 words: " in err
-    model = load_model(folder, NgramModel)
+    model = load_model(path, NgramModel)
     assert {"the", "N"} < set(model.vocabulary.words)
     assert "The" not in model
-    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest = manifest_of(path)
     assert manifest["recipe"] == {
         "order": 3,
         "smoothing": "kneser-ney",
@@ -81,8 +78,7 @@ def test_the_same_command_gives_the_same_bytes(
     for name, threads in (("one", 1), ("two", 2)):
         arguments = ("train", text, "-o", tmp_path / name, "--threads", threads, "--smoothing", "katz")
         assert run(*arguments, capfd=capfd)[0] == 0
-    for file in (tmp_path / "one").iterdir():
-        assert file.read_bytes() == (tmp_path / "two" / file.name).read_bytes()
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -122,83 +118,67 @@ def test_pruning_and_cut_offs_make_a_model_smaller(tmp_path: Path, capfd: pytest
 def test_a_model_is_replaced_only_when_told(
     text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "model"
-    assert run("train", text, "-o", folder, "--order", 2, capfd=capfd)[0] == 0
-    status, _, err = run("train", text, "-o", folder, capfd=capfd)
-    assert (status, load_model(folder, NgramModel).order) == (2, 2)
+    model = tmp_path / "model"
+    assert run("train", text, "-o", model, "--order", 2, capfd=capfd)[0] == 0
+    status, _, err = run("train", text, "-o", model, capfd=capfd)
+    assert (status, load_model(model, NgramModel).order) == (2, 2)
     assert "--force replaces it" in err
-    assert run("train", text, "-o", folder, "--force", capfd=capfd)[0] == 0
-    assert load_model(folder, NgramModel).order == 3
+    assert run("train", text, "-o", model, "--force", capfd=capfd)[0] == 0
+    assert load_model(model, NgramModel).order == 3
     assert sorted(p.name for p in tmp_path.iterdir()) == ["model", "text.txt"]
 
 
-def test_a_damaged_model_is_replaced_when_told_if_there_is_nothing_else_with_it(
+def test_a_damaged_model_is_replaced_when_told(
     text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "model"
-    assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
-    (folder / "manifest.json").write_text("x\n")
-    status, _, err = run("train", text, "-o", folder, capfd=capfd)
-    assert status == 2
-    assert "there is a damaged model" in err
-    assert "--force replaces it" in err.replace("\n", " ")
-    (folder / "thesis.tex").touch()
-    status, _, err = run("train", text, "-o", folder, "--force", capfd=capfd)
-    assert status == 1
-    assert "remove it first" in err
-    (folder / "thesis.tex").unlink()
-    assert run("train", text, "-o", folder, "--force", capfd=capfd)[0] == 0
-    assert load_model(folder, NgramModel).order == 3
+    model = tmp_path / "model"
+    assert run("train", text, "-o", model, capfd=capfd)[0] == 0
+    model.write_bytes(model.read_bytes()[:-1])
+    status, _, err = run("train", text, "-o", model, capfd=capfd)
+    assert (status, "--force replaces it" in " ".join(err.split())) == (2, True)
+    assert run("train", text, "-o", model, "--force", capfd=capfd)[0] == 0
+    assert load_model(model, NgramModel).order == 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")
 def test_a_link_is_written_through(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    folder, link = tmp_path / "model", tmp_path / "link"
-    link.symlink_to(folder)
+    model, link = tmp_path / "model", tmp_path / "link"
+    link.symlink_to(model)
     assert run("train", text, "-o", link, "--order", 2, capfd=capfd)[0] == 0
     assert run("train", text, "-o", link, capfd=capfd)[0] == 2
     assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 0
-    assert link.readlink() == folder
-    assert load_model(folder, NgramModel).order == 3
+    assert link.readlink() == model
+    assert load_model(model, NgramModel).order == 3
     link.unlink()
     link.symlink_to(link)
     assert run("train", text, "-o", link, "--force", capfd=capfd)[0] == 1
 
 
-def test_an_empty_folder_is_filled_but_not_the_one_that_is_worked_in(
-    text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "empty").mkdir()
-    monkeypatch.chdir(tmp_path / "empty")
-    status, _, err = run("train", text, "-o", ".", capfd=capfd)
-    assert status == 1
-    assert "name a folder in it" in " ".join(err.split())
-    monkeypatch.chdir(tmp_path)
-    assert run("train", text, "-o", "empty", capfd=capfd)[0] == 0
-    assert load_model("empty", NgramModel).order == 3
+def test_an_empty_file_is_filled(text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "empty").touch()
+    assert run("train", text, "-o", tmp_path / "empty", capfd=capfd)[0] == 0
+    assert load_model(tmp_path / "empty", NgramModel).order == 3
 
 
-def test_two_trainings_into_one_folder_lose_nothing(
+def test_two_trainings_into_one_file_lose_nothing(
     text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "model"
-    command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(folder), "--order", "2"]
+    model = tmp_path / "model"
+    command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(model), "--order", "2"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as first:
         assert first.stderr is not None
         assert "reading" in first.stderr.readline()
-        assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+        assert run("train", text, "-o", model, capfd=capfd)[0] == 0
         _, err = first.communicate(TEXT)
     assert first.returncode == 1
-    assert f"{folder} was written by another process meanwhile; this model is in {folder}-2" in " ".join(
-        err.split()
-    )
-    assert (load_model(folder).order, load_model(f"{folder}-2").order) == (3, 2)
+    assert f"another process has written {model} meanwhile; this file is {model}-2" in " ".join(err.split())
+    assert (load_model(model).order, load_model(f"{model}-2").order) == (3, 2)
 
 
 def test_stdin_has_no_checksum(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "stategram", "train", "-", "-o", str(tmp_path / "model"), "-q"]
     subprocess.run(command, input=TEXT, text=True, check=True)
-    manifest = json.loads((tmp_path / "model" / "manifest.json").read_text())
+    manifest = manifest_of(tmp_path / "model")
     assert manifest["inputs"] == [{"use": "training", "name": "-", "bytes": None, "sha256": None}]
 
 
@@ -228,12 +208,11 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["no such file", "-o", "OUT"], 1, "no such file"),
         (["TEXT", "-o", ""], 2, "is empty"),
         (["TEXT", "-o", "NOFOLDER/OUT"], 1, "there is no folder"),
-        (["TEXT", "-o", "TEXT"], 2, "is in the output"),
-        (["TEXT", "-o", "EMPTY", "--force"], 1, "is not a model folder"),
-        (["FOLDER/TEXT", "-o", "FOLDER", "--force"], 2, "is in the output"),
-        (["TEXT", "-o", "FOLDER", "--force"], 1, "is not a model folder"),
-        (["TEXT", "-o", "CORPUS", "--force"], 1, "is not a model folder"),
-        (["TEXT", "-o", "CORPUS", "--force"], 1, "or remove it first"),
+        (["TEXT", "-o", "TEXT"], 2, "is an input too"),
+        (["TEXT", "-o", "LATIN1", "--force"], 1, "is not a file of stategram"),
+        (["FOLDER/TEXT", "-o", "FOLDER", "--force"], 1, "is a folder"),
+        (["TEXT", "-o", "FOLDER", "--force"], 1, "is a folder"),
+        (["TEXT", "-o", "CORPUS", "--force"], 1, "exists and is not a model"),
         (["EMPTY", "-o", "OUT"], 3, "no words in"),
         (["LATIN1", "-o", "OUT"], 3, ":2:"),
     ],
@@ -261,20 +240,20 @@ def test_errors_say_what_is_wrong_and_leave_nothing(
 # A training that says when it writes its files and then waits, so that it can be ended right there.
 _WAITING = """
 import sys, time
-import stategram.storage.folder as folder
+import os
 from stategram.cli import main
 
 def wait(path):
     print("waiting", flush=True)
     time.sleep(600)
 
-folder._sync = wait
+os.fsync = wait
 main(sys.argv[1:])
 """
 
 
-def _end_while_it_writes(text: Path, folder: Path, how: int) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _WAITING, "train", str(text), "-o", str(folder)]
+def _end_while_it_writes(text: Path, model: Path, how: int) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", _WAITING, "train", str(text), "-o", str(model)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "waiting\n"
@@ -296,29 +275,28 @@ def test_ctrl_c_leaves_nothing(text: Path, tmp_path: Path) -> None:
 def test_a_kill_leaves_no_model_and_the_next_run_works(
     text: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "model"
-    assert _end_while_it_writes(text, folder, signal.SIGKILL).returncode == -signal.SIGKILL
-    assert not folder.exists()
+    model = tmp_path / "model"
+    assert _end_while_it_writes(text, model, signal.SIGKILL).returncode == -signal.SIGKILL
+    assert not model.exists()
     (left,) = tmp_path.glob("model.*.partial")
-    assert run("train", text, "-o", folder, capfd=capfd)[0] == 0
+    assert run("train", text, "-o", model, capfd=capfd)[0] == 0
     assert not left.exists()
-    assert load_model(folder, NgramModel).order == 3
+    assert load_model(model, NgramModel).order == 3
     # The same for a model that is to be replaced.
-    whole = {file.name: file.read_bytes() for file in folder.iterdir()}
+    whole = model.read_bytes()
     ended = subprocess.run(
-        [sys.executable, "-c", _KILLED_AT_SYNC, "train", str(text), "-o", str(folder), "--force"],
+        [sys.executable, "-c", _KILLED_AT_SYNC, "train", str(text), "-o", str(model), "--force"],
         check=False,
     )
     assert ended.returncode == -signal.SIGKILL
-    assert {file.name: file.read_bytes() for file in folder.iterdir()} == whole
+    assert model.read_bytes() == whole
 
 
 _KILLED_AT_SYNC = """
 import os, signal, sys
-import stategram.storage.folder as folder
 from stategram.cli import main
 
-folder._sync = lambda path: os.kill(os.getpid(), signal.SIGKILL)
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
 main(sys.argv[1:])
 """
 

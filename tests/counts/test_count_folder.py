@@ -32,7 +32,7 @@ from stategram import (
     train_recipe,
 )
 from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text
-from stategram.storage import Blobs
+from stategram.counts.blobs import Blobs
 from stategram.text import shards
 
 

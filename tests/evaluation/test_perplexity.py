@@ -33,7 +33,7 @@ from stategram.formats import read_arpa
 from stategram.models import Description, Gate, Model, Scores, State, Step
 from stategram.models import mixture as mixture_module
 from stategram.models.model_files import ModelFiles
-from stategram.storage import Folder
+from stategram.storage import Archive
 from stategram.text import BEGIN
 from story import sentences, word_tree_part
 
@@ -149,7 +149,7 @@ class Uniform(Model):
         return ModelFiles()
 
     @classmethod
-    def from_files(cls, folder: Folder, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
+    def from_files(cls, folder: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
         return cls(vocabulary, **common)
 
 

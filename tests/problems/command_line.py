@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from stategram import NgramModel, corpus_from_sentences, write_arpa
 from stategram.cli import main
+from stategram.storage import open_archive
 
 TRAIN = "the cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
 TEST = "The cat ran on 12 mats\n\n  \na zebra sat\n"
@@ -33,3 +35,8 @@ def make_models(place: Path) -> Path:
     write_arpa(place / "model.arpa.gz", model)
     corpus_from_sentences(sentences).save(place / "corpus")
     return place
+
+
+def manifest_of(model: Path) -> dict[str, Any]:
+    """Return the manifest of a model file."""
+    return dict(open_archive(model, kind="model", verify=False).manifest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,8 +29,8 @@ def check_output_apart(output: str, model_name: str) -> None:
     if is_same_file(output, model_name):
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     if output != "-" and Path(model_name).is_dir():
-        folder = Path(model_name).resolve()
-        if Path(output).resolve().is_relative_to(folder):
+        folder = os.path.realpath(model_name)
+        if Path(os.path.realpath(output)).is_relative_to(folder):
             raise click.UsageError(f"the output {output} is in the input {model_name}; choose another place")
 
 
@@ -37,7 +38,7 @@ def is_same_file(output: str, name: str) -> bool:
     """Return whether writing one file would overwrite the other."""
     if "-" in (output, name) or is_url(name):
         return False
-    return Path(output).resolve() == Path(name).resolve() and (
+    return os.path.realpath(output) == os.path.realpath(name) and (
         not Path(output).exists() or Path(output).is_file()
     )
 

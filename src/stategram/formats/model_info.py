@@ -6,10 +6,11 @@ import os
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from stategram.counts import is_counts, open_counts
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
 from stategram.models import Model, model_of
@@ -89,7 +90,9 @@ def model_info(path: str | os.PathLike[str]) -> ModelInfo:
     is_ours = name != "-" and is_archive(path)
     if is_ours is None:
         raise StategramError(f"{path}: no such model; expected a model file, an ARPA file or a class file")
-    return _archive_info(Path(path)) if is_ours else _text_info(name)
+    if is_ours:
+        return _archive_info(Path(path))
+    return _counts_info(name) if Path(name).is_dir() and is_counts(name) else _text_info(name)
 
 
 def _archive_info(path: Path) -> ModelInfo:
@@ -120,6 +123,19 @@ def _model_info(model: Model, archive: Archive) -> ModelInfo:
         {"options": dict(model.metadata)},
         tuple(_model_info(part, of) for part, of in zip(model.parts, archive.parts(), strict=False)),
     )
+
+
+def _counts_info(name: str) -> ModelInfo:
+    counts = open_counts(name)
+    figures = {
+        "order": counts.order,
+        "events": counts.n_events,
+        "sentences": counts.n_sentences,
+        "unknown": counts.n_unknown,
+    }
+    made = {"inputs": [asdict(file) for file in counts.inputs], "figures": figures, "options": counts.recipe}
+    n_bytes = sum(map(counts.blobs.size, counts.files))
+    return ModelInfo("counts", "counts of n-grams", {"Words": len(counts.vocabulary)}, (), n_bytes, made)
 
 
 def _text_info(name: str) -> ModelInfo:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from stategram.errors import StategramError
+from stategram.errors import BadDataError, StategramError
 from stategram.formats.arpa import read_arpa
 from stategram.models import Model, load_model
 from stategram.progress import Progress
@@ -44,4 +45,6 @@ def open_model(
         raise StategramError(f"{path}: no such model; expected a model file or an ARPA file: check the name")
     if is_ours:
         return load_model(path, verify=verify, progress=progress)
+    if Path(path).is_dir():
+        raise BadDataError(f"{path}: a folder; expected a model file or an ARPA file")
     return read_arpa(path, progress=progress)

@@ -64,7 +64,7 @@ def check_place(place: Place) -> None:
         raise UsageError("the name of the output is empty; give a file, or - for stdout")
     if Path(place).is_dir():
         raise StategramError(f"cannot write {place}: it is a folder; name a file in it")
-    path = Path(place) if _is_no_file(place) else Path(place).resolve().parent
+    path = Path(place) if _is_no_file(place) else Path(os.path.realpath(place)).parent
     if not path.exists():
         raise StategramError(f"cannot write {place}: there is no folder {path}; make it first")
     if not os.access(path, os.W_OK):
