@@ -91,7 +91,7 @@ def _options() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("text", help="the text whose letters become noisy")
-    parser.add_argument("models", nargs="+", help="model folders")
+    parser.add_argument("models", nargs="+", help="model files")
     parser.add_argument("--phrases", type=int, default=200, help="how many phrases of it")
     parser.add_argument(
         "--noise", type=float, default=1.6, help="standard deviation; the true letter has 5 more"
