@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +46,7 @@ def _training(
                 place = folder / "model"
                 costs[trainer.name].append(trainer.make(text, order, place))
                 sizes[trainer.name] = _megabytes(place)
-                _remove(place)
+                place.unlink()
         for name, found in costs.items():
             cost = median_cost(found)
             row: Row = {
@@ -104,13 +103,6 @@ def _peer(command: str) -> _Trainer:
 
 def _megabytes(place: Path) -> float:
     return place.stat().st_size / 1e6
-
-
-def _remove(place: Path) -> None:
-    if place.is_dir():
-        shutil.rmtree(place)
-    else:
-        place.unlink()
 
 
 def _scoring(text: Path, test: Path, settings: Settings) -> Table:

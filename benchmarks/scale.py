@@ -63,5 +63,5 @@ def _measure(text: Path, folder: Path, order: int, settings: Settings, costs: di
         if "workers" in name:
             shutil.rmtree(counts)
     shutil.rmtree(counts)
-    shutil.rmtree(model)
+    model.unlink()
     return size

@@ -280,7 +280,7 @@ def test_how_to_use_a_command_is_shown_only_where_that_was_wrong(
     assert f"try: stategram eval '{model}' test.txt\n" in err
     status, _, err = run("train", text, "-o", model, capfd=capfd)
     assert status == 2
-    assert err == f"stategram: error: there is a model in {model} already; --force replaces it\n"
+    assert err == f"stategram: error: there is a file {model} already; --force replaces it\n"
     status, _, err = run("train", text, "--nonsense", capfd=capfd)
     assert status == 2
     assert err.startswith("Usage: stategram train")

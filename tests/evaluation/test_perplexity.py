@@ -149,7 +149,7 @@ class Uniform(Model):
         return ModelFiles()
 
     @classmethod
-    def from_files(cls, folder: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
+    def from_files(cls, archive: Archive, vocabulary: Vocabulary, parts: Any, **common: Any) -> Uniform:
         return cls(vocabulary, **common)
 
 
