@@ -10,7 +10,6 @@ from .clustering import (
     WordClasses as WordClasses,
     build_hierarchy as build_hierarchy,
     cluster as cluster,
-    word_vectors as word_vectors,
 )
 from .contexts import (
     ContextDefinition as ContextDefinition,
@@ -75,7 +74,6 @@ from .formats import (
     write_class_lm as write_class_lm,
     write_classes as write_classes,
     write_fst as write_fst,
-    write_vectors as write_vectors,
     write_best as write_best,
     write_counts as write_counts,
     write_nbest as write_nbest,

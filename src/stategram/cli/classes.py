@@ -17,11 +17,10 @@ from stategram.cli.checks import check_inputs, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, format_option, memory_options, text_options
 from stategram.cli.reading import counts_or_text
-from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy, word_vectors
+from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import CountedText, ShardedText, count_bigrams
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
-from stategram.formats import CLASS_FORMATS, read_classes, write_classes, write_vectors
-from stategram.progress import subprogress
+from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.storage import check_place, expand_urls
 from stategram.tables import choose_format
 from stategram.text import Corpus, read_corpus
@@ -38,8 +37,6 @@ class _Options:
     criterion: str
     n_states: int | None
     states_output: str | None
-    vectors: str | None
-    dimensions: int
     effort: str
     time_limit: float | None
     min_count: int
@@ -55,7 +52,6 @@ class _Options:
         for wrong, message in (
             (self.n_states and not is_two_sided, "--states requires --criterion two-sided"),
             (self.states_output and not is_two_sided, "--states-output requires --criterion two-sided"),
-            (not self.vectors and was_given("dimensions"), "--dimensions requires --vectors"),
             (
                 self.as_json and not self.evaluate,
                 "--json requires --evaluate; for the classes as JSON: --format json",
@@ -78,7 +74,7 @@ class _Options:
     def outputs(self) -> list[str]:
         """The files to write."""
         classes = [self.output] if self.output != "-" or not self.evaluate else []
-        return classes + [place for place in (self.states_output, self.vectors) if place]
+        return classes + ([self.states_output] if self.states_output else [])
 
     def check_files(self, texts: Sequence[str], text: TextOptions) -> None:
         """Raise an error for inputs that are not there, and for outputs that cannot be written."""
@@ -100,7 +96,6 @@ Examples:
   stategram classes *.txt.gz -k 1000 --vocab 50000 --lowercase -o classes.tsv
   stategram classes text.txt -k 500 --format brown -o paths.txt
   stategram classes text.txt -k 50 --format mkcls -o text.vcb.classes
-  stategram classes text.txt -k 500 -o classes.tsv --vectors vectors.txt --dimensions 50
   stategram classes text.txt -k 500 --time-limit 60 --evaluate test.txt
   stategram classes counts/ -k 1000 -o classes.tsv
   stategram classes new.txt --init classes.tsv -o updated.tsv""",
@@ -140,19 +135,6 @@ Examples:
     "--states-output",
     metavar="FILE",
     help="Output file for the states of two-sided: a table as FILE is named, tsv otherwise.",
-)
-@click.option(
-    "--vectors",
-    metavar="FILE",
-    help="Output file for word vectors, in word2vec's text format: the classes before and after words.",
-)
-@click.option(
-    "--dimensions",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="With --vectors: their length.",
 )
 @click.option(
     "--effort",
@@ -218,7 +200,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
             f"--init and --fixed name {given} classes, -k {options.n_classes} is fewer; "
             f"give -k {given} or more, or leave it out"
         )
-    console.steps = 2 + options.wants_hierarchy + bool(options.vectors) + bool(options.evaluate)
+    console.steps = 2 + options.wants_hierarchy + bool(options.evaluate)
     corpus = counts_or_text(texts, text, console)
     if isinstance(corpus, CountedText):
         text = TextOptions.from_settings(corpus.recipe, corpus.vocabulary)
@@ -252,8 +234,6 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
             estimator.context_counts_,
             format=choose_format(options.states_output, None, "tsv"),
         )
-    if options.vectors:
-        _write_vectors(estimator, corpus, options, console)
     if options.evaluate:
         of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
         with console.step(f"evaluating on {options.evaluate}"):
@@ -302,20 +282,6 @@ def _cut(
     first = np.unique(cut, return_index=True)[1]
     console.info(f"      {plural(len(first), 'class', 'classes')} at depth {depth}")
     return cut[estimator.labels_], [paths[i][:depth] for i in first.tolist()]
-
-
-def _write_vectors(
-    estimator: WordClasses, corpus: Corpus | ShardedText, options: _Options, console: Console
-) -> None:
-    assert options.vectors is not None
-    with console.step("computing word vectors") as progress:
-        vectors = word_vectors(
-            corpus, estimator.as_dict(), options.dimensions, progress=subprogress(progress, 0.0, 0.7)
-        )
-        known = [word for word in estimator.words_ if word in corpus.vocabulary]
-        ids = [corpus.vocabulary.id(word) for word in known]
-        write_vectors(options.vectors, known, vectors[ids], progress=subprogress(progress, 0.7, 1.0))
-    console.info(f"      {plural(len(known), 'word')}, {plural(vectors.shape[1], 'dimension')}")
 
 
 def _evaluate(

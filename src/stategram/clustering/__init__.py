@@ -15,7 +15,6 @@ from stategram.clustering.number_of_clusters import (
 from stategram.clustering.settings import EFFORTS, PRESETS, ClusteringSettings
 from stategram.clustering.text_clustering import cluster
 from stategram.clustering.word_classes import CRITERIA, WordClasses, class_labels
-from stategram.clustering.word_vectors import word_vectors
 
 __all__ = [
     "AUTO",
@@ -38,5 +37,4 @@ __all__ = [
     "cluster",
     "cluster_tree",
     "is_size",
-    "word_vectors",
 ]

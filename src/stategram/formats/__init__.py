@@ -9,7 +9,6 @@ from stategram.formats.fst import EPSILON, fst_files, write_fst
 from stategram.formats.model_info import ModelInfo, model_info
 from stategram.formats.models import open_model
 from stategram.formats.nbest import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
-from stategram.formats.vectors import write_vectors
 
 __all__ = [
     "CLASS_FORMATS",
@@ -36,5 +35,4 @@ __all__ = [
     "write_model_classes",
     "write_nbest",
     "write_states",
-    "write_vectors",
 ]
