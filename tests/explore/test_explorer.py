@@ -34,19 +34,9 @@ def test_scores_are_those_of_surprisal() -> None:
         else:
             assert found == wanted
     assert answer["perplexity"] == pytest.approx(mixture().perplexity(TEXT.split("\n")), abs=0.01)
-    assert answer["texts"] == [3]
     for sentence in answer["sentences"]:
         for said in sentence["said"]:
             assert sum(said) == pytest.approx(1.0, abs=1e-3)
-
-
-def test_texts_of_a_batch_do_not_know_of_each_other() -> None:
-    lines = TEXT.split("\n")
-    batch = explorer().answer("score", {"texts": lines})
-    single = [explorer().answer("score", {"text": line}) for line in lines]
-    assert batch["sentences"] == [sentence for one in single for sentence in one["sentences"]]
-    assert batch["texts"] == [1, 0, 1, 1]
-    assert batch["events"] == sum(one["events"] for one in single)
 
 
 def test_ranks_and_predictions_are_those_of_the_distribution() -> None:

@@ -27,8 +27,7 @@ Examples:
   stategram explore model --text test.txt
   stategram explore model other-model --text test.txt
   stategram explore model --text test.txt --save page.html
-  stategram explore model --no-browser --port 8080
-  curl -s http://127.0.0.1:8080/api/predict -H "Content-Type: application/json" -d '{"history": "the"}'""",
+  stategram explore model --no-browser --port 8080""",
 )
 @click.argument("model_names", metavar="MODEL [MODEL2]", nargs=-1, required=True)
 @click.option(
@@ -67,7 +66,7 @@ def explore(
 
     Six views, linked to each other: a text with its surprisal, the map and the tree of word classes, states
     of contexts, predictions from the unigram to the whole model, and two models on one text. The page is
-    served to this machine only, and needs no network; /docs describes its JSON API. Ctrl-C stops it.
+    served to this machine only, and needs no network. Ctrl-C stops it.
     The explorer needs an extra: pip install "stategram[explore]".
     """
     if len(model_names) > 2:

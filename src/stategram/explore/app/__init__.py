@@ -1,4 +1,4 @@
-"""A page to look inside a model: its classes, states and probabilities, and a JSON API for programs."""
+"""A page to look inside a model: its classes, states and probabilities."""
 
 from stategram.explore.app.explored import ExploredText
 from stategram.explore.app.explorer import Explorer

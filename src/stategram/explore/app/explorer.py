@@ -16,30 +16,27 @@ from stategram.progress import Progress
 
 
 class Endpoint(NamedTuple):
-    """What is asked, what is answered, and what answers."""
+    """What is asked, and what answers."""
 
     request: type[messages.Request]
-    answer: type[messages.Answer]
     function: Callable[[Any, Any], messages.Answer]
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
-    "score": Endpoint(messages.ScoreRequest, messages.Scored, text_answers.score),
-    "ranks": Endpoint(messages.TextRequest, messages.Ranks, text_answers.ranks),
-    "predict": Endpoint(messages.PredictRequest, messages.Prediction, text_answers.predict),
-    "explain": Endpoint(messages.ExplainRequest, messages.Explanation, text_answers.explain),
-    "ladder": Endpoint(messages.LadderRequest, messages.Ladder, text_answers.ladder),
-    "words": Endpoint(messages.WordsRequest, messages.Words, text_answers.words),
-    "word": Endpoint(messages.WordRequest, messages.WordDetails, cluster_answers.word),
-    "classes": Endpoint(messages.SourceRequest, messages.ClassMap, cluster_answers.classes),
-    "class": Endpoint(messages.MemberRequest, messages.ClassDetails, cluster_answers.class_),
-    "tree": Endpoint(messages.SourceRequest, messages.ClassTree, cluster_answers.tree),
-    "states": Endpoint(messages.SourceRequest, messages.States, cluster_answers.states),
-    "state": Endpoint(messages.MemberRequest, messages.StateDetails, cluster_answers.state),
-    "context_tree": Endpoint(
-        messages.ContextTreeRequest, messages.ContextTreeOfWord, cluster_answers.context_tree
-    ),
-    "compare": Endpoint(messages.CompareRequest, messages.Compared, comparison_answers.compare),
+    "score": Endpoint(messages.TextRequest, text_answers.score),
+    "ranks": Endpoint(messages.TextRequest, text_answers.ranks),
+    "predict": Endpoint(messages.PredictRequest, text_answers.predict),
+    "explain": Endpoint(messages.ExplainRequest, text_answers.explain),
+    "ladder": Endpoint(messages.LadderRequest, text_answers.ladder),
+    "words": Endpoint(messages.WordsRequest, text_answers.words),
+    "word": Endpoint(messages.WordRequest, cluster_answers.word),
+    "classes": Endpoint(messages.SourceRequest, cluster_answers.classes),
+    "class": Endpoint(messages.MemberRequest, cluster_answers.class_),
+    "tree": Endpoint(messages.SourceRequest, cluster_answers.tree),
+    "states": Endpoint(messages.SourceRequest, cluster_answers.states),
+    "state": Endpoint(messages.MemberRequest, cluster_answers.state),
+    "context_tree": Endpoint(messages.ContextTreeRequest, cluster_answers.context_tree),
+    "compare": Endpoint(messages.CompareRequest, comparison_answers.compare),
 }
 """The questions about one model, and `compare` about two."""
 
@@ -109,9 +106,7 @@ class Explorer:
     def info(self, *, saved: bool = False) -> messages.Info:
         """Return what there is to explore."""
         text = None if self.text is None else messages.TextInfo(self.text.name, self.text.sample)
-        return messages.Info(
-            stategram.__version__, saved, list(map(_model_info, self.models)), text, messages.Limits()
-        )
+        return messages.Info(stategram.__version__, saved, list(map(_model_info, self.models)), text)
 
 
 def _model_info(explored: ExploredModel) -> messages.ModelInfo:

@@ -1,4 +1,4 @@
-"""The requests and answers of the explorer, from which its OpenAPI description is made."""
+"""The requests and answers of the explorer."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from msgspec import Meta
 
 MAX_WORDS = 20_000
 """The words of a text that is scored in one request."""
-MAX_TEXTS = 1000
 MAX_CHARACTERS = 400_000
 MAX_BODY = 2_000_000
 """The bytes of a request."""
 
-Text = Annotated[str, Meta(max_length=MAX_CHARACTERS, description="one sentence per line")]
+Text = Annotated[str, Meta(max_length=MAX_CHARACTERS)]
+"""One sentence per line."""
 Line = Annotated[str, Meta(max_length=20_000)]
 Word = Annotated[str, Meta(max_length=1000)]
-ModelNumber = Annotated[int, Meta(ge=0, le=1, description="0, or 1 for the second model")]
+ModelNumber = Annotated[int, Meta(ge=0, le=1)]
+"""0, or 1 for the second model."""
 Top = Annotated[int, Meta(ge=1, le=1000)]
 Number = Annotated[int, Meta(ge=0)]
-Source = Annotated[str, Meta(max_length=100, description="a source of classes or states, as in info")]
+Source = Annotated[str, Meta(max_length=100)]
+"""A source of classes or states, as in `Info`."""
 
 
 class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,16 +41,8 @@ class WordsRequest(Request, frozen=True, kw_only=True):
     top: Top = 20
 
 
-class ScoreRequest(Request, frozen=True, kw_only=True):
-    """The surprisal of each word of a text, or of several texts that do not know of each other."""
-
-    model: ModelNumber = 0
-    text: Text = ""
-    texts: Annotated[list[Text], Meta(max_length=MAX_TEXTS)] | None = None
-
-
 class TextRequest(Request, frozen=True, kw_only=True):
-    """The rank of each word of a text among all that could stand there."""
+    """The surprisal of each word of a text, or its rank among all that could stand there."""
 
     model: ModelNumber = 0
     text: Text = ""
@@ -165,14 +159,6 @@ class TextInfo(Answer, frozen=True):
     sample: str
 
 
-class Limits(Answer, frozen=True):
-    """How large requests may be."""
-
-    words: int = MAX_WORDS
-    texts: int = MAX_TEXTS
-    characters: int = MAX_CHARACTERS
-
-
 class Info(Answer, frozen=True):
     """What there is to explore."""
 
@@ -180,7 +166,6 @@ class Info(Answer, frozen=True):
     saved: bool
     models: list[ModelInfo]
     text: TextInfo | None
-    limits: Limits
 
 
 class ClassOfWord(Answer, frozen=True):
@@ -219,15 +204,13 @@ class ScoredSentence(Answer, frozen=True):
 
 
 class Scored(Answer, frozen=True):
-    """A text, or several, that were scored."""
+    """A text that was scored."""
 
     perplexity: float | None
     events: int
     unknown: int
     parts: list[str]
     sentences: list[ScoredSentence]
-    texts: list[int]
-    """The number of sentences of each text."""
 
 
 class Ranks(Answer, frozen=True):

@@ -12,7 +12,6 @@ from stategram.errors import StategramError
 from stategram.explore.app import page
 from stategram.explore.app.explorer import ENDPOINTS, Explorer
 from stategram.explore.app.messages import MAX_BODY, Answer, Problem
-from stategram.explore.app.openapi import api_page, openapi
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -72,14 +71,6 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
             return text(await asyncio.to_thread(page.vega_script), "text/javascript; charset=utf-8")
         raise _RefusedError(404, f"no file {name}")
 
-    async def docs(request: Request) -> Response:
-        _check_host(request)
-        return text(api_page(f"http://{request.headers['host']}"), "text/html; charset=utf-8")
-
-    async def description(request: Request) -> Response:
-        _check_host(request)
-        return text(msgspec.json.encode(openapi()), "application/json")
-
     async def api(request: Request) -> Response:
         _check_host(request)
         _check_origin(request)
@@ -108,8 +99,6 @@ def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
     routes = [
         Route("/", index),
         Route("/static/{name}", static),
-        Route("/docs", docs),
-        Route("/openapi.json", description),
         Route("/api/{name}", api, methods=["POST"]),
     ]
     kinds = (_RefusedError, StategramError, msgspec.DecodeError, UnicodeError, TimeoutError, Exception)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.messages import (
-    MAX_WORDS,
     ClassOfWord,
     Evidence,
     ExplainRequest,
@@ -26,7 +25,6 @@ from stategram.explore.app.messages import (
     SaidPart,
     Scored,
     ScoredSentence,
-    ScoreRequest,
     StateHere,
     TextRequest,
     WatchedWord,
@@ -50,7 +48,6 @@ from stategram.explore.app.pasted_text import (
 from stategram.explore.views import leaf_models
 from stategram.models import Mixture, Model, NgramModel, WordTreeModel
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
-from stategram.wording import plural
 
 _RANK_SECONDS = 5.0
 _EXPECTED = 5
@@ -78,41 +75,23 @@ def words(explored: ExploredModel, request: WordsRequest) -> Words:
     )
 
 
-def score(explored: ExploredModel, request: ScoreRequest) -> Scored:
-    """Return the surprisal of each word of a text, or of several."""
-    model = explored.model
-    texts = [request.text] if request.texts is None else request.texts
-    read = [read_text(model, text) for text in texts]
-    if sum(one.corpus.n_events for one in read) > 2 * MAX_WORDS:
-        raise UsageError(f"the texts have more than {plural(MAX_WORDS, 'word')}; send fewer at a time")
-    core = innermost(model)
-    sentences: list[ScoredSentence] = []
-    log_probs, n_unknown, n_events = [], 0, 0
-    for one in read:
-        scores = core.score(one.corpus)
-        orders = [0] * one.corpus.n_events if scores.orders is None else scores.orders.tolist()
-        said = said_by_parts(core, one.corpus)
-        columns = [one.words, bits_of(scores), orders, scores.unknown.tolist()]
-        split = [one.by_sentence(column) for column in columns]
-        said_split = (
-            [None] * one.corpus.n_sentences if said is None else one.by_sentence(np.round(said, 4).tolist())
-        )
-        sentences += map(ScoredSentence, *split, said_split)
-        known = scores.log_probs if scores.predicts_unknown else scores.log_probs[~scores.unknown]
-        log_probs.append(known)
-        n_unknown += int(np.count_nonzero(scores.unknown))
-        n_events += one.corpus.n_events
-        perplexity = perplexity_of(scores)
-    if len(read) != 1:
-        every = np.concatenate(log_probs) if log_probs else np.empty(0)
-        perplexity = finite(float(np.exp(np.minimum(-every.mean(), 700.0))), 2) if len(every) else None
+def score(explored: ExploredModel, request: TextRequest) -> Scored:
+    """Return the surprisal of each word of a text."""
+    core = innermost(explored.model)
+    read = read_text(explored.model, request.text)
+    scores = core.score(read.corpus)
+    orders = [0] * read.corpus.n_events if scores.orders is None else scores.orders.tolist()
+    columns = map(read.by_sentence, (read.words, bits_of(scores), orders, scores.unknown.tolist()))
+    said = said_by_parts(core, read.corpus)
+    said_split = (
+        [None] * read.corpus.n_sentences if said is None else read.by_sentence(np.round(said, 4).tolist())
+    )
     return Scored(
-        perplexity,
-        n_events,
-        n_unknown,
+        perplexity_of(scores),
+        read.corpus.n_events,
+        int(np.count_nonzero(scores.unknown)),
         core.part_titles,
-        sentences,
-        [one.corpus.n_sentences for one in read],
+        list(map(ScoredSentence, *columns, said_split)),
     )
 
 
