@@ -37,7 +37,7 @@ from stategram import (
     use_resources,
     write_arpa,
 )
-from stategram.selection.criterion import _open_models
+from stategram.scoring.pieces import _kept
 from stategram.selection.cut import Keep, find_cut
 from stategram.selection.sampling import SampleTask, sample_file
 from stategram.tables import PoolFile, RowWriter
@@ -477,7 +477,7 @@ def test_no_model_stays_open_after_an_error(
     monkeypatch.setattr(NgramModel, "save", full)
     with pytest.raises(StategramError, match="No space left"):
         written(texts / "pool.txt", *models, keep=1)
-    assert _open_models == {}
+    assert _kept == {}
 
 
 @dataclass
@@ -497,7 +497,7 @@ class Elsewhere:
 
 @pytest.mark.parametrize("function", ["sample_file", "score_file"])
 def test_files_of_workers_have_to_be_visible(texts: Path, function: str) -> None:
-    message = "a worker has written .*, which is not visible on this machine; --tmp has to be"
+    message = "is not visible on this machine; the output, or --tmp, has to be"
     with use_resources(executor=Elsewhere(function)), pytest.raises(StategramError, match=message):
         written(texts / "pool.txt", texts / "sea.txt", keep=1)
 

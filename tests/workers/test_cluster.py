@@ -30,7 +30,7 @@ import stategram
 from command_line import TRAIN, run
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
-from stategram.scoring import ModelSource, TablePart, TextScoring, score_parts
+from stategram.scoring import ModelSource, TextScorer, TextScoring, score_texts
 from stategram.text import Normalization
 from stategram.workers import cluster, executor, open_cluster
 from stategram.workers.task import TaskSettings, run_task
@@ -606,12 +606,13 @@ def test_scores_that_were_written_elsewhere(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
-    scoring = TextScoring(None, "2", "keep", Normalization())
-    part = TablePart("s3://me:secret@bucket/a", str(tmp_path / "part-0"), True, "tsv", source, scoring)
-    monkeypatch.setattr("stategram.scoring.text_parts.score_part", lambda part: None)
-    message = r"the scores of s3://bucket/a to .*part-0, which is not visible on this machine; the output"
-    with pytest.raises(StategramError, match=message):
-        list(score_parts([part]))
+    scoring = TextScoring(None, "2", "unk", Normalization())
+    scorer = TextScorer(source.open(), "unk")
+    monkeypatch.setattr("stategram.scoring.texts._score_part", lambda part: (0, scorer.count))
+    output = tmp_path / "scores.tsv"
+    with pytest.raises(StategramError, match=r"part-0 is not visible on this machine; the output, or --tmp"):
+        score_texts(["s3://me:secret@bucket/a"], scoring, scorer, source, str(output))
+    assert not output.exists()
 
 
 def test_a_changed_arpa_file_is_another_model(tmp_path: Path) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
 
 import click
 
@@ -23,7 +20,6 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import document_mark_of, normalization_of, read_model
-from stategram.progress import Progress, report_each
 from stategram.resources import Resources
 from stategram.scoring import (
     BASES,
@@ -33,15 +29,15 @@ from stategram.scoring import (
     SCORE_COLUMNS,
     ItemBlock,
     ModelSource,
-    TablePart,
     TextScorer,
     TextScoring,
     WordColumns,
-    item_table,
-    score_parts,
+    score_items,
+    score_text,
+    score_texts,
 )
-from stategram.storage import atomic_open, check_place, expand_urls, temporary_folder
-from stategram.tables import TABLE_FORMATS, TableWriter, read_items, table_format
+from stategram.storage import check_place, expand_urls
+from stategram.tables import TABLE_FORMATS, read_items, table_format
 from stategram.text import Normalization
 from stategram.wording import plural
 
@@ -146,7 +142,7 @@ def score(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Score each word of TEXT by MODEL, a model folder or an ARPA file; TEXT is stdin by default.
+    """Score each word of TEXT by MODEL, a model file or an ARPA file; TEXT is stdin by default.
 
     One row per word; the end of a sentence has a row of its own, with the word </s>. The number of a sentence
     is that of its line in TEXT: lines without words are left out, but counted.
@@ -190,43 +186,32 @@ def score(
         normalization,
         reading.encoding_errors,
         document_mark_of(model, reading, shown),
+        found_format,
+        header=not no_header,
         with_name=len(texts) > 1,
         line_buffered=line_buffered,
     )
     try:
         with shown.step("scoring") as progress:
             if in_parts:
-                verify, history = not reading.no_verify, reading.history_name
-                source = ModelSource.of(model_name, verify=verify, history=history)
-                source.keep(model)
-                with _parts_folder(output) as folder:
-                    parts = [
-                        TablePart(
-                            text,
-                            str(folder / f"part-{number}"),
-                            number == 0 and not no_header,
-                            found_format,
-                            source,
-                            scoring,
-                        )
-                        for number, text in enumerate(texts)
-                    ]
-                    dropped = _join(parts, scorer, output, progress)
+                source = ModelSource.of(
+                    model_name, verify=not reading.no_verify, history=reading.history_name
+                )
+                dropped = score_texts(texts, scoring, scorer, source, output, progress)
+            elif is_table:
+                items = ItemBlock.of_items(
+                    read_items(
+                        texts[0], text_column=text_column, id_column=id_column, region_column=region_column
+                    ),
+                    normalization,
+                )
+                rows = "regions" if region_column else "sentences" if sentences else "words"
+                dropped = items.block.corpus.stats.n_dropped
+                score_items(scorer, items, chosen, rows, progress).write(
+                    output, found_format, header=not no_header
+                )
             else:
-                with TableWriter(output, format, header=not no_header) as writer:
-                    if is_table:
-                        items = read_items(
-                            texts[0],
-                            text_column=text_column,
-                            id_column=id_column,
-                            region_column=region_column,
-                        )
-                        rows = "regions" if region_column else "sentences" if sentences else "words"
-                        of_items = ItemBlock.of_items(items, normalization)
-                        dropped = of_items.block.corpus.stats.n_dropped
-                        writer.write(item_table(scorer, of_items, chosen, rows, progress))
-                    else:
-                        dropped = scoring.score(scorer, texts[0], writer, progress)
+                dropped = score_text(texts[0], scoring, scorer, output, progress)
     except KeyboardInterrupt:
         if output != "-":
             raise
@@ -234,7 +219,9 @@ def score(
         raise click.exceptions.Exit(INTERRUPTED) from None
     if dropped:
         console.info(f"      {plural(dropped, 'sentence marker')} <s> or </s> dropped")
-    _show_unknown(scorer, console)
+    for note in scorer.notes:
+        if note not in model.notes:  # it was shown already
+            console.info(f"      note: {note}")
 
 
 def _check(model_name: str, texts: Sequence[str], output: str, *, sentences: bool, is_table: bool) -> None:
@@ -265,43 +252,8 @@ def _check_parts(
             raise click.UsageError(f"{what} for one text only, without --cluster; leave one of them out")
 
 
-@contextmanager
-def _parts_folder(output: str) -> Iterator[Path]:
-    """Make a folder that all workers see as long as they see the output; for stdout, one in --tmp."""
-    if output == "-" or (Path(output).exists() and not Path(output).is_file()):
-        with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as name:
-            yield Path(name)
-    else:
-        with temporary_folder(Path(output)) as folder:
-            yield folder
-
-
-def _join(parts: Sequence[TablePart], scorer: TextScorer, output: str, progress: Progress) -> int:
-    """Score texts and put their rows together; return how many sentence markers were dropped."""
-    dropped = 0
-    with atomic_open(output) as file:
-        scored = report_each(score_parts(parts), len(parts), "texts", progress)
-        for part, counts in scored:
-            place = Path(part.place)
-            with place.open("rb") as rows:
-                while block := rows.read(1 << 22):
-                    file.write(block)
-            place.unlink()
-            dropped += counts.dropped
-            scorer.count += counts.unknown
-    return dropped
-
-
 def _notes_on_lines(text: str, is_table: bool, normalization: Normalization) -> Iterator[str]:
     if normalization.tokenize == "prose":
         yield "each line is scored as one sentence; to score sentences, split the prose into lines"
     if not is_table and _TABLE_NAME.search(text):
         yield f"{text} is scored line by line; for a table use --text-column"
-
-
-def _show_unknown(scorer: TextScorer, console: Console) -> None:
-    """Show what a user should know of unknown words, unless the model has said it already."""
-    of_choice = scorer.unknown.notes if scorer.count.unknown else []
-    for note in (*of_choice, scorer.count.note):
-        if note is not None and note not in scorer.model.notes:
-            console.info(f"      note: {note}")

@@ -1,15 +1,17 @@
 """What a model says of each word of a text, as tables."""
 
-from stategram.scoring.item_block import ItemBlock
-from stategram.scoring.item_table import item_table
-from stategram.scoring.model_source import ModelSource
-from stategram.scoring.pieces import PieceScorer
-from stategram.scoring.region_columns import OF_REGIONS, REGION_COLUMNS
-from stategram.scoring.sentence_columns import sentence_columns
-from stategram.scoring.text_parts import TablePart, TextScoring, score_parts
-from stategram.scoring.text_scorer import TextScorer
-from stategram.scoring.word_columns import BASES, COLUMNS, SCORE_COLUMNS, WordColumns
-from stategram.scoring.word_table import surprisal
+from stategram.scoring.columns import (
+    BASES,
+    COLUMNS,
+    OF_REGIONS,
+    REGION_COLUMNS,
+    SCORE_COLUMNS,
+    WordColumns,
+)
+from stategram.scoring.pieces import ModelSource, PieceScorer, keep_models
+from stategram.scoring.score import TextScorer
+from stategram.scoring.surprisal import ItemBlock, score_items, surprisal
+from stategram.scoring.texts import TextScoring, score_text, score_texts
 
 __all__ = [
     "BASES",
@@ -20,12 +22,12 @@ __all__ = [
     "ItemBlock",
     "ModelSource",
     "PieceScorer",
-    "TablePart",
     "TextScorer",
     "TextScoring",
     "WordColumns",
-    "item_table",
-    "score_parts",
-    "sentence_columns",
+    "keep_models",
+    "score_items",
+    "score_text",
+    "score_texts",
     "surprisal",
 ]

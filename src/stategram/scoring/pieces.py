@@ -1,9 +1,11 @@
-"""A text that is scored piece by piece on workers; the pieces and their scores go through files."""
+"""What workers score: a model, opened once in each process, and a text in pieces, as files."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,68 @@ from numpy.typing import NDArray
 
 from stategram.errors import StategramError
 from stategram.evaluation import EVENTS_PER_PIECE
+from stategram.formats import open_model
 from stategram.models import Model, PartScores, Scores
 from stategram.progress import Progress, report_each
 from stategram.resources import Resources
-from stategram.scoring.model_source import ModelSource
-from stategram.storage import atomic_write
+from stategram.storage import archive_digest, atomic_write, file_sha256, is_archive, shared_file
 from stategram.text import Corpus
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model that tasks open: its file, what distinguishes it from others, and how it is opened."""
+
+    name: str
+    digest: str
+    verify: bool
+    history: str | None
+    """As in `Model.with_history`; None as it is."""
+
+    @classmethod
+    def of(cls, name: str, *, verify: bool, history: str | None = None) -> ModelSource:
+        """Return a model as it is now."""
+        return cls(name, _digest(name), verify, history)
+
+    def open(self) -> Model:
+        """Return the model, kept from the task before if it is the same; it must not have changed."""
+        if _digest(self.name) != self.digest:
+            raise StategramError(
+                f"{self.name} is not the model that the command has opened; give it a name under which all "
+                "workers find the same files, and do not change it meanwhile"
+            )
+        model = _kept.get(self)
+        if model is None:
+            model = open_model(self.name, verify=self.verify)
+            model = model if self.history is None else model.with_history(self.history)
+            keep_models({self: model})
+        return model
+
+
+_kept: dict[ModelSource, Model] = {}
+
+
+def keep_models(models: Mapping[ModelSource, Model]) -> None:
+    """Keep models for the next tasks of this process, in place of those before."""
+    _kept.clear()
+    _kept.update(models)
+
+
+def _digest(name: str) -> str:
+    is_ours = is_archive(name)
+    if is_ours is None:
+        raise StategramError(f"{name}: no such model; give it a name under which all workers find it")
+    if is_ours:
+        return archive_digest(name)
+    found = Path(name).stat()
+    return _file_digest(name, (found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino))
+
+
+@lru_cache(maxsize=4)
+def _file_digest(name: str, state: tuple[int, ...]) -> str:
+    """Return the SHA-256 of an ARPA file, which is read again once its size, times or inode have changed."""
+    return file_sha256(Path(name))
+
 
 _PartFigures = tuple[str, float, float, bool]
 """Of a part of a mixture on a piece: name, perplexity, weight, whether it predicts unknown words."""
@@ -112,10 +170,5 @@ def _save(file: Path, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _load(file: Path) -> dict[str, NDArray[Any]]:
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            return dict(arrays)
-    except FileNotFoundError as error:
-        raise StategramError(
-            f"{file} is not visible on this machine; --tmp has to be a folder that all machines share"
-        ) from error
+    with np.load(shared_file(file), allow_pickle=False) as arrays:
+        return dict(arrays)

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.formats import open_model
 from stategram.models import Model
+from stategram.scoring import ModelSource, keep_models
 from stategram.tables import RowBlock
 from stategram.text import (
     UNKNOWN,
@@ -43,22 +43,19 @@ class Criterion:
     Parameters
     ----------
     models
-        The model folders or ARPA files: in-domain and general, or in-domain alone for perplexity.
+        In-domain and general, or in-domain alone for perplexity.
     normalization, encoding_errors
         How texts are read.
     min_words, max_words
         Rows with fewer or more words have no score.
-    run
-        Different for each run, so that a model which is replaced in between is opened again.
 
     """
 
-    models: tuple[str, ...]
+    models: tuple[ModelSource, ...]
     normalization: Normalization
     encoding_errors: EncodingErrors = "strict"
     min_words: int = 1
     max_words: int | None = None
-    run: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,30 +156,19 @@ def _sums(
     return sums
 
 
-# The models of a run and what scores with them, which stay open between the files that a process scores.
-_open_models: dict[tuple[str, str], Model] = {}
 _opening = Lock()
 
 
-def keep_open(path: str, run: str, model: Model) -> None:
-    """Remember a model of a run by its path."""
-    _open_models[path, run] = model
-
-
 def scorer_of(criterion: Criterion) -> RowScorer:
-    """Return what scores rows, made once in a run."""
+    """Return what scores rows, made once in a process."""
     with _opening:  # threads of an executor would all open the models
         return _scorer_of(criterion)
 
 
 @lru_cache(maxsize=1)
 def _scorer_of(criterion: Criterion) -> RowScorer:
-    models = []
-    for path in criterion.models:
-        opened = _open_models.pop((path, criterion.run), None)
-        models.append(open_model(path, verify=False) if opened is None else opened)
     return RowScorer(
-        models,
+        [source.open() for source in criterion.models],
         criterion.normalization,
         criterion.encoding_errors,
         min_words=criterion.min_words,
@@ -190,11 +176,10 @@ def _scorer_of(criterion: Criterion) -> RowScorer:
     )
 
 
-def close_models(run: str) -> None:
+def close_models() -> None:
     """Forget the models of a run."""
     _scorer_of.cache_clear()
-    for key in [key for key in _open_models if key[1] == run]:
-        del _open_models[key]
+    keep_models({})
 
 
 def check_history(model: Model, name: str) -> None:

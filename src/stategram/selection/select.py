@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import os
-import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,9 +25,8 @@ from stategram.selection.training import (
     map_files,
     no_words,
     pool_name,
-    written_by_worker,
 )
-from stategram.storage import Place, atomic_open, check_place, is_url
+from stategram.storage import Place, atomic_open, check_place, is_url, shared_file
 from stategram.tables import PoolFile, RowBlock, RowWriter
 from stategram.text import EncodingErrors, Source, Split, TokenizeForm, file_names, read_blocks
 from stategram.wording import plural
@@ -80,7 +78,7 @@ class ScoredFile:
 
     def pieces(self) -> Iterator[Scored]:
         """Yield the scores and the numbers of words, some rows at a time."""
-        with written_by_worker(self.path).open("rb") as file:
+        with shared_file(self.path).open("rb") as file:
             while len(data := np.fromfile(file, _ROW, _ROWS_AT_ONCE)):
                 yield np.ascontiguousarray(data["score"]), np.ascontiguousarray(data["words"])
 
@@ -222,8 +220,7 @@ def select(
         if isinstance(general, str | os.PathLike):
             general = _spooled(os.fspath(general), "general", Path(place))
         reading = TextReading(lowercase, digits, split, tokenize, encoding_errors)
-        run = secrets.token_hex(8)
-        preparation = Preparation(Path(place), files, reading, text_column, order, seed, verify, run)
+        preparation = Preparation(Path(place), files, reading, text_column, order, seed, verify)
         try:
             criterion = preparation.criterion(
                 in_domain, general, sampled=sampled, progress=subprogress(progress, 0.0, 0.1)
@@ -233,7 +230,7 @@ def select(
                 _Pool(files, criterion, Path(place)), output, amount, threshold, scores, by, progress
             )
         finally:
-            close_models(run)
+            close_models()
 
 
 def _check_files(files: Sequence[PoolFile], in_domain: object, output: Place, *, scores: bool) -> None:
@@ -326,7 +323,7 @@ def _with_scores(
 ) -> Iterator[tuple[RowBlock, RowScores]]:
     changed = BadDataError(f"{file.name}: it has changed while it was read; run the command again")
     unknown, rows = scored.unknown, 0
-    with written_by_worker(scored.path).open("rb") as source:
+    with shared_file(scored.path).open("rb") as source:
         for block in file.read(progress):
             data = np.fromfile(source, _ROW, len(block))
             if len(data) != len(block):

@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.errors import BadDataError, UsageError
 from stategram.formats import open_model
 from stategram.models import Model, NgramModel
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.selection.criterion import Criterion, check_history, keep_open
+from stategram.scoring import ModelSource, keep_models
+from stategram.selection.criterion import Criterion, check_history
 from stategram.selection.sampling import SampleTask, sample_file
-from stategram.storage import is_archive
+from stategram.storage import is_archive, shared_file
 from stategram.tables import PoolFile
 from stategram.text import (
     SPECIAL_WORDS,
@@ -93,9 +94,7 @@ class Preparation:
     seed
         That of the random sample.
     verify
-        Verify the checksums of model folders.
-    run
-        That of the criterion.
+        Verify the checksums of models.
 
     """
 
@@ -106,7 +105,6 @@ class Preparation:
     order: int = 3
     seed: int = 0
     verify: bool = True
-    run: str = ""
 
     def criterion(
         self,
@@ -139,8 +137,9 @@ class Preparation:
             corpus = self._read(name, self._text_file(general), normalization, vocabulary)
             opened["general"] = NgramModel.train(corpus, self.order)
         names = [name for name in ("in-domain", "general") if name in opened]
-        paths = [self._path(name, sources.get(name), opened[name]) for name in names]
-        return Criterion(tuple(paths), normalization, self.reading.encoding_errors, run=self.run)
+        found = [self._source(name, sources.get(name), opened[name]) for name in names]
+        keep_models(dict(zip(found, (opened[name] for name in names), strict=True)))
+        return Criterion(tuple(found), normalization, self.reading.encoding_errors)
 
     def _opened(self, source: Model | str | os.PathLike[str]) -> Model | None:
         """Return a model that is given, by its name or as it is; None if it is a text."""
@@ -148,15 +147,14 @@ class Preparation:
             return source
         return open_model(source, verify=self.verify) if _is_model(source) else None
 
-    def _path(self, name: str, source: object, model: Model) -> str:
+    def _source(self, name: str, source: object, model: Model) -> ModelSource:
         """Return where workers open a model."""
         path = self.place / name
         if isinstance(source, str | os.PathLike) and _is_model(source):
             path = Path(source).resolve()
         else:
             model.save(path)
-        keep_open(str(path), self.run, model)
-        return str(path)
+        return ModelSource.of(str(path), verify=False)
 
     def _text_file(self, source: object) -> str:
         """Return a file with the lines of a text, which can be read again; those of a table go to one."""
@@ -219,24 +217,13 @@ class Preparation:
         has_words = False
         with path.open("wb") as written:
             for drawn in map_files(sample_file, tasks, self.files, progress):
-                sample = written_by_worker(drawn).read_bytes()
+                sample = shared_file(drawn).read_bytes()
                 has_words = has_words or bool(sample.strip())
                 # Bad bytes are refused where they are, when the pool is scored.
                 written.write(sample.decode(errors="replace").replace("\0", "\ufffd").encode())
         if not has_words:
             raise no_words(self.files)
         return str(path)
-
-
-def written_by_worker(path: str) -> Path:
-    """Return a file that a task has written; an error if that was on another machine."""
-    found = Path(path)
-    if not found.exists():
-        raise StategramError(
-            f"a worker has written {path}, which is not visible on this machine; --tmp has to be a folder "
-            "that all machines share"
-        )
-    return found
 
 
 def pool_name(files: Sequence[PoolFile]) -> str:

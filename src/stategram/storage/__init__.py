@@ -24,6 +24,7 @@ from stategram.storage.files import (
     atomic_write,
     check_place,
     is_temporary,
+    shared_file,
     temporary_files,
     temporary_folder,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "open_archive",
     "open_url",
     "parse_manifest",
+    "shared_file",
     "shown_url",
     "temporary_files",
     "temporary_folder",

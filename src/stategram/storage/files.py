@@ -237,6 +237,16 @@ def is_temporary(path: Path) -> bool:
     return _TEMPORARY.fullmatch(path.name) is not None
 
 
+def shared_file(path: str | os.PathLike[str]) -> Path:
+    """Return a file that another machine may have written; StategramError if it is not visible here."""
+    if not Path(path).exists():
+        raise StategramError(
+            f"{path} is not visible on this machine; the output, or --tmp, has to be in a folder that all "
+            "machines share"
+        )
+    return Path(path)
+
+
 def remove_stale(path: Path) -> None:
     """Remove the temporary files of `path` that killed runs left.
 

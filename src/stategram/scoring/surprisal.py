@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from stategram.errors import UnknownWordsWarning, warn_caller
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UnknownWordsWarning, UsageError, warn_caller
 from stategram.formats import open_model
 from stategram.models import Model
 from stategram.progress import Progress
-from stategram.scoring.item_block import ItemBlock
-from stategram.scoring.item_table import item_table
-from stategram.scoring.region_columns import OF_REGIONS, REGION_COLUMNS
-from stategram.scoring.text_scorer import TextScorer
-from stategram.scoring.word_columns import COLUMNS, WordColumns
-from stategram.tables import Table, read_items
-from stategram.text import Normalization
+from stategram.scoring.columns import (
+    COLUMNS,
+    OF_REGIONS,
+    REGION_COLUMNS,
+    SENTENCE_COLUMNS,
+    WordColumns,
+    check_summable,
+    region_columns,
+    sentence_columns,
+)
+from stategram.scoring.score import TextScorer
+from stategram.tables import Items, Table, TextColumn, read_items
+from stategram.text import END, LineBlock, Normalization, Sentences, block_of_sentences
 
 
 def surprisal(
@@ -39,7 +48,7 @@ def surprisal(
     Parameters
     ----------
     model
-        A model of any kind, or the name of a model folder or an ARPA file.
+        A model of any kind, or the name of a model file or an ARPA file.
     items
         Sentences: one string, a list of strings, or a list of lists of words; or a table with a column of
         them: columns by name, a data frame of pandas or polars, an Arrow table, or the path of a csv, tsv,
@@ -144,8 +153,97 @@ def surprisal(
         read = read_items(items, text_column=text_column, id_column=id_column, region_column=region_column)
         block = ItemBlock.of_items(read, normalization)
     scorer = TextScorer(model, unknown)
-    table = item_table(scorer, block, chosen, "regions" if is_regions else "words", progress)
-    for note in (*(scorer.unknown.notes if scorer.count.unknown else ()), scorer.count.note):
-        if note is not None:
-            warn_caller(note, UnknownWordsWarning)
+    table = score_items(scorer, block, chosen, "regions" if is_regions else "words", progress)
+    for note in scorer.notes:
+        warn_caller(note, UnknownWordsWarning)
     return table
+
+
+@dataclass(frozen=True, eq=False)
+class ItemBlock:
+    """The sentences of items.
+
+    Parameters
+    ----------
+    block
+        The sentences; their lines are the numbers of items, from 1.
+    rows
+        The row of the items that each word belongs to, and each sentence end: that of the word before it.
+    sentences
+        The number of the sentence, from 1, of each row, those without words included.
+    carried
+        The columns of the rows that are carried through.
+
+    """
+
+    block: LineBlock
+    rows: NDArray[np.int64]
+    sentences: NDArray[np.int64]
+    carried: dict[str, TextColumn | NDArray[Any]]
+
+    @classmethod
+    def of_sentences(cls, sentences: Sentences, normalization: Normalization) -> ItemBlock:
+        """Return sentences, each of which is a row of its own."""
+        sentences = list(sentences)
+        block = block_of_sentences(sentences, normalization)
+        rows = np.repeat(block.lines - 1, np.diff(block.corpus.sentence_starts))
+        return cls(block, rows, np.arange(1, len(sentences) + 1), {})
+
+    @classmethod
+    def of_items(cls, items: Items, normalization: Normalization) -> ItemBlock:
+        """Return the sentences of items; regions of one sentence are joined.
+
+        Each region is read by itself, so that no word is in two of them.
+        """
+        found = cls.of_sentences(items.texts, normalization)
+        found = replace(found, carried=items.columns, sentences=items.sentences + 1)
+        if items.n_sentences == len(items):
+            return found
+        corpus, sentences = found.block.corpus, items.sentences[found.block.lines - 1]
+        is_last = np.append(sentences[1:] != sentences[:-1], True)[: len(sentences)]
+        keep = (corpus.ids != END) | np.repeat(is_last, np.diff(corpus.sentence_starts))
+        ends = np.cumsum(keep)[corpus.sentence_starts[1:] - 1]
+        joined = replace(
+            corpus,
+            ids=corpus.ids[keep],
+            sentence_starts=np.append(0, ends[is_last]).astype(np.int64),
+            document_starts=np.zeros(0, np.int64),
+        )
+        block = replace(found.block, corpus=joined, lines=sentences[is_last] + 1)
+        return replace(found, block=block, rows=found.rows[keep])
+
+    def table(self, columns: dict[str, Any], rows: NDArray[np.int64] | slice) -> Table:
+        """Return columns as a table, after those that are carried through from some rows."""
+        carried = {name: column[rows] for name, column in self.carried.items()}
+        return Table(carried | columns, exact=self.carried)
+
+
+def score_items(
+    scorer: TextScorer,
+    items: ItemBlock,
+    columns: WordColumns,
+    rows: str = "words",
+    progress: Progress | None = None,
+) -> Table:
+    """Score items; return a row for each of their words, sentences or regions."""
+    if rows == "sentences":
+        _check_names(items.carried, SENTENCE_COLUMNS)
+        scored = scorer.score(items.block)
+        return items.table(sentence_columns(scored), items.rows[scored.starts[:-1]])
+    if rows == "regions":
+        check_summable(columns)
+        _check_names(items.carried, [*columns.column_names, "words"])
+        scored = scorer.score(items.block, columns.features, progress)
+        return items.table(region_columns(columns, scored, items.rows, items.sentences), slice(None))
+    _check_names(items.carried, columns.column_names)
+    return items.table(columns.of(scorer.score(items.block, columns.features, progress)), items.rows)
+
+
+def _check_names(carried: Collection[str], names: Collection[str]) -> None:
+    """Raise an error if a column that is carried through has the name of one of the table."""
+    for name in names:
+        if name in carried:
+            raise UsageError(
+                f"the items have a column {name!r}, as has the table of scores; rename that of the items, or "
+                "choose columns without it"
+            )

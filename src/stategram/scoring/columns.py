@@ -1,0 +1,307 @@
+"""The columns of tables of scores: of words, of sentences, and of regions, which have several words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram.errors import UsageError
+from stategram.models import Model
+from stategram.scoring.score import ScoredBlock
+from stategram.tables import TextColumn
+from stategram.text import END
+
+_LN_10 = math.log(10.0)
+
+
+class Base(NamedTuple):
+    """The unit of surprisal and of entropy."""
+
+    unit: str
+    """With which the names of columns end."""
+    nats: float
+
+
+BASES = {"2": Base("bits", math.log(2.0)), "e": Base("nats", 1.0), "10": Base("log10", _LN_10)}
+"""The bases of logarithms that can be chosen."""
+
+
+class _Column(NamedTuple):
+    """A column of words: what it has, and its values for some lines, where nan is missing."""
+
+    meaning: str
+    values: Callable[[ScoredBlock], Any]
+    has_unit: bool = False
+    """Whether the values are in nats, to be converted to the base that is chosen."""
+    is_expensive: bool = False
+    """Whether it takes more than scoring the text."""
+
+
+def _positions(scored: ScoredBlock) -> NDArray[np.int64]:
+    starts = scored.starts
+    return np.arange(1, starts[-1] + 1) - np.repeat(starts[:-1], np.diff(starts))
+
+
+def _words(scored: ScoredBlock) -> TextColumn:
+    spelling = scored.block.spelling
+    return TextColumn(spelling.letters, spelling.offsets, scored.block.corpus.ids)
+
+
+def _orders(scored: ScoredBlock) -> NDArray[np.uint8]:
+    orders = scored.scores.orders
+    return np.zeros(len(scored.log_probs), np.uint8) if orders is None else orders
+
+
+def _lengths(scored: ScoredBlock) -> NDArray[np.int64]:
+    lengths = np.ma.array(scored.block.spelling.lengths)
+    lengths[END] = np.ma.masked
+    return lengths[scored.block.corpus.ids]
+
+
+def _entropy_reductions(scored: ScoredBlock) -> NDArray[np.float64]:
+    # max(0, H_before - H_after); after the end of a sentence there is no next word.
+    falls: NDArray[np.float64] = np.maximum(scored.entropies - np.append(scored.entropies[1:], 0.0), 0.0)
+    falls[scored.starts[1:] - 1] = np.nan
+    return falls
+
+
+_COLUMNS = {
+    "sentence": _Column(
+        "number of the sentence, which is that of its line or item",
+        lambda scored: np.repeat(scored.block.lines, np.diff(scored.starts)),
+    ),
+    "position": _Column("position of the word in the sentence, from 1", _positions),
+    "word": _Column("the word as it is in the text; </s> for the end of a sentence", _words),
+    "log10_prob": _Column("log10 of the probability of the word", lambda scored: scored.log_probs / _LN_10),
+    "surprisal": _Column("surprisal of the word", lambda scored: -scored.log_probs, has_unit=True),
+    "order": _Column(
+        "length of the n-gram that gave the probability, 0 if MODEL is not one of n-grams", _orders
+    ),
+    "unknown": _Column("whether the word is unknown (1) or not (0)", lambda scored: scored.scores.unknown),
+    "state": _Column(
+        "state of the context, if MODEL is a clustered model or has one",
+        lambda scored: scored.scores.features["state"].astype(np.int64),
+    ),
+    "log10_frequency": _Column(
+        "log10 of the relative frequency of the word in the training text",
+        lambda scored: scored.scorer.log10_frequencies[scored.scores.corpus.ids],
+    ),
+    "length": _Column("length of the word in characters (code points)", _lengths),
+    "entropy": _Column(
+        "entropy of the distribution of the next word, before the word",
+        lambda scored: scored.entropies,
+        has_unit=True,
+        is_expensive=True,
+    ),
+    "entropy_reduction": _Column(
+        "fall of that entropy from before the word to after it, 0 if it rises",
+        _entropy_reductions,
+        has_unit=True,
+        is_expensive=True,
+    ),
+    "parts": _Column(
+        "surprisal of the word by each part of a mixture, one column per part",
+        lambda scored: [-of_part for of_part in scored.part_log_probs()],
+        has_unit=True,
+        is_expensive=True,
+    ),
+}
+
+COLUMNS = {name: column.meaning for name, column in _COLUMNS.items()}
+"""The columns of words that can be chosen, and what each of them has."""
+
+SCORE_COLUMNS = ("sentence", "position", "word", "log10_prob", "surprisal", "order", "unknown")
+"""Those of the command `score` unless others are chosen."""
+
+SENTENCE_COLUMNS = ("sentence", "words", "unknown", "log10_prob", "perplexity")
+
+REGION_COLUMNS = ("sentence", "position", "log10_prob", "surprisal", "unknown")
+"""The columns of regions unless others are chosen; the number of words is always there."""
+
+# The first two are those of the region, of the others a sum is a figure of it.
+OF_REGIONS = (
+    *("sentence", "position"),
+    *("log10_prob", "surprisal", "unknown", "length", "entropy", "entropy_reduction", "parts"),
+)
+
+
+def base_of(base: object) -> Base:
+    """Return the unit of a base of logarithms: 2, 10 or ``"e"``.
+
+    >>> base_of(2).unit, base_of("e").unit, base_of(math.e).unit
+    ('bits', 'nats', 'nats')
+    """
+    found = BASES.get("e" if base == math.e else str(base))
+    if found is None:
+        raise UsageError(f"base is {base!r}; it must be 2, 10 or 'e'")
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class WordColumns:
+    """The columns of a table of words that a model gives.
+
+    Parameters
+    ----------
+    model
+        The model.
+    names
+        Names of columns, of `COLUMNS`, in their order.
+    base
+        The unit of surprisal and entropy.
+
+    """
+
+    model: Model
+    names: tuple[str, ...]
+    base: Base
+
+    @classmethod
+    def create(
+        cls, model: Model, names: Iterable[str] | None, base: object, *, of: Collection[str] = COLUMNS
+    ) -> WordColumns:
+        """Check the names of columns; None stands for all that take no longer than scoring the text.
+
+        ``all`` are those in `of` that the model has.
+        """
+        unit = base_of(base)
+        lacking = _lacking(model)
+        known = [name for name in COLUMNS if name in of and name not in lacking]
+        if names is None:
+            names = [name for name in known if not _COLUMNS[name].is_expensive]
+        chosen: dict[str, None] = {}
+        for name in names:
+            short = name if name in COLUMNS else name.removesuffix(f"_{unit.unit}")
+            if name != "all" and short not in COLUMNS:
+                near = get_close_matches(name, COLUMNS, 1)
+                guess = f"; did you mean {near[0]}?" if near else ""
+                raise UsageError(f"no column {name!r}: there are {', '.join(COLUMNS)}{guess}")
+            if short in lacking:
+                raise UsageError(f"no column {name!r}: {model!r} {lacking[short]}")
+            chosen |= dict.fromkeys(known if name == "all" else [short])
+        if not chosen:
+            raise UsageError(f"no columns are chosen; there are {', '.join(COLUMNS)}")
+        return cls(model, tuple(chosen), unit)
+
+    @property
+    def part_titles(self) -> dict[str, str]:
+        """The title of each part whose surprisal is a column, by the name of the column."""
+        titles = self.model.part_titles if "parts" in self.names else ()
+        return {f"part_{number}_{self.base.unit}": title for number, title in enumerate(titles, 1)}
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features of histories that a text has to be scored with."""
+        return ("state",) if "state" in self.names else ()
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns in the table, with the unit where they have one."""
+        named = ((*self.part_titles,) if name == "parts" else (self._named(name),) for name in self.names)
+        return [name for names in named for name in names]
+
+    def _named(self, name: str) -> str:
+        return f"{name}_{self.base.unit}" if _COLUMNS[name].has_unit else name
+
+    def of(self, scored: ScoredBlock) -> dict[str, Any]:
+        """Return the columns of some lines."""
+        columns: dict[str, Any] = {}
+        for name in self.names:
+            column = _COLUMNS[name]
+            values = column.values(scored)
+            if name != "parts":
+                columns[self._named(name)] = self._converted(column, values)
+                continue
+            for part, of_part in zip(self.part_titles, values, strict=True):
+                columns[part] = self._converted(column, of_part)
+        return columns
+
+    def _converted(self, column: _Column, values: Any) -> Any:
+        if column.has_unit:
+            values = values / self.base.nats
+        return masked(values) if getattr(values, "dtype", np.bool_) == np.float64 else values
+
+
+def _lacking(model: Model) -> dict[str, str]:
+    """Return the columns that a model does not have, and why."""
+    lacking = {} if "state" in model.feature_names else {"state": "has no states of contexts"}
+    return lacking if model.parts else lacking | {"parts": "is not a mixture"}
+
+
+def sentence_columns(scored: ScoredBlock) -> dict[str, Any]:
+    """Return the columns of a table of sentences.
+
+    The end of a sentence is no word, but counts in its perplexity. Unknown words without a probability count
+    in neither.
+    """
+    starts = scored.starts
+    has_prob = ~np.isnan(scored.log_probs)
+    log10_probs = np.add.reduceat(np.where(has_prob, scored.log_probs, 0.0), starts[:-1]) / _LN_10
+    with np.errstate(over="ignore"):
+        perplexities = np.power(10.0, -log10_probs / np.add.reduceat(has_prob, starts[:-1], dtype=np.int64))
+    return {
+        "sentence": scored.block.lines,
+        "words": np.diff(starts) - 1,
+        "unknown": np.add.reduceat(scored.scores.unknown, starts[:-1], dtype=np.int64),
+        "log10_prob": log10_probs,
+        "perplexity": perplexities,
+    }
+
+
+def check_summable(columns: WordColumns) -> None:
+    """Raise an error if a column has no sum over the words of a region."""
+    for name in columns.names:
+        if name not in OF_REGIONS:
+            raise UsageError(
+                f"the column {name!r} has no sum over the words of a region; choose from "
+                f"{', '.join(OF_REGIONS)}"
+            )
+
+
+def region_columns(
+    columns: WordColumns, scored: ScoredBlock, rows: NDArray[np.int64], sentences: NDArray[np.int64]
+) -> dict[str, Any]:
+    """Return sums over the words of each region, to which sentence ends do not belong.
+
+    A sum is missing if a value of a word is, or if there are no words. Position is that of the first word.
+    `rows` has the region of each event, `sentences` the number of the sentence of each region.
+    """
+    is_word = scored.block.corpus.ids != END
+    rows = rows[is_word]
+    n_rows = len(sentences)
+    counts = np.bincount(rows, minlength=n_rows)
+    firsts = np.cumsum(counts) - counts
+
+    def first(values: NDArray[Any]) -> NDArray[Any]:
+        found: NDArray[Any] = np.ma.zeros(n_rows, np.int64)
+        found[counts > 0] = values[is_word][firsts[counts > 0]]
+        found[counts == 0] = np.ma.masked
+        return found
+
+    def summed(values: NDArray[Any]) -> NDArray[Any]:
+        plain = np.ma.filled(values.astype(np.float64), np.nan)[is_word]
+        sums: NDArray[Any] = np.bincount(rows, plain, n_rows).astype(np.float64)  # integers of no rows
+        sums[counts == 0] = np.nan
+        if values.dtype.kind == "f":
+            return masked(sums)
+        return np.ma.array(np.nan_to_num(sums).astype(np.int64), mask=np.isnan(sums))
+
+    found: dict[str, Any] = {}
+    for name, values in columns.of(scored).items():
+        if name == "sentence":
+            found[name] = sentences
+        else:
+            found[name] = first(values) if name == "position" else summed(values)
+    return found | {"words": counts}
+
+
+def masked(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values of which those that are nan are missing."""
+    missing = np.isnan(values)
+    return np.ma.array(values, mask=missing) if missing.any() else values
