@@ -61,7 +61,7 @@ def test_a_model_of_counts_has_the_bytes_of_that_of_the_text(
         place = tmp_path / f"counts{size}"
         assert run("count", text, "-o", place, "--order", order, "--shard-size", size, capfd=capfd)[0] == 0
         assert run("train", place, "-o", tmp_path / size, capfd=capfd)[0] == 0
-        assert files_of(tmp_path / size) == files_of(tmp_path / "model")
+        assert (tmp_path / size).read_bytes() == (tmp_path / "model").read_bytes()
 
 
 def test_a_lower_order_is_that_of_the_text(story: Path, counts: str) -> None:
@@ -109,7 +109,7 @@ def test_how_the_text_was_read_is_kept(
         assert run("train", story, "-o", model, *options, capfd=capfd)[0] == 0
         assert run("count", story, "-o", counted, "--order", 3, *options, capfd=capfd)[0] == 0
         assert run("train", counted, "-o", again, capfd=capfd)[0] == 0
-        assert files_of(model) == files_of(again)
+        assert model.read_bytes() == again.read_bytes()
 
 
 def test_classes_of_counts_on_the_command_line(
@@ -212,7 +212,7 @@ def _count_elsewhere(story: Path, place: Path) -> None:
 def _interrupted(story: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave all work of a count behind, but the manifest."""
 
-    def fail(*arguments: object) -> bytes:
+    def fail(*arguments: object, **options: object) -> bytes:
         raise _Interrupted
 
     with monkeypatch.context() as patch:
@@ -434,5 +434,5 @@ def test_counts_at_a_url_on_the_command_line(
     assert run("count", story, "-o", "memory://cli/counts", "--order", 2, capfd=capfd)[0] == 0
     assert run("train", "memory://cli/counts", "-o", tmp_path / "of-url", capfd=capfd)[0] == 0
     assert run("train", story, "-o", tmp_path / "of-text", "--order", 2, capfd=capfd)[0] == 0
-    assert files_of(tmp_path / "of-url") == files_of(tmp_path / "of-text")
+    assert (tmp_path / "of-url").read_bytes() == (tmp_path / "of-text").read_bytes()
     assert run("verify", "memory://cli/counts", capfd=capfd)[0] == 0

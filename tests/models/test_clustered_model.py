@@ -321,7 +321,7 @@ def rewritten(path: Path, change: Callable[[dict[str, NDArray[Any]]], object]) -
     """Write a file again with other arrays and right checksums."""
     file = HostileFile(path)
     change(file.arrays)
-    file.write()
+    file.write(arrays=file.arrays)
 
 
 def test_nodes_without_counts_are_refused(file: Path) -> None:

@@ -313,7 +313,7 @@ def test_a_damaged_row_is_computed_again(
 ) -> None:
     with pytest.raises(_Killed):
         _reproduce(place, tmp_path / "out", progress=_Kill(rows=2))
-    row = next((tmp_path / "out" / "work").glob("row-*/log_probs.safetensors"))
+    row = next((tmp_path / "out" / "work").glob("row-*"))
     row.write_bytes(row.read_bytes()[:-1] + b"x")
     found = _reproduce(place, tmp_path / "out")
     assert [str(row) in message for message in caplog.messages if "computed again" in message] == [True]
