@@ -260,7 +260,7 @@ def train_trees(train: str, test: str, vocabulary_size: str, trees: str, threads
     part = WordTreePart(trees=[1000 - 100 * number for number in range(int(trees))])
     with use_resources(threads=int(threads)):
         with timer.part("train"):
-            (model,) = train_recipe(corpus, text, Recipe(part=[part])).parts
+            model = train_recipe(corpus, text, Recipe(part=[part]))
         ngrams = NgramModel.train(corpus, 5)
         with timer.part("ngram"):
             ngrams.log_probs(text)

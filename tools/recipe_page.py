@@ -19,7 +19,7 @@ INTRODUCTION = """# Recipes
 
 `stategram train TEXT --heldout FILE -o MODEL --recipe mine.toml` trains the models of a recipe and mixes
 them. A recipe is a TOML file with a `[[part]]` for each model, with its `model` and any of the keys below,
-and at most one `[mixture]`. A recipe with a single part gives that model, as a mixture of one: so a clustered
+and at most one `[mixture]`. A recipe with a single part gives that model itself: so a clustered
 model can be had alone. Files that a recipe names are looked for beside it.
 
 This page is made by `make docs`; a test compares it with the program.

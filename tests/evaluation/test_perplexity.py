@@ -179,7 +179,7 @@ def test_any_model_can_be_evaluated() -> None:
 def test_all_histories_of_a_model_are_measured() -> None:
     texts = [corpus_from_sentences(sentences(n, seed=n)) for n in (200, 40, 30)]
     corpus, heldout, test = (text.in_vocabulary(texts[0].vocabulary) for text in texts)
-    model = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    model = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()]))
     figures = evaluate(model, test, all_histories=True)
     assert [one.history for one in figures.histories] == ["sentence", "document", "adaptive"]
     for one in figures.histories:

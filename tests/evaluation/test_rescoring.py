@@ -87,7 +87,7 @@ def test_tuning_lowers_errors_and_no_grid_finds_fewer(model: NgramModel) -> None
 
 def other_models(model: NgramModel) -> dict[str, Model]:
     heldout = sentences(60, seed=2)
-    tree = train_recipe(TRAIN, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    tree = train_recipe(TRAIN, heldout, Recipe(part=[word_tree_part()]))
     cached = Mixture.fit([model, CacheModel.train(model.score(TRAIN).corpus)], heldout)
     return {
         "cached": cached,

@@ -84,33 +84,27 @@ def test_parts_that_are_alike_have_numbers(corpus: Corpus) -> None:
     assert unbroken(f"<dt>N-grams</dt><dd>{sum(categories.ngram.trie.sizes):,}</dd>") in page
 
 
-def test_a_mixture_of_one_model(corpus: Corpus) -> None:
-    """It is shown as that model."""
-    mixture, test = Mixture.fit([NgramModel.train(corpus, 2)], sentences(60, seed=2)), sentences(60, seed=3)
-    page = model_html(mixture, "it", test=evaluate(mixture, test))
+def test_one_model(corpus: Corpus) -> None:
+    """What a training found out about the held-out text is in the manifest."""
+    model, test = NgramModel.train(corpus, 2), sentences(60, seed=3)
+    manifest = {"figures": {"events": 5, "heldout_perplexity": 12.5}}
+    page = model_html(model, "it", test=evaluate(model, test), manifest=manifest)
     ids = structure_of(page).ids
     assert {"model-1", "test"} <= set(ids)
     assert not {"parts", "alone", "weights"} & set(ids)
     assert "mixture" not in page.lower().split("<body", 1)[1].split("how it was trained")[0]
-    assert unbroken(mixture.parts[0].title) in page
-    assert "Held-out perplexity" in page
+    assert unbroken(model.title) in page
+    assert "<dt>Held-out perplexity</dt><dd>12.5" in page
 
 
 def test_a_word_tree_model_with_its_histories(corpus: Corpus) -> None:
     heldout, test = (corpus_from_sentences(sentences(60, seed=n)) for n in (2, 3))
-    mixture = train_recipe(corpus, heldout.in_vocabulary(corpus.vocabulary), Recipe(part=[word_tree_part()]))
-    (model,) = mixture.parts
-    for one in (mixture, model):
-        page = model_html(one, "it", test=evaluate(one, test, all_histories=True))
-        assert structure_of(page).ids.count("model-1") == 1
-        for words in (
-            "By history",
-            "to earlier sentences of the document, too",
-            "Decisions per word",
-            "Chains",
-        ):
-            assert words in page
-        assert ("tree 2" in page) == (one is model)  # trees alone, on the test text
+    model = train_recipe(corpus, heldout.in_vocabulary(corpus.vocabulary), Recipe(part=[word_tree_part()]))
+    page = model_html(model, "it", test=evaluate(model, test, all_histories=True))
+    assert structure_of(page).ids.count("model-1") == 1
+    for words in ("By history", "to earlier sentences of the document, too", "Decisions per word", "Chains"):
+        assert words in page
+    assert "tree 2" in page  # trees alone, on the test text
     several = Mixture.fit([NgramModel.train(corpus, 2), model], heldout)
     page = model_html(several, "it", test=evaluate(several, test, all_histories=True))
     assert {"parts", "weights", "alone", "model-2"} <= set(structure_of(page).ids)

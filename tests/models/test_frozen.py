@@ -18,7 +18,6 @@ from stategram import (
     CategoryNgramModel,
     ClusteredModel,
     Corpus,
-    Mixture,
     Model,
     NgramModel,
     WordClasses,
@@ -48,13 +47,13 @@ def _clustered(context: str, **options: object) -> Model:
 
 
 @cache
-def _of_recipe(name: str) -> Mixture:
+def _of_recipe(name: str) -> Model:
     train, heldout, _ = texts()
     return train_recipe(train, heldout, name)
 
 
 @cache
-def _of_file(text: str) -> Mixture:
+def _of_file(text: str) -> Model:
     with TemporaryDirectory() as folder:
         file = Path(folder, "recipe.toml")
         file.write_text(text)

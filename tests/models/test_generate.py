@@ -36,7 +36,7 @@ def models() -> dict[str, Model]:
     classes = {word: number % 5 for number, word in enumerate(corpus.vocabulary.words)}
     category = CategoryNgramModel.train(corpus, classes, 2)
     heldout = sentences(60, seed=2)
-    tree = train_recipe(TRAIN, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    tree = train_recipe(TRAIN, heldout, Recipe(part=[word_tree_part()]))
     shuffled = NgramModel.train(TRAIN[100:], 2)
     other = Mixture.fit([ngram, shuffled], heldout)
     return {

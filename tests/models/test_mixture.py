@@ -149,13 +149,9 @@ def test_weights_do_not_depend_on_the_order_of_parts(
         np.testing.assert_allclose(found, [expected[i] for i in order], atol=1e-9)
 
 
-def test_one_part_and_identical_parts(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
+def test_identical_parts(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
     alone = parts[0].log_probs(heldout)
-    one = Mixture.fit(parts[:1], heldout)
-    assert one.gate.weights({}, 1).tolist() == [[1.0]]
-    assert one.training_info["parts"][0]["without"] is None
-    np.testing.assert_allclose(one.log_probs(heldout), alone, rtol=1e-12)
     twins = Mixture.fit([parts[0]] * 3, heldout, buckets="none")
     np.testing.assert_allclose(twins.gate.tables[0], 1 / 3, rtol=1e-12)
     np.testing.assert_allclose(twins.log_probs(heldout), alone, rtol=1e-12)
@@ -233,8 +229,12 @@ def test_a_part_without_unknown_words() -> None:
 
 def test_what_is_refused(corpora: tuple[Corpus, Corpus], parts: list[Model]) -> None:
     _, heldout = corpora
-    with pytest.raises(UsageError, match="no models"):
+    with pytest.raises(UsageError, match="a mixture of 0 models; give at least two"):
         Mixture.fit([], heldout)
+    with pytest.raises(UsageError, match="a mixture of 1 model; give at least two"):
+        Mixture.fit(parts[:1], heldout)
+    with pytest.raises(UsageError, match="at least two"):
+        Mixture((parts[0],), Gate.constant([1.0]))
     with pytest.raises(BadDataError, match="no word of the model's vocabulary"):
         Mixture.fit(parts, ["these words", "are other ones"])
     with pytest.raises(BadDataError, match="no words"):
@@ -349,11 +349,11 @@ def test_the_history_of_a_mixture_is_that_of_its_parts() -> None:
     heldout, test = (
         corpus_from_sentences(sentences(30, seed=n)).in_vocabulary(corpus.vocabulary) for n in (2, 3)
     )
-    tree = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()])).parts[0]
+    tree = train_recipe(corpus, heldout, Recipe(part=[word_tree_part()]))
     ngram = NgramModel.train(corpus, 3)
     mixture = Mixture((ngram, tree), Gate.constant([0.4, 0.6]))
     assert mixture.histories == tree.histories == ("sentence", "document", "adaptive")
-    assert Mixture((ngram,), Gate.constant([1.0])).histories == ("sentence",)
+    assert Mixture((ngram, ngram), Gate.constant([0.5, 0.5])).histories == ("sentence",)
     for history in mixture.histories:
         found = mixture.with_history(history)
         assert found.gate is mixture.gate

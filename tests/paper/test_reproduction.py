@@ -357,7 +357,8 @@ def test_recipes_take_an_ngram_model_that_is_theirs(
             monkeypatch.setitem(RECIPES, name, Recipe(name=name, part=[NgramPart(order=order)]))
         caplog.clear()
         found = reproduce(train, held, test, tmp_path / str(order))
-        assert found.rows[-1].parts[0].name.startswith(f"{order}-gram")
+        assert found.rows[-1].kind == "ngram"
+        assert found.rows[-1].title.startswith(f"recipe fast: {order}-gram")
         assert caplog.messages.count("kept") == kept
 
 

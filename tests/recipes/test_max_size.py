@@ -14,7 +14,7 @@ from planted import planted_text
 from stategram import (
     CategoryNgramPart,
     ClusteredPart,
-    Mixture,
+    Model,
     NgramPart,
     Recipe,
     UsageError,
@@ -38,19 +38,19 @@ TREE = WordTreePart(
 )
 
 
-def train(parts: Sequence[Part], max_size: int | None = None) -> Mixture:
+def train(parts: Sequence[Part], max_size: int | None = None) -> Model:
     corpus, heldout, _ = texts()
     return train_recipe(corpus, heldout, Recipe(name="mine", part=list(parts)), max_size=max_size)
 
 
-def tree_of(mixture: Mixture) -> WordTreeModel:
-    (tree,) = mixture.parts
-    assert isinstance(tree, WordTreeModel)
-    return tree
+def tree_within(max_size: int) -> WordTreeModel:
+    model = train([TREE], max_size)
+    assert isinstance(model, WordTreeModel)
+    return model
 
 
-def file_size(mixture: Mixture, place: Path) -> int:
-    mixture.save(place / "model")
+def file_size(model: Model, place: Path) -> int:
+    model.save(place / "model")
     return (place / "model").stat().st_size
 
 
@@ -87,12 +87,12 @@ def test_word_trees_of_a_size(tmp_path: Path) -> None:
     size = model_size(whole)
     found = []
     for number, fraction in enumerate((1.2, 0.6)):
-        mixture = train([TREE], int(size * fraction))
+        model = tree_within(int(size * fraction))
         (tmp_path / str(number)).mkdir()
-        assert file_size(mixture, tmp_path / str(number)) <= size * fraction
-        found.append((len(tree_of(mixture).evidence.trees), len(tree_of(mixture).evidence.chains)))
-        loaded = load_model(tmp_path / str(number) / "model", Mixture)
-        assert loaded.log_probs(test).tobytes() == mixture.log_probs(test).tobytes()
+        assert file_size(model, tmp_path / str(number)) <= size * fraction
+        found.append((len(model.evidence.trees), len(model.evidence.chains)))
+        loaded = load_model(tmp_path / str(number) / "model", WordTreeModel)
+        assert loaded.log_probs(test).tobytes() == model.log_probs(test).tobytes()
     assert found[0] == (3, 4)
     assert found[1] < found[0]
 
@@ -101,9 +101,9 @@ def test_too_little_for_a_word_tree_is_refused_with_what_is_possible(tmp_path: P
     with pytest.raises(UsageError, match="too few: the smallest word tree model") as error:
         train([TREE], 20_000)
     least = smallest(error)
-    mixture = train([TREE], least + 40_000)
-    assert file_size(mixture, tmp_path) <= least + 40_000
-    assert len(tree_of(mixture).evidence.trees) == 1
+    model = tree_within(least + 40_000)
+    assert file_size(model, tmp_path) <= least + 40_000
+    assert len(model.evidence.trees) == 1
 
 
 # ---- several parts
@@ -132,8 +132,8 @@ def test_parts_are_pruned_or_left_out(tmp_path: Path) -> None:
 
 def test_one_part_is_pruned(tmp_path: Path) -> None:
     size = model_size(train(PARTS[:1]))
-    mixture = train(PARTS[:1], int(0.7 * size))
-    assert 0.7 * size - 10_000 < file_size(mixture, tmp_path) <= 0.7 * size
+    model = train(PARTS[:1], int(0.7 * size))
+    assert 0.7 * size - 10_000 < file_size(model, tmp_path) <= 0.7 * size
 
 
 @pytest.mark.parametrize("parts", [PARTS[:1], PARTS[2:], PARTS])

@@ -38,8 +38,7 @@ def test_word_trees_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> 
     (tmp_path / "mine.toml").write_text(RECIPE)
     recipe = read_recipe(tmp_path / "mine.toml")
     assert recipe.part[0].title == "word tree model (2 trees, 4 chains)"
-    mixture = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept")
-    model = mixture.parts[0]
+    model = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept")
     assert isinstance(model, WordTreeModel)
     assert repr(model) == "WordTreeModel(2 trees, 4 chains)"
     assert model.histories == ("sentence", "document", "adaptive")
@@ -47,14 +46,14 @@ def test_word_trees_in_recipes(texts: tuple[Corpus, Corpus], tmp_path: Path) -> 
     assert [len(set(model.evidence.sources.labels[name].tolist())) for name in ("g1", "g2")] >= [5, 8]
     assert len(model.evidence.sources.states) == 2
     resumed = train_recipe(*texts, recipe, checkpoint=tmp_path / "kept", resume=True)
-    assert resumed.log_probs(texts[1]).tolist() == mixture.log_probs(texts[1]).tolist()
+    assert resumed.log_probs(texts[1]).tolist() == model.log_probs(texts[1]).tolist()
 
 
 def test_rare_words_are_by_their_fraction_of_the_text(texts: tuple[Corpus, Corpus]) -> None:
     part = WordTreePart(
         trees=[3], classes=[], states=[], chains=["w-1", "r-1"], caches=[], rare=0.02, events=100
     )
-    model = train_recipe(*texts, Recipe(part=[part])).parts[0]
+    model = train_recipe(*texts, Recipe(part=[part]))
     assert isinstance(model, WordTreeModel)
     corpus = texts[0]
     expected = [

@@ -15,7 +15,7 @@ from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
 from stategram.explore.views import representative_classes
-from stategram.models import Mixture, NgramModel
+from stategram.models import Model, NgramModel
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
 from stategram.text import Corpus, corpus_from_sentences, tokenization_record
@@ -104,13 +104,13 @@ def _is_of_demo(output: str) -> bool:
     return isinstance(made_with, dict) and made_with.items() >= _MARK.items()
 
 
-def _compare(mixture: Mixture, text: SotuCorpus) -> Comparison:
+def _compare(mixture: Model, text: SotuCorpus) -> Comparison:
     """Compare the mixture with its n-gram model, which is the Kneser-Ney 5-gram of the same text."""
     (ngram,) = (part for part in mixture.parts if isinstance(part, NgramModel))
     return compare({ngram.title: ngram, "mixture": mixture}, text.test, unknown="exclude")
 
 
-def _save(mixture: Mixture, output: str, train: Corpus, seed: int, *, overwrite: bool) -> None:
+def _save(mixture: Model, output: str, train: Corpus, seed: int, *, overwrite: bool) -> None:
     reading = {"lowercase": True, "tokenize": tokenization_record("prose")}
     figures = {
         "events": train.n_events,

@@ -12,7 +12,7 @@ import numpy as np
 
 from stategram.cli.checks import check_inputs, once, was_given
 from stategram.cli.console import Console
-from stategram.cli.mixture_table import mixture_table, show_perplexity
+from stategram.cli.heldout_table import heldout_table, show_perplexity
 from stategram.cli.options import ReadingOptions, heldout_options, work_options
 from stategram.cli.outputs import check_output, force_option, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
@@ -86,6 +86,8 @@ def mix(
     """
     if (output is None) == (arpa is None):
         raise click.UsageError("give -o OUT for a mixture, or --arpa OUT for one n-gram model")
+    if len(model_names) < 2:
+        raise click.UsageError("a mixture has at least two models; give another MODEL")
     if heldout is None and weights is None:
         raise click.UsageError(
             "give --heldout FILE, a text to learn the weights on, or --weights, such as 0.7,0.3"
@@ -175,7 +177,7 @@ def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> N
 def _show_figures(mixture: Mixture, mixed: Model, corpus: Corpus, console: Console) -> None:
     """Show weights, and perplexities on the held-out text."""
     if mixture.training_info:
-        console.info(mixture_table(mixture))
+        console.info(heldout_table(mixture, mixture.training_info["perplexity"]))
     else:
         scores = mixture.score(corpus)
         lines = [f"      {'alone':>11}  {'weight':>6}   on the held-out text"]

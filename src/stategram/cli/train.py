@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -14,7 +15,7 @@ import msgspec
 from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
-from stategram.cli.mixture_table import ended_early, mixture_table
+from stategram.cli.heldout_table import ended_early, heldout_table
 from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
@@ -45,6 +46,7 @@ from stategram.cli.train_checks import (
 from stategram.counts import ShardedText
 from stategram.models import (
     SMOOTHINGS,
+    Mixture,
     Model,
     NgramModel,
     compact_model,
@@ -293,7 +295,7 @@ def train(
 
 
 def _show_what_is_next(model: Model, output: str, checkpoint: str | None, console: Console) -> None:
-    if checkpoint and any(map(ended_early, model.parts)):
+    if checkpoint and any(map(ended_early, model.parts or (model,))):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
@@ -375,16 +377,13 @@ def _train_by_recipe(
     interruptible: Interruptible,
     console: Console,
 ) -> tuple[Model, dict[str, Any]]:
-    """Train, show what the parts are worth; return the model, and its figures.
-
-    Without a held-out text it is the only part of the recipe.
-    """
+    """Train, show what the model is worth on the held-out text; return it, and its figures."""
     heldout = None if heldout_name is None else read_heldout(heldout_name, corpus.vocabulary, text, console)
     with (
         _saying_how_to_continue(checkpoint),
         console.step(f"training by the recipe {recipe.name}") as progress,
     ):
-        mixture = train_recipe(
+        model = train_recipe(
             corpus,
             heldout,
             recipe,
@@ -395,20 +394,24 @@ def _train_by_recipe(
             interruptible=interruptible,
             progress=progress,
         )
-    figures = {
+    figures: dict[str, Any] = {
         "events": corpus.n_events,
         "sentences": corpus.n_sentences,
         "unknown": corpus.n_unknown,
     }
-    if heldout is None:
-        (model,) = mixture.parts
-        return model, {**figures, "parameters": model.parameters}
-    console.info(mixture_table(mixture))
-    figures |= {
-        "heldout_perplexity": mixture.training_info["perplexity"],
-        "parameters": mixture.parameters,
-    }
-    return mixture, figures
+    if heldout is not None:
+        perplexity = _heldout_perplexity(model, heldout)
+        console.info(heldout_table(model, perplexity))
+        figures["heldout_perplexity"] = perplexity
+    return model, {**figures, "parameters": model.parameters}
+
+
+def _heldout_perplexity(model: Model, heldout: Corpus) -> float | None:
+    """Return the perplexity of the held-out text, None if it is infinite."""
+    if isinstance(model, Mixture):
+        return model.training_info["perplexity"]  # type: ignore[no-any-return]
+    perplexity = model.perplexity(heldout)
+    return perplexity if math.isfinite(perplexity) else None
 
 
 def _write(

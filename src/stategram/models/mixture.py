@@ -24,7 +24,6 @@ from stategram.models.model import (
     HISTORIES,
     Description,
     DescriptionTable,
-    History,
     Model,
     Text,
     draw_from,
@@ -77,10 +76,10 @@ class Mixture(Model):
     Parameters
     ----------
     parts
-        The models. The vocabulary has the words of all: first those of the first. Words that a part lacks
-        share one half of the probability of its ``<unk>`` evenly, and ``<unk>`` keeps the other half, so that
-        its probabilities still sum to one. By a part without ``<unk>``, such as an ARPA file that has none,
-        they are impossible.
+        The models, at least two. The vocabulary has the words of all: first those of the first. Words that a
+        part lacks share one half of the probability of its ``<unk>`` evenly, and ``<unk>`` keeps the other
+        half, so that its probabilities still sum to one. By a part without ``<unk>``, such as an ARPA file
+        that has none, they are impossible.
     gate
         The weights, which may depend on the history.
     training_info
@@ -114,7 +113,7 @@ class Mixture(Model):
         Parameters
         ----------
         models
-            The parts.
+            The parts, at least two.
         heldout
             A corpus, or sentences.
         buckets
@@ -141,15 +140,14 @@ class Mixture(Model):
         if isinstance(models, Model | str):
             raise WrongTypeError(f"found {models!r:.60}; expected a list of models")
         parts = tuple(models)
-        if not parts:
-            raise UsageError("a mixture of no models; give at least one")
         for model in parts:
             require_model(model)
+        _require_several(parts)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
         mixture = cls(parts, equal, metadata=parts[0].metadata)
         heldout = as_corpus(mixture.vocabulary, heldout)
-        if len(parts) > 1 and heldout.n_events < _FEW_EVENTS:
+        if heldout.n_events < _FEW_EVENTS:
             _log.warning(
                 "weights learned on %s of %s only may fit no other text; give a held-out text of some "
                 "thousand words",
@@ -188,6 +186,7 @@ class Mixture(Model):
         return replace(mixture, gate=gate, training_info=info)
 
     def __post_init__(self) -> None:
+        _require_several(self.parts)
         vocabulary = Vocabulary.union(part.vocabulary for part in self.parts)
         object.__setattr__(self, "vocabulary", vocabulary)
         if self.gate.n_parts != len(self.parts):
@@ -371,13 +370,6 @@ class Mixture(Model):
         weights: NDArray[np.float64] = self.gate.weights(features, corpus.n_events)
         return weights
 
-    def _piece_entropies(
-        self, corpus: Corpus, state: State, progress: Progress | None
-    ) -> NDArray[np.float64]:
-        if len(self.parts) > 1:
-            return super()._piece_entropies(corpus, state, progress)
-        return self.parts[0]._piece_entropies(corpus, state.value[0], progress)
-
     def draw(self, state: State, random: np.random.Generator) -> int:
         """Draw a part by its weight, and the next word from that part alone."""
         number = draw_from(self._weights_after(state), random)
@@ -391,16 +383,6 @@ class Mixture(Model):
             features[number] = {name: np.array([value], np.float32) for name, value in known.items()}
         weights: NDArray[np.float64] = self.gate.weights(features, 1)[0]
         return weights
-
-    def predict(
-        self, history: History, top: int = 10, *, sentence_start: bool = True
-    ) -> list[tuple[str, float]]:
-        """Return the most probable next words with their probabilities, the most probable first."""
-        if len(self.parts) > 1:
-            return super().predict(history, top, sentence_start=sentence_start)
-        if not isinstance(history, State):
-            history = self.state_after(history, sentence_start=sentence_start)
-        return self.parts[0].predict(history.value[0], top)
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:
         """Return a random history of a random part."""
@@ -452,6 +434,11 @@ class Mixture(Model):
     @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:
         return tuple(_AlignedPart.create(part, self.vocabulary) for part in self.parts)
+
+
+def _require_several(parts: tuple[Model, ...]) -> None:
+    if len(parts) < 2:
+        raise UsageError(f"a mixture of {plural(len(parts), 'model')}; give at least two")
 
 
 @dataclass(frozen=True, eq=False)

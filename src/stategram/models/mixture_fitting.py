@@ -131,8 +131,8 @@ def fit_gate(
     trials: list[dict[str, Any]] = []
     # To compare, a hundred-thousandth of a nat is close enough.
     coarse = replace(settings, tolerance=max(settings.tolerance, 1e-5))
-    # Without two halves nothing can be chosen, and one part needs no weights.
-    if 0 < middle < heldout.events and len(names) > 1:
+    # Without two halves nothing can be chosen.
+    if 0 < middle < heldout.events:
         chosen, strength, trials = _choose(heldout, middle, kinds, coarse, subprogress(progress, 0.0, 0.5))
     buckets = learn_buckets(chosen, heldout.features)
     if progress:
@@ -147,16 +147,13 @@ def fit_gate(
     for part, (name, log_likelihood) in enumerate(zip(names, alone, strict=True)):
         if progress:
             progress(0.6 + 0.4 * part / len(names), f"without part {part + 1}")
-        without = None
-        if len(names) > 1:
-            others = _fit(heldout.without(part), chosen, buckets, strength, coarse)
-            without = _perplexity(others.log_likelihood, heldout.events)
+        others = _fit(heldout.without(part), chosen, buckets, strength, coarse)
         parts.append(
             {
                 "name": name,
                 "perplexity": _perplexity(log_likelihood, heldout.events),
                 "weight": float(fitted.global_weights[part]),
-                "without": without,
+                "without": _perplexity(others.log_likelihood, heldout.events),
             }
         )
     return fitted.gate, {

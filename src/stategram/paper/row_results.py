@@ -21,7 +21,7 @@ from stategram.evaluation import (
     evaluate_resampled,
 )
 from stategram.explore.views import ClusterGallery, gallery
-from stategram.models import ClusteredModel, WordTreeModel, fit_weights, interpolate
+from stategram.models import ClusteredModel, fit_weights, interpolate
 from stategram.paper.published import PAPER
 from stategram.paper.results import CountBand, RowResult
 from stategram.paper.rows import STRICT, Row
@@ -151,15 +151,15 @@ def recipe_row(
     """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
     model = train_resolved(recipe, training, progress).with_history(row.history)
     figures, resampled = evaluate_resampled(model, test)
-    is_word_tree = len(model.parts) == 1 and isinstance(model.parts[0], WordTreeModel)
     result = _result(
         row,
-        "word tree" if is_word_tree else "mixture",
-        test=replace(figures, parts=()),
+        model.kind.replace("-", " "),
+        test=replace(figures, parts=(), orders=()),
         heldout_perplexity=evaluate(model, training.heldout).perplexity,
         parameters=model.parameters,
         parts=tuple(
-            replace(part, name=name) for part, name in zip(figures.parts, model.part_titles, strict=True)
+            replace(part, name=name)
+            for part, name in zip(figures.parts if model.parts else (), model.part_titles, strict=True)
         ),
     )
     return FinishedRow(result, resampled.resamples)

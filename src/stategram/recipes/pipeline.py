@@ -1,4 +1,4 @@
-"""Training by a recipe: the parts one after the other, then their mixture."""
+"""Training by a recipe: the parts one after the other, then the mixture of several."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from stategram.counts import ShardedText
 from stategram.errors import BadDataError, UsageError
-from stategram.models import Gate, Mixture, Model, load_model, model_size
+from stategram.models import Mixture, Model, load_model, model_size
 from stategram.progress import Progress, subprogress
 from stategram.recipes.max_size import TrainedPart, parts_within
 from stategram.recipes.part import Part, Trained
@@ -25,8 +23,8 @@ from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentenc
 
 _log = logging.getLogger(__name__)
 
-# What a mixture has besides its parts and the vocabulary, about.
-_BYTES_OF_MIXTURE = 8192
+# What a file has besides arrays and the vocabulary, about.
+_BYTES_OF_MANIFEST = 8192
 
 
 def train_recipe(
@@ -41,7 +39,7 @@ def train_recipe(
     max_size: int | None = None,
     interruptible: Interruptible = never_stop,
     progress: Progress | None = None,
-) -> Mixture:
+) -> Model:
     """Train the models of a recipe on a text and mix them.
 
     The same held-out text is used twice: clustered models learn from it the weights of their states, a few
@@ -75,8 +73,9 @@ def train_recipe(
 
     Returns
     -------
-    Mixture
-        Its ``metadata`` has all defaults and numbers, its ``training_info`` what each part is worth.
+    Model
+        A mixture, whose ``training_info`` has what each part is worth, or the model of the only part. Its
+        ``metadata`` has all defaults and numbers.
 
     Examples
     --------
@@ -112,24 +111,24 @@ def train_recipe(
         return train_within(recipe, training, max_size, progress)
 
 
-def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Mixture:
-    """Train the parts of a recipe that is resolved for the text, and mix them."""
-    end = len(recipe.part) / (len(recipe.part) + 1)
+def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Model:
+    """Train the parts of a recipe that is resolved for the text, and mix them if there are several."""
+    end = len(recipe.part) / (len(recipe.part) + 1) if len(recipe.part) > 1 else 1.0
     models = _train_parts(recipe, training, None, subprogress(progress, 0.0, end))
-    return _mix(recipe, models, training, subprogress(progress, end, 1.0))
+    return _together(recipe, models, training, subprogress(progress, end, 1.0))
 
 
 def train_within(
     recipe: Recipe, training: Training, max_size: int, progress: Progress | None = None
-) -> Mixture:
-    """Do the same so that the folder of the mixture has at most `max_size` bytes; UsageError if it cannot."""
-    limit = max(1, max_size - _BYTES_OF_MIXTURE)
+) -> Model:
+    """Do the same so that the file of the model has at most `max_size` bytes; UsageError if it cannot."""
+    limit = max(1, max_size - _BYTES_OF_MANIFEST)
     models = _train_parts(recipe, training, limit, subprogress(progress, 0.0, 0.8))
     parts = [TrainedPart(*one, training) for one in zip(recipe.part, models, strict=True)]
     while True:
-        mixture = _mix(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))
-        if (size := model_size(mixture)) <= max_size:
-            return mixture
+        model = _together(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))
+        if (size := model_size(model)) <= max_size:
+            return model
         rest = size - sum(one.size for one in parts)
         parts = parts_within(parts, max_size, rest, subprogress(progress, 0.8, 0.9))
 
@@ -140,7 +139,9 @@ def _train_parts(
     models: list[Model] = []
     total = len(recipe.part)
     for number, part in enumerate(recipe.part, 1):
-        title, started = f"part {number} of {total}: {part.title}", time.monotonic()
+        title, started = part.title, time.monotonic()
+        if total > 1:
+            title = f"part {number} of {total}: {title}"
         _log.info("%s", title)
         step = subprogress(progress, (number - 1) / total, number / total)
         # Of several parts others may have to go instead.
@@ -151,15 +152,18 @@ def _train_parts(
     return models
 
 
-def _mix(recipe: Recipe, models: Sequence[Model], training: Training, progress: Progress | None) -> Mixture:
+def _together(
+    recipe: Recipe, models: Sequence[Model], training: Training, progress: Progress | None
+) -> Model:
+    """Return the mixture of several models, or the only one."""
+    if len(models) == 1:
+        metadata = {**models[0].metadata, "name": recipe.name, "seed": training.seed}
+        return replace(models[0], metadata=metadata)
     started = time.monotonic()
-    if training.heldout.n_events:
-        mixture = Mixture.fit(
-            models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
-        )
-        _log.info("mixing, %.1f s", time.monotonic() - started)
-    else:
-        mixture = Mixture(tuple(models), Gate.constant(np.ones(1)))
+    mixture = Mixture.fit(
+        models, training.heldout, buckets=recipe.mixture.buckets, progress=titled(progress, "mixing")
+    )
+    _log.info("mixing, %.1f s", time.monotonic() - started)
     parts = [dict(model.metadata) for model in models]
     return replace(mixture, metadata={**recipe.to_json(), "part": parts, "seed": training.seed})
 

@@ -21,13 +21,6 @@ from stategram.wording import plural
 _CELLS = 1 << 21
 
 
-def innermost(model: Model) -> Model:
-    """Return the model itself, or the only part of a mixture of one."""
-    while len(model.parts) == 1:
-        model = model.parts[0]
-    return model
-
-
 def normalization_of(model: Model) -> Normalization:
     """Return how words were normalized in the training of a model."""
     return Normalization.from_recipe(model.metadata, model.vocabulary)

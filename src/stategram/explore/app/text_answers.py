@@ -35,7 +35,6 @@ from stategram.explore.app.messages import (
 from stategram.explore.app.pasted_text import (
     bits_of,
     finite,
-    innermost,
     likeliest,
     normalization_of,
     perplexity_of,
@@ -77,12 +76,12 @@ def words(explored: ExploredModel, request: WordsRequest) -> Words:
 
 def score(explored: ExploredModel, request: TextRequest) -> Scored:
     """Return the surprisal of each word of a text."""
-    core = innermost(explored.model)
+    model = explored.model
     read = read_text(explored.model, request.text)
-    scores = core.score(read.corpus)
+    scores = model.score(read.corpus)
     orders = [0] * read.corpus.n_events if scores.orders is None else scores.orders.tolist()
     columns = map(read.by_sentence, (read.words, bits_of(scores), orders, scores.unknown.tolist()))
-    said = said_by_parts(core, read.corpus)
+    said = said_by_parts(model, read.corpus)
     said_split = (
         [None] * read.corpus.n_sentences if said is None else read.by_sentence(np.round(said, 4).tolist())
     )
@@ -90,7 +89,7 @@ def score(explored: ExploredModel, request: TextRequest) -> Scored:
         perplexity_of(scores),
         read.corpus.n_events,
         int(np.count_nonzero(scores.unknown)),
-        core.part_titles,
+        model.part_titles,
         list(map(ScoredSentence, *columns, said_split)),
     )
 
@@ -98,7 +97,7 @@ def score(explored: ExploredModel, request: TextRequest) -> Scored:
 def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
     """Return the rank of each word of a text."""
     read = read_text(explored.model, request.text)
-    found = ranks_of(innermost(explored.model), read.corpus, _RANK_SECONDS)
+    found = ranks_of(explored.model, read.corpus, _RANK_SECONDS)
     return Ranks(read.by_sentence(found), len(explored.model.vocabulary) - 1)
 
 
@@ -110,7 +109,7 @@ def history_words(model: Model, history: str) -> list[str]:
 
 def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
     """Return the likeliest next words."""
-    model = innermost(explored.model)
+    model = explored.model
     history = history_words(explored.model, request.history)
     state = state_after(model, history)
     if request.prefix:
@@ -124,7 +123,7 @@ def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
 
 def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
     """Return why a word has its probability."""
-    model = innermost(explored.model)
+    model = explored.model
     history, word = history_words(explored.model, request.history), request.word
     if word not in SPECIAL_WORDS:
         word = (normalization_of(explored.model).words_so_far(word) or [word])[0]
@@ -187,7 +186,7 @@ def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere
 
 def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
     """Return watched words by n-grams of each length, each part, and the whole model."""
-    model = innermost(explored.model)
+    model = explored.model
     history = history_words(explored.model, request.history)
     watched = [
         word if word in SPECIAL_WORDS else (normalization_of(model).words_so_far(word) or [word])[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from stategram.entries import Entries, Natural
+from stategram.entries import Entries, Natural, Positive
 from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures
 from stategram.explore.pages.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
@@ -64,6 +64,7 @@ class _Figures(Entries, frozen=True):
     events: Natural | None = None
     sentences: Natural = 0
     unknown: Natural = 0
+    heldout_perplexity: Positive | None = None
 
 
 class _Manifest(Entries, frozen=True):
@@ -123,23 +124,21 @@ def model_html(
     if text is not None:
         text = text.in_vocabulary(model.vocabulary)
     mixture = model if isinstance(model, Mixture) and model.training_info else None
-    several = mixture if mixture and len(mixture.parts) > 1 else None  # a mixture of one model is that model
-    shown = model.parts[0] if len(model.parts) == 1 else model
     return render(
         "model.html",
-        title=f"{name}: {shown.title}" + (_gain(several, test) if several else ""),
+        title=f"{name}: {model.title}" + (_gain(mixture, test) if mixture else ""),
         n_bytes=n_bytes,
         model=model,
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         made=made,
-        heldout=mixture.training_info["perplexity"] if mixture else None,
+        heldout=mixture.training_info["perplexity"] if mixture else made.figures.heldout_perplexity,
         cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
         test=test,
         looks_back=_LOOKS_BACK[test_history] if test_history else "",
         test_tables=list(_test_tables(model, test)) if test else [],
-        mixture_tables=list(_mixture_tables(several)) if several else [],
-        charts=list(_mixture_charts(several, test)) if several else [],
-        surprisals=surprisal_charts(model, _kind_and_colour(shown), text, sentences),
+        mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
+        charts=list(_mixture_charts(mixture, test)) if mixture else [],
+        surprisals=surprisal_charts(model, _kind_and_colour(model), text, sentences),
         parts=[_part(title, part, text) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
         inputs=input_files_table([*map(_input_file, made.inputs), *files]),

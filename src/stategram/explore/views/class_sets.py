@@ -20,17 +20,11 @@ _ITERATIONS = 60
 
 
 def leaf_models(model: Model, name: str = "") -> Iterator[tuple[str, Model]]:
-    """Return the models that have no parts, each with its place: ``0``, or ``1.2`` in mixtures of mixtures.
-
-    A mixture of one model is that model.
-    """
+    """Return the models that have no parts, each with its place: ``0``, or ``1.2`` in nested mixtures."""
     if not model.parts:
         yield name or "0", model
-    elif len(model.parts) == 1:
-        yield from leaf_models(model.parts[0], name)
-    else:
-        for number, part in enumerate(model.parts, 1):
-            yield from leaf_models(part, f"{name}.{number}" if name else str(number))
+    for number, part in enumerate(model.parts, 1):
+        yield from leaf_models(part, f"{name}.{number}" if name else str(number))
 
 
 def word_fractions(model: Model) -> NDArray[np.float64]:

@@ -259,7 +259,7 @@ class Targets:
         self._parts = {
             number: _part_targets(part, ids)
             for number, part in enumerate(parts)
-            if not isinstance(part, CacheModel) or len(parts) == 1
+            if part is model or not isinstance(part, CacheModel)
         }
 
     @property
