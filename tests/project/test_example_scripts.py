@@ -77,8 +77,8 @@ def test_the_notebook_runs_and_has_the_outputs_of_such_a_run() -> None:
         (one,), (other,) = before, after
         assert one["output_type"] == other["output_type"] == "execute_result"
         assert one["data"].keys() == other["data"].keys()
-    # Corpus, classes, surprisal, mixture and comparison are tables.
-    assert ["text/html" in one["data"] for (one,) in then] == [True, True, False, False, True, True, True]
+    # Classes, surprisal, mixture and comparison are tables.
+    assert ["text/html" in one["data"] for (one,) in then] == [False, True, False, False, True, True, True]
     assert then[0] == now[0]
 
 

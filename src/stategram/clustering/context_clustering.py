@@ -23,12 +23,7 @@ from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import Labels, ResumePoint, TreeClustering
 from stategram.contexts import ContextTree
 from stategram.counts import CompressedCounts
-from stategram.notebook import Value, card, columns_of
 from stategram.progress import Progress, Stop
-
-# In a notebook.
-_CATEGORIES_SHOWN = 10
-_WORDS_SHOWN = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,39 +62,6 @@ class Clustering:
 
     def __repr__(self) -> str:
         return f"Clustering({self.tree.definition}, {self.n_states} states, {self.n_categories} categories)"
-
-    def _repr_html_(self) -> str:
-        facts: list[tuple[str, Value]] = [
-            ("Context", str(self.tree.definition)),
-            ("Contexts", int(np.count_nonzero(self.tree.levels[-1].counts))),
-            ("States", self.n_states),
-            ("Categories", self.n_categories),
-            ("Words", int(np.count_nonzero(self.tree.word_counts))),
-        ]
-        names = ("Level", "Contexts", "Moved on their own", "Sweeps", "Criterion", "Training perplexity")
-        levels = [
-            (one.level, one.nodes, one.movable, one.sweeps, one.criterion, one.perplexity)
-            for one in self.levels
-        ]
-        tables = [
-            ("Levels of the context tree", columns_of(names, levels)),
-            (
-                "Categories",
-                columns_of(("Category", "Events", "Words", "Most frequent words"), self._categories()),
-            ),
-            ("Numbers of clusters that were tried", columns_of(("Clusters", "Perplexity"), self.trials)),
-        ]
-        return card("Clustering", facts, tables)
-
-    def _categories(self) -> list[tuple[int, int, int, str]]:
-        """Return the first categories: events, number of words, and the most frequent of these."""
-        counts, rows = self.tree.word_counts, []
-        for category in range(min(self.n_categories, _CATEGORIES_SHOWN)):
-            ids = np.flatnonzero(self.categories == category)
-            frequent = ids[np.argsort(-counts[ids], kind="stable")[:_WORDS_SHOWN]]
-            words = " ".join(map(self.tree.vocabulary.word, frequent.tolist()))
-            rows.append((category, int(counts[ids].sum()), len(ids), words))
-        return rows
 
     @property
     def n_states(self) -> int:

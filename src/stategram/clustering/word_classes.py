@@ -21,7 +21,6 @@ from stategram.clustering.settings import EFFORTS
 from stategram.clustering.tree_clustering import ResumePoint, TreeClustering
 from stategram.counts import BigramCounts, ShardedText, cluster_bigrams, count_bigrams
 from stategram.errors import UsageError, WrongTypeError, not_fitted
-from stategram.notebook import Value, card, columns_of
 from stategram.progress import Progress, Stop
 from stategram.text import (
     BEGIN,
@@ -33,12 +32,8 @@ from stategram.text import (
     corpus_from_sentences,
     dense_ids,
 )
-from stategram.wording import plural
 
 CRITERIA = ("tied", "predictive", "two-sided")
-# In a notebook.
-_CLASSES_SHOWN = 10
-_WORDS_SHOWN = 9
 
 
 class WordClasses:
@@ -156,31 +151,6 @@ class WordClasses:
             f"{name}={value!r}" for name, value in self.get_params().items() if value is not None
         )
         return f"WordClasses({given})"
-
-    def _repr_html_(self) -> str:
-        if "labels_" not in vars(self):
-            return card("WordClasses, not fitted", self._settings_shown())
-        facts: list[tuple[str, Value]] = [
-            ("Classes", len(self.classes_)),
-            ("Words", len(self.words_)),
-            *self._settings_shown(),
-            ("Mutual information in bits", self.mutual_information_),
-            ("Training perplexity", self.perplexity_),
-        ]
-        events = np.bincount(self.labels_, self.counts_)
-        rows = [
-            (number, int(events[number]), len(words), " ".join(words[:_WORDS_SHOWN]))
-            for number, words in enumerate(self.classes_[:_CLASSES_SHOWN])
-        ]
-        names = ("Class", "Events", "Words", "Most frequent words")
-        return card("WordClasses", facts, [("The most frequent classes", columns_of(names, rows))])
-
-    def _settings_shown(self) -> list[tuple[str, str]]:
-        return [
-            (name, f"classes of {plural(len(value), 'word')}" if isinstance(value, Mapping) else str(value))
-            for name, value in self.get_params().items()
-            if value is not None
-        ]
 
     def __getattr__(self, name: str) -> Any:
         # A property that is made of such an attribute is missing too.

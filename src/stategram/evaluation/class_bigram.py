@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from stategram.errors import UsageError
-from stategram.evaluation.shown import class_bigram_html
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -43,9 +42,6 @@ class ClassBigramFigures:
     known_perplexity_kn: float
     known_predictive_unigram: float
     known_predictive_chain: float
-
-    def _repr_html_(self) -> str:
-        return class_bigram_html(self)
 
 
 def average_mutual_information(counts: ArrayLike) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError, WrongTypeError
-from stategram.evaluation.shown import comparison_html
 from stategram.evaluation.uncertainty import Difference, Interval, Resampling, Units
 from stategram.models import Model, Scores, UnknownWords, require_model
 from stategram.text import Corpus, Sentences, as_corpus, spelled_corpus
@@ -40,9 +39,6 @@ class Comparison:
     left_out: int
     models: tuple[ComparedModel, ...]
     resampling: Resampling
-
-    def _repr_html_(self) -> str:
-        return comparison_html(self)
 
 
 def compare(

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.evaluation.shown import perplexity_html
 from stategram.evaluation.uncertainty import (
     Difference,
     Interval,
@@ -108,9 +107,6 @@ class PerplexityFigures:
     interval_spelled: Interval | None = None
     difference: Difference | None = None
     resampling: Resampling | None = None
-
-    def _repr_html_(self) -> str:
-        return perplexity_html(self)
 
 
 def evaluate(

@@ -23,7 +23,6 @@ from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSetti
 from stategram.models.model import (
     HISTORIES,
     Description,
-    DescriptionTable,
     Model,
     Text,
     draw_from,
@@ -252,19 +251,6 @@ class Mixture(Model):
             ("Weights", self.gate.parameters),
         )
         return Description(facts)
-
-    def _further_tables(self) -> tuple[DescriptionTable, ...]:
-        titles = self.part_titles
-        if found := self.training_info.get("parts"):
-            columns = ("Part", "Weight", "Perplexity alone", "Perplexity without it")
-            rows = tuple(
-                (title, one["weight"], one["perplexity"], one["without"])
-                for title, one in zip(titles, found, strict=True)
-            )
-            return (DescriptionTable("Parts, on the held-out text", columns, rows),)
-        constant = self.gate.kind == "none"
-        weights = self.gate.tables[0][0].tolist() if constant else [None] * len(titles)
-        return (DescriptionTable("Parts", ("Part", "Weight"), tuple(zip(titles, weights, strict=True))),)
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the states of all parts at the start of a sentence, or else without any words."""

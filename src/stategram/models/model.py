@@ -22,7 +22,6 @@ from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, wa
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
-from stategram.notebook import card, columns_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
 from stategram.storage import Archive
@@ -118,20 +117,6 @@ class Model(ABC):
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
-
-    def _repr_html_(self) -> str:
-        described = self.describe()
-        sizes = {"Words": len(self.vocabulary), "Parameters": self.parameters}
-        tables = (*described.tables, *self._further_tables())
-        return card(
-            f"{type(self).__name__}: {self.title}",
-            {**dict(described.facts), **sizes}.items(),
-            [(one.title, columns_of(one.columns, one.rows)) for one in tables],
-        )
-
-    def _further_tables(self) -> tuple[DescriptionTable, ...]:
-        """Return what a notebook shows besides the description."""
-        return ()
 
     @property
     @abstractmethod

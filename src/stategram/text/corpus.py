@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from stategram.entries import Entries, array_of
 from stategram.errors import BadDataError
-from stategram.notebook import card, columns_of
 from stategram.storage import open_archive, write_archive
 from stategram.text.vocabulary import Vocabulary
 
@@ -23,9 +22,6 @@ _MIN_SENTENCES = 20
 # A position where this many events are the same is worth comparing in full.
 _PREFIX = 64
 _MAX_POSITIONS = 100
-# What a notebook shows of a text; more words than fit into a cell.
-_SENTENCES_SHOWN = 3
-_WORDS_SHOWN = 31
 
 
 @dataclass(frozen=True)
@@ -164,19 +160,6 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_events} events, {self.n_sentences} sentences, {self.vocabulary!r})"
-
-    def _repr_html_(self) -> str:
-        documents = len(set(self.document_starts.tolist()) - {0, self.n_sentences}) + 1
-        facts = [
-            ("Events (words and sentence ends)", self.n_events),
-            ("Sentences", self.n_sentences),
-            *([("Documents", documents)] if documents > 1 else []),
-            ("Words of the vocabulary", len(self.vocabulary)),
-            ("Unknown words of the text", self.n_unknown),
-        ]
-        first = [self.sentence(i)[:_WORDS_SHOWN] for i in range(min(self.n_sentences, _SENTENCES_SHOWN))]
-        rows = [(" ".join(map(self.vocabulary.word, ids.tolist())),) for ids in first]
-        return card("Corpus", facts, [("", columns_of(["First sentences"], rows))])
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the corpus to a file.
