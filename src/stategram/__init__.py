@@ -19,7 +19,7 @@ makes a table of the words of a text.
 
 `read_classes` and `write_classes` are for class files, `read_arpa` and `write_arpa` for ARPA files,
 `read_counts` and `write_counts` for count files, `write_fst` and `write_class_lm` for OpenFst and SRILM;
-`open_model` opens a model folder or an ARPA file, `model_info` describes one.
+`open_model` opens a model file or an ARPA file, `model_info` describes one.
 `class_bigram_perplexity` evaluates classes, `evaluate` a model, and `compare` shows whether one of several is
 better. `from stategram import kenlm` replaces the module of that name. `use_resources` limits threads and
 memory.

@@ -1,4 +1,4 @@
-"""What is read from folders that anybody may have written: entries of manifests, and arrays.
+"""What is read from files that anybody may have written: entries of manifests, and arrays.
 
 The entries that a reader needs are the fields of an `Entries`; ``msgspec.convert`` refuses what has another
 type with a ValidationError, a ValueError that says where it is. Sizes in a manifest are never relied on: what

@@ -15,7 +15,7 @@ Any kind of model can be used. ``ngram_length`` is 0 where a model has no n-gram
 Sentences are split where KenLM does, at the white space of ASCII. Texts that are trained on or evaluated, and
 sentences that ``Model.score`` is given, are split at that of Unicode.
 
-A model folder is open at once, as a binary file of KenLM is: its checksums are not verified. Damage may give
+A model file is open at once, as a binary file of KenLM is: its checksums are not verified. Damage may give
 wrong numbers, or a ``stategram.BadDataError`` when it is met; ``stategram verify`` finds it.
 """
 
@@ -81,7 +81,7 @@ class Config:
 
 
 class Model(_core.DecoderModel):
-    """A language model: a model folder of stategram or an ARPA file.
+    """A language model: a model file of stategram or an ARPA file.
 
     Parameters
     ----------

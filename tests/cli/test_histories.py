@@ -29,12 +29,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def model(place: Path, capfd: pytest.CaptureFixture[str]) -> Path:
-    folder = place / "model"
-    if not folder.exists():
+    path = place / "model"
+    if not path.exists():
         options = ("--heldout", place / "held", "--recipe", place / "recipe.toml", "--document-mark", MARK)
-        status, _, err = run("train", place / "train", "-o", folder, *options, capfd=capfd)
+        status, _, err = run("train", place / "train", "-o", path, *options, capfd=capfd)
         assert status == 0, err
-    return folder
+    return path
 
 
 def _perplexity(place: Path, model: Path, history: str, mark: str | None) -> float:

@@ -65,9 +65,9 @@ def test_eval_of_several_files_is_that_of_all_together(
 
 def test_an_arpa_file_is_a_model_too(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     words = ["--lowercase", "--digits", "N", "--json"]
-    folder = json.loads(run("eval", made / "model", made / "TEST", *words, capfd=capfd)[1])
+    ours = json.loads(run("eval", made / "model", made / "TEST", *words, capfd=capfd)[1])
     arpa = json.loads(run("eval", made / "model.arpa.gz", made / "TEST", *words, capfd=capfd)[1])
-    assert arpa["perplexity"] == pytest.approx(folder["perplexity"], rel=1e-6)
+    assert arpa["perplexity"] == pytest.approx(ours["perplexity"], rel=1e-6)
 
 
 def test_eval_says_how_many_events_a_model_rules_out(

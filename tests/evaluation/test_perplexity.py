@@ -245,11 +245,11 @@ def test_the_text_is_let_go_before_the_estimates() -> None:
 
 
 def test_a_model_keeps_its_recipe(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
+    path = tmp_path / "model"
     model = NgramModel.train(TRAIN, order=2)
-    replace(model, metadata={"lowercase": True}).save(folder, manifest={"inputs": [], "model": "overruled"})
-    assert load_model(folder).metadata == {"lowercase": True}
-    assert open_model(folder, verify=False).parameters == load_model(folder).parameters
+    replace(model, metadata={"lowercase": True}).save(path, manifest={"inputs": [], "model": "overruled"})
+    assert load_model(path).metadata == {"lowercase": True}
+    assert open_model(path, verify=False).parameters == load_model(path).parameters
 
 
 def test_sums_of_a_model_without_n_grams_of_some_length() -> None:

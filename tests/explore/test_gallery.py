@@ -89,7 +89,7 @@ def test_gaps_classes_and_tags(corpus: Corpus) -> None:
     assert any(f"{{{verbs[0]}|{verbs[1]}|…}}" in context for context in grouped)
 
 
-def test_a_model_folder_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) -> None:
+def test_a_model_file_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) -> None:
     tags = tag_words(corpus.vocabulary, [("X", "lexicon")] * (len(corpus.vocabulary) - 3))
     model = ClusteredModel.train(cluster(corpus, "t-2,w-1", states=8, categories=8, tags=tags))
     model.save(tmp_path / "model")

@@ -239,7 +239,7 @@ GOOD = HEAD + "\\2-grams:\n-0.1\t<s> a\n\n\\end\\\n"
 
 BAD = {
     "empty": ("", 1, "the file is empty"),
-    "text": ("once upon\na time\n", 2, "without \\data\\; give an ARPA file or a model folder"),
+    "text": ("once upon\na time\n", 2, "without \\data\\; give an ARPA file or a model file"),
     "binary": ("a\0b\n" + GOOD, 1, "a NUL byte before"),
     "kenlm binary": ("mmap lm http://kheafield.com/code format version 5\n\0", 1, "a binary file of KenLM"),
     "iARPA": ("iARPA\n" + GOOD, 1, "compile-lm --text=yes"),

@@ -112,9 +112,9 @@ def test_most_words_unknown_is_a_warning_once_for_each_model() -> None:
         lambda model: write_arpa(io.BytesIO(), model),
     ],
 )
-def test_a_folder_is_not_a_model(function: Callable[[Any], object]) -> None:
-    with pytest.raises(TypeError, match=r"found 'folder'; expected a model: open_model\('folder'\)"):
-        function("folder")
+def test_a_path_is_not_a_model(function: Callable[[Any], object]) -> None:
+    with pytest.raises(TypeError, match=r"found 'file'; expected a model: open_model\('file'\)"):
+        function("file")
     with pytest.raises(TypeError, match=r"found \['w3'\]; expected"):
         function(["w3"])
 

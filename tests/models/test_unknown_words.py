@@ -107,10 +107,10 @@ def test_many_unknown_words_are_explained(text: str, note: str | None) -> None:
 
 
 @pytest.fixture(scope="module")
-def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("models") / "model"
-    NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], 2).save(folder)
-    return folder
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "model"
+    NgramModel.train(["the cat sat", "the dog sat", "a cat ran"], 2).save(path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -151,15 +151,15 @@ def test_perplexity_of_a_model_without_unk() -> None:
 
 
 def test_eval_command(
-    model_folder: Path, without_unknown: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    model_file: Path, without_unknown: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     text = tmp_path / "text.txt"
     text.write_text("the cat slept\n")
-    _, out, err = run("eval", model_folder, text, "--unknown", "spell", capfd=capfd)
+    _, out, err = run("eval", model_file, text, "--unknown", "spell", capfd=capfd)
     assert "with their spelling" in out
     assert "bits per character" in out
     assert "note: the model has only 6 words" in err
-    _, out, _ = run("eval", model_folder, text, "--unknown", "exclude", capfd=capfd)
+    _, out, _ = run("eval", model_file, text, "--unknown", "exclude", capfd=capfd)
     assert "unknown words are left out" in out
     assert "<unk> counted" not in out
     text.write_text("cat slept cat\n")
@@ -169,20 +169,20 @@ def test_eval_command(
 
 
 def test_commands_note_that_most_words_are_unknown(
-    model_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    model_file: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     note = "words are unknown to the model; in lower case all are known: lowercase the text (--lowercase)"
-    _, out, err = run("predict", model_folder, "The CAT", "--json", capfd=capfd)
+    _, out, err = run("predict", model_file, "The CAT", "--json", capfd=capfd)
     assert json.loads(out)["note"] == f"2 of 2 {note}"
     assert f"note: 2 of 2 {note}" in err
-    assert json.loads(run("predict", model_folder, "the cat", "--json", capfd=capfd)[1])["note"] is None
-    assert note in run("generate", model_folder, "--prefix", "The CAT", capfd=capfd)[2]
+    assert json.loads(run("predict", model_file, "the cat", "--json", capfd=capfd)[1])["note"] is None
+    assert note in run("generate", model_file, "--prefix", "The CAT", capfd=capfd)[2]
     lists = tmp_path / "nbest.txt"
     lists.write_text("u1 -1.0 THE CAT\nu1 -2.0 The CAT\n")
-    assert f"4 of 4 {note}" in run("rescore", model_folder, lists, "--lm-weight", "1", capfd=capfd)[2]
+    assert f"4 of 4 {note}" in run("rescore", model_file, lists, "--lm-weight", "1", capfd=capfd)[2]
     text = tmp_path / "text.txt"
     text.write_text("THE CAT\n")
-    code, _, err = run("eval", model_folder, text, capfd=capfd)
+    code, _, err = run("eval", model_file, text, capfd=capfd)
     assert code == 3
     assert "in lower case all are known" in err
 

@@ -46,7 +46,7 @@ def by_arpa(model: NgramModel, place: Path) -> list[str]:
     return [*read_arpa(place / "model.arpa").vocabulary.words]
 
 
-def by_folder(model: NgramModel, place: Path) -> list[str]:
+def by_file(model: NgramModel, place: Path) -> list[str]:
     model.save(place / "model")
     return [*load_model(place / "model").vocabulary.words]
 
@@ -81,7 +81,7 @@ def by_tag_file(model: NgramModel, place: Path) -> list[str]:
     "door",
     [
         by_arpa,
-        by_folder,
+        by_file,
         by_counts,
         by_class_file("tsv"),
         by_class_file("srilm"),

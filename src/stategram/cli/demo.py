@@ -43,7 +43,7 @@ Examples:
     default=_OUTPUT,
     show_default=True,
     metavar="MODEL",
-    help="The model folder to write; that of an earlier demo is replaced.",
+    help="The model file to write; that of an earlier demo is replaced.",
 )
 @click.option("--force", is_flag=True, help="Replace a model that is not of the demo.")
 @common_options
@@ -51,7 +51,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
     """Find word classes in the State of the Union addresses (1790 to today), then train a model on them.
 
     The text has two million words. The model is a mixture, by the recipe fast: its perplexity is shown beside
-    that of a Kneser-Ney 5-gram, and it is written to a folder for other commands to use. All of it takes
+    that of a Kneser-Ney 5-gram, and it is written to a file for other commands to use. All of it takes
     about ten seconds.
 
     Needs the text, which comes with: pip install "stategram[demo]"

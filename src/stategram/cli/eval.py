@@ -79,7 +79,7 @@ def eval(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Measure the perplexity of MODEL, a model folder or an ARPA file, on TEST, all files as one text.
+    """Measure the perplexity of MODEL, a model file or an ARPA file, on TEST, all files as one text.
 
     Unknown words are <unk> unless --unknown chooses otherwise, sentence ends are predicted, sentence starts
     are not. With --unknown spell, perplexities and bits per character can be compared between models with
@@ -160,7 +160,7 @@ def _scoring(
         yield score_in_pieces
         return
     if name == "-":
-        raise click.UsageError("workers cannot read a model from stdin (-); give a folder or a file")
+        raise click.UsageError("workers cannot read a model from stdin (-); give a file")
     source = ModelSource.of(name, verify=not reading.no_verify, history=reading.history_name)
     with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as folder:
         yield PieceScorer(source, Path(folder), progress)

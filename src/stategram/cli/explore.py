@@ -62,7 +62,7 @@ def explore(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Look inside MODEL, a model folder or an ARPA file, in the browser; or at two models side by side.
+    """Look inside MODEL, a model file or an ARPA file, in the browser; or at two models side by side.
 
     Six views, linked to each other: a text with its surprisal, the map and the tree of word classes, states
     of contexts, predictions from the unigram to the whole model, and two models on one text. The page is

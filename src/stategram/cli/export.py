@@ -185,7 +185,7 @@ def export(
     no_verify: bool,
     console: Console,
 ) -> None:
-    """Write MODEL, a model folder or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
+    """Write MODEL, a model file or an ARPA file, as an ARPA file, which KenLM, SRILM and others read.
 
     A model that is not one of n-grams is approximated by the back-off model of some size that comes closest
     to it: its n-grams are those that are most worthwhile, seen in training or not. It takes histories from

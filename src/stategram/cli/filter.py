@@ -41,7 +41,7 @@ Examples:
 def filter(
     model_name: str, vocab_file: str, output: str, force: bool, no_verify: bool, console: Console
 ) -> None:
-    """Keep only the words of MODEL, a model folder or an ARPA file, that are in WORDS too.
+    """Keep only the words of MODEL, a model file or an ARPA file, that are in WORDS too.
 
     <unk>, <s> and </s> are always kept. After any history of the words that are kept, these are as probable
     as before, and <unk> is as probable as it was together with all dropped words: everything still sums to

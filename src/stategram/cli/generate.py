@@ -65,7 +65,7 @@ def generate(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Print random sentences, drawn from MODEL, a model folder or an ARPA file, one per line.
+    """Print random sentences, drawn from MODEL, a model file or an ARPA file, one per line.
 
     The same seed gives the same sentences, and more of them begin with the same ones. With --history document
     or adaptive the sentences are a running text: each depends on those before it.

@@ -30,10 +30,10 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @click.option("--json", "as_json", is_flag=True, help="Everything as JSON.")
 def info(model_name: str, as_json: bool) -> None:
-    """Print what MODEL is, a model folder, an ARPA file, a class file or counts: sizes, how it was made.
+    """Print what MODEL is, a model file, an ARPA file, a class file or counts: sizes, how it was made.
 
-    Of a folder only the manifest, the vocabulary and the parts that describe the rest are read, of an ARPA
-    file the header: nothing is verified (stategram verify does that). MB are millions of bytes.
+    Of a model file only the manifest, the vocabulary and the arrays that describe the rest are read, of an
+    ARPA file the header: nothing is verified (stategram verify does that). MB are millions of bytes.
     """
     check_inputs([model_name])
     found = model_info(model_name)

@@ -34,7 +34,7 @@ Examples:
   stategram mix general.arpa domain --heldout heldout.txt --arpa mixed.arpa""",
 )
 @click.argument("model_names", nargs=-1, required=True, metavar="MODEL...")
-@click.option("-o", "--output", metavar="OUT", help="The model folder to write: a mixture of the models.")
+@click.option("-o", "--output", metavar="OUT", help="The model file to write: a mixture of the models.")
 @click.option(
     "--arpa",
     metavar="OUT",
@@ -75,7 +75,7 @@ def mix(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Mix models, folders or ARPA files of any kind: p(w | c) = weight 1 p1(w | c) + weight 2 p2(w | c) + ...
+    """Mix models of any kind, also ARPA files: p(w | c) = weight 1 p1(w | c) + weight 2 p2(w | c) + ...
 
     The vocabulary has the words of all. Words that a model lacks share one half of the probability of its
     <unk> evenly, and <unk> keeps the other half, so that everything sums to one; a model without <unk> leaves
@@ -98,7 +98,7 @@ def mix(
     check_inputs([*model_names, *([heldout] if heldout else [])])
     place = output or arpa or ""
     if output and is_arpa_name(output):
-        raise click.UsageError(f"-o {output}: a mixture is written as a folder; --arpa merges n-gram models")
+        raise click.UsageError(f"-o {output}: --arpa merges n-gram models; a mixture is a model file")
     check_output(place, model_names, arpa=arpa is not None, force=force)
     console.steps = len(model_names) + (2 if heldout else 1) + 1
     models = [read_model(name, console, verify=not reading.no_verify) for name in model_names]

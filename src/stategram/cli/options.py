@@ -341,7 +341,7 @@ unknown_option = click.option(
     "if MODEL has no <unk>; spell: <unk>, times the probability of their spelling by a model of characters.",
 )
 no_verify_option = click.option(
-    "--no-verify", is_flag=True, help="Open a model folder without verifying its checksums."
+    "--no-verify", is_flag=True, help="Open a model file without verifying its checksums."
 )
 document_mark_option = click.option(
     "--document-mark",

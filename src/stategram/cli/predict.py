@@ -75,7 +75,7 @@ def predict(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Print the most likely words after HISTORY, the words so far, by MODEL, a folder or an ARPA file.
+    """Print the most likely words after HISTORY, the words so far, by MODEL, a model file or an ARPA file.
 
     A HISTORY of - reads histories from stdin, one per line, and writes tab-separated columns: line, word,
     probability, sum of the probabilities so far, length of the n-gram that gave the probability (- if MODEL

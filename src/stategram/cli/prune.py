@@ -61,7 +61,7 @@ def prune(
     no_verify: bool,
     console: Console,
 ) -> None:
-    """Drop the n-grams that MODEL, a model folder or an ARPA file, can best do without (Stolcke 1998).
+    """Drop the n-grams that MODEL, a model file or an ARPA file, can best do without (Stolcke 1998).
 
     MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
     the same threshold; its weights stay. Words are never dropped (stategram filter does that). The n-grams
@@ -78,7 +78,7 @@ def prune(
     size = None if max_size is None else parse_size(max_size)
     arpa = is_arpa_name(output)
     if arpa and compact:
-        raise click.UsageError("an ARPA file cannot be compact; give OUT as a model folder")
+        raise click.UsageError("an ARPA file cannot be compact; give OUT as a model file")
     check_output(output, [model_name], arpa=arpa, force=force)
     console.steps = 2 + given + compact
     model = read_model(model_name, console, verify=not no_verify)

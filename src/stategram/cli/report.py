@@ -60,7 +60,7 @@ def report(
     reading: ReadingOptions,
     console: Console,
 ) -> None:
-    """Write a report on MODEL, a model folder or an ARPA file: one HTML file that needs no network.
+    """Write a report on MODEL, a model file or an ARPA file: one HTML file that needs no network.
 
     It shows what the model is and how it was trained, what each part of a mixture contributes, frequent
     n-grams and what follows them, representative states and categories, and a sentence word by word. An

@@ -39,7 +39,7 @@ R. C. Moore and W. Lewis: Intelligent selection of language model training data.
     "--in-domain",
     required=True,
     metavar="TEXT",
-    help="Text of the domain; or a model of it, a model folder or an ARPA file.",
+    help="Text of the domain; or a model of it, a model file or an ARPA file.",
 )
 @click.option(
     "--general",

@@ -106,7 +106,7 @@ Examples:
   stategram train text.txt --heldout heldout.txt -o model --recipe mine.toml --checkpoint run --resume""",
 )
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
-@click.option("-o", "--output", required=True, metavar="MODEL", help="The model folder to write.")
+@click.option("-o", "--output", required=True, metavar="MODEL", help="The model file to write.")
 @click.option("--force", is_flag=True, help="Replace an existing model.")
 @click.option(
     "--order",
@@ -141,7 +141,7 @@ Examples:
 @click.option(
     "--max-size",
     metavar="SIZE",
-    help="The largest model folder that fits, such as 50M: what pays least per byte is left out, n-grams and "
+    help="The largest model file that fits, such as 50M: what pays least per byte is left out, n-grams and "
     "contexts seen once first.",
 )
 @compact_option

@@ -38,7 +38,7 @@ Examples:
 )
 @work_options
 def verify(model_name: str, samples: int, console: Console) -> None:
-    """Verify MODEL, a model folder or an ARPA file: checksums, structure, and probabilities that sum to one.
+    """Verify MODEL, a model file or an ARPA file: checksums, structure, and probabilities that sum to one.
 
     Histories are random, but always the same; half of them are n-grams of the model. Sums may be off by
     0.000001, those of an ARPA file by 0.0001, those of a compact model by 0.02. The exit code is 3 if

@@ -77,7 +77,7 @@ def cluster(
     values
         The same for any kind of context values, as in `build_tree`.
     checkpoint
-        A folder to which the clustering is written every few minutes and at each level; numbers that were
+        A file to which the clustering is written every few minutes and at each level; numbers that were
         chosen are kept in a file beside it.
     resume
         Whether to continue from the checkpoint; the result is that of an uninterrupted run.
@@ -115,7 +115,7 @@ def cluster(
     values = {**(values or {}), **context_values(tags=tags, classes=labels_of_classes)}
     keeper = checkpoint if isinstance(checkpoint, Checkpoint | None) else Checkpoint(checkpoint)
     if resume and keeper is None:
-        raise UsageError("resume needs the folder of a checkpoint to continue from")
+        raise UsageError("resume needs a checkpoint to continue from")
     is_search = AUTO in (states, categories)
     file = None if keeper is None or not is_search else Path(f"{os.fspath(keeper.path)}.numbers.json")
     search, numbers = "", None

@@ -166,4 +166,4 @@ def write_arpa(
                         progress(done / total, f"{done:,} of {total:,} n-grams")
             file.write(b"\n\\end\\\n")
     except DamagedModel as error:
-        raise damage_error(model.folder, error) from error
+        raise damage_error(model.path, error) from error

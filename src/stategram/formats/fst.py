@@ -92,5 +92,5 @@ def write_fst(
                 if progress:
                     progress(end / writer.n_states, f"{end:,} of {writer.n_states:,} states")
     except DamagedModel as error:
-        raise damage_error(model.folder, error) from error
+        raise damage_error(model.path, error) from error
     return writer.n_states

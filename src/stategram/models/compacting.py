@@ -66,7 +66,7 @@ def compact_model(model: M, *, progress: Progress | None = None) -> M:
         if progress:
             progress(0.0, f"rounding {sum(ngrams.trie.sizes):,} n-grams")
         trie = compact_trie(ngrams.plain(), closed=ngrams.trie.closed)
-        return replace(ngrams, trie=trie, folder=None)
+        return replace(ngrams, trie=trie, path=None)
 
     compacted = model.map_ngrams(compact)
     if n_models == 0:

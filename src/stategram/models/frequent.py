@@ -50,7 +50,7 @@ def frequent_ngrams(model: NgramModel, max_length: int, n: int) -> list[list[Fre
             )
             found.append([one for one in ngrams if min(one.ids) >= len(SPECIAL_WORDS)][:n])
     except ValueError as error:  # of a kernel, at what does not fit together
-        raise damage_error(model.folder, str(error)) from error
+        raise damage_error(model.path, str(error)) from error
     return found
 
 
@@ -59,7 +59,7 @@ def word_frequencies(model: NgramModel) -> NDArray[np.float64]:
     try:
         return _frequencies(model, model.trie.reader(), 1)[0][model.trie.numbers]
     except ValueError as error:
-        raise damage_error(model.folder, str(error)) from error
+        raise damage_error(model.path, str(error)) from error
 
 
 def _frequencies(model: NgramModel, reader: _core.TrieReader, max_length: int) -> list[NDArray[np.float64]]:

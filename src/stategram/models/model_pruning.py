@@ -50,7 +50,7 @@ def prune_model(
     max_size
         Instead: the bytes that the model may have. The largest model that fits is found, within a thousandth.
     size_of
-        How many bytes a model has: those of its folder by default.
+        How many bytes a model has: those of its file by default.
     progress
         Called with the fraction done and a few words.
 

@@ -54,9 +54,9 @@ _NO_WORDS = State(b"")
 _NO_LOG10_PROB = -99.0
 
 
-def damage_error(folder: Path | None, error: _core.DamagedModel | str) -> BadDataError:
+def damage_error(path: Path | None, error: _core.DamagedModel | str) -> BadDataError:
     """Return the error of a model that contradicts itself; it was opened without checking its checksums."""
-    where = f"{folder}: " if folder else ""
+    where = f"{path}: " if path else ""
     return BadDataError(f"{where}{error}; write it again (stategram verify finds what is damaged)")
 
 
@@ -82,7 +82,7 @@ class NgramModel(Model):
         Its n-grams.
     smoothing
         The name of the way in which its probabilities were estimated.
-    folder
+    path
         Where it was opened, None if it was not: the name in errors.
 
     Notes
@@ -97,7 +97,7 @@ class NgramModel(Model):
 
     trie: NgramTrie
     smoothing: str = "unknown"
-    folder: Path | None = None
+    path: Path | None = None
 
     @classmethod
     def train(
@@ -217,7 +217,7 @@ class NgramModel(Model):
         try:
             log10_prob, _, _ = self._reader.advance(_NO_WORDS.value, self._unknown_number)
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         return log10_prob > _NO_LOG10_PROB
 
     @property
@@ -242,7 +242,7 @@ class NgramModel(Model):
             trie = self.trie.plain()
             trie.check()
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         return trie
 
     def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> NgramModel:
@@ -373,7 +373,7 @@ class NgramModel(Model):
                 scoring_threads(corpus.n_events),
             )
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         log_probs *= _LN_10  # of log10
         # No more words than these matter; with fewer of them, so does the state before them.
         before, words = self._open_sentence(corpus, first)
@@ -397,7 +397,7 @@ class NgramModel(Model):
                 number = int(self.trie.numbers[self._id(word)])
             log10_prob, after, order = self._reader.advance(state.value, number)
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         return Step(log10_prob * _LN_10, State(after) if word != _END else self._sentence_start, order)
 
     def _state_after(self, words: list[str], sentence_start: bool) -> State:
@@ -410,7 +410,7 @@ class NgramModel(Model):
         try:
             probabilities = self._reader.distribution(state.value)
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         probabilities[BEGIN] = 0.0
         return probabilities
 
@@ -432,7 +432,7 @@ class NgramModel(Model):
                 scoring_threads(corpus.n_events),
             )
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
         keys = states.reshape(corpus.n_events, self.order - 1)
         return NgramDistributions(self._reader, keys, *self._unigram)
 
@@ -461,7 +461,7 @@ class NgramModel(Model):
                 scoring_threads(len(found.keys)),
             )
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
 
     @cached_property
     def _unigram(self) -> tuple[NDArray[np.float64], NDArray[np.uint32]]:
@@ -517,7 +517,7 @@ class NgramModel(Model):
         try:
             return self.trie.stepper()
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
 
     @cached_property
     def _numbers_by_word(self) -> dict[str, int]:
@@ -535,7 +535,7 @@ class NgramModel(Model):
         try:
             return self._reader.state_after(state, numbers)
         except _core.DamagedModel as error:
-            raise damage_error(self.folder, error) from error
+            raise damage_error(self.path, error) from error
 
 
 def _check_options(

@@ -33,7 +33,7 @@ def close_suffixes(model: NgramModel) -> NgramModel:
         trie = model.trie.plain()
         trie.check()
     except DamagedModel as error:
-        raise damage_error(model.folder, error) from error
+        raise damage_error(model.path, error) from error
     closed = _closed(trie)
     info = {**model.training_info, "inserted_suffixes": sum(closed.sizes) - sum(model.trie.sizes)}
     return NgramModel.from_plain(

@@ -56,9 +56,9 @@ class TrainedPart:
 def parts_within(
     parts: Sequence[TrainedPart], max_size: int, rest: int, progress: Progress | None = None
 ) -> list[TrainedPart]:
-    """Make parts smaller, or leave some out, until a folder with all of them has at most `max_size` bytes.
+    """Make parts smaller, or leave some out, until a file with all of them has at most `max_size` bytes.
 
-    `rest` is what the folder has besides their files. UsageError if no part can be as small as that.
+    `rest` is what the file has besides their arrays. UsageError if no part can be as small as that.
     """
     kept = list(parts)
     first_size = _size(kept) + rest

@@ -121,7 +121,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         raise NotImplementedError
 
     def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
-        """Train the model so that its folder has at most `max_size` bytes; UsageError if impossible."""
+        """Train the model so that its file has at most `max_size` bytes; UsageError if impossible."""
         trained = self.train(training, progress)
         if model_size(trained.model) <= max_size:
             return trained

@@ -64,7 +64,7 @@ def train_recipe(
     seed
         Of all annealing.
     max_size
-        The bytes that the folder of the model may have; None for any number. What pays least per byte is left
+        The bytes that the file of the model may have; None for any number. What pays least per byte is left
         out: contexts and long n-grams seen once, chains, whole parts. UsageError if it is too small.
     interruptible
         Opened around each clustering; the function it gives may end that clustering with the best so far.

@@ -205,7 +205,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         return self._train(training, None, progress)
 
     def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
-        """Train the largest model whose folder has at most `max_size` bytes."""
+        """Train the largest model whose file has at most `max_size` bytes."""
         return self._train(training, max_size, progress)
 
     def shrink(

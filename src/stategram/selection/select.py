@@ -121,7 +121,7 @@ def select(
         ``-`` is stdin. A text of several lines is as good as all of them together.
     in_domain
         A text of the domain, one sentence per line, or a table with a column of texts; or else a model, a
-        model folder or an ARPA file.
+        model file or an ARPA file.
     general
         General text, or a model of it; by default a random sample of the pool as large as the text of the
         domain. Models are trained on texts with the same vocabulary, the words that are at least twice in the
@@ -153,7 +153,7 @@ def select(
     seed
         That of the random sample.
     verify
-        Verify the checksums of model folders.
+        Verify the checksums of model files.
     progress
         Called with the fraction done and a message.
 

@@ -83,7 +83,7 @@ bool ArpaReader::finish() {
     const std::string again = "; the file is cut off, or was never finished: make or fetch it again";
     if (state_ == State::before && skipped_ == 0) fail("the file is empty; expected an ARPA file");
     if (state_ == State::before)
-        fail("this is no ARPA file: it ends without \\data\\; give an ARPA file or a model folder");
+        fail("this is no ARPA file: it ends without \\data\\; give an ARPA file or a model file");
     if (state_ == State::header) fail("the file ends within its header; expected " + section_name(1) + again);
     if (state_ != State::ended)
         fail("the file ends after " + std::to_string(count_) + " of " + std::to_string(counts_[order_ - 1]) +

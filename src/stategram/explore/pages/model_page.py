@@ -106,13 +106,13 @@ def model_html(
     model, name
         The model, and what it is called.
     manifest
-        That of its folder.
+        That of its file.
     test, test_history, text
         Its figures on a test text, the history that was chosen for it, and the text itself.
     sentences
         Sentences to show word by word; by default one of the test text, or one that the model makes up.
     files
-        What was read for the report besides a model folder: an ARPA file, test texts.
+        What was read for the report besides a model file: an ARPA file, test texts.
     n_bytes
         The size of the model on disk.
 

@@ -126,7 +126,7 @@ class WordTreeModel(Model):
         frequent_nodes
             How many nodes of a tree have weights of their own.
         max_size
-            The bytes that the folder of the model may have; None for any number. What is left out is in
+            The bytes that the file of the model may have; None for any number. What is left out is in
             `size_budget`: contexts seen once, then trees and chains from the last on. UsageError if it is too
             small.
         seed
