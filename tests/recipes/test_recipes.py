@@ -33,8 +33,10 @@ from stategram import (
     read_recipe,
     train_recipe,
 )
-from stategram.clustering import Clustering, by_size, cluster, cluster_tree
+from stategram.clustering import Clustering, by_size, cluster, cluster_tree, word_classes
 from stategram.contexts import parse_tags
+from stategram.counts import BigramCounts, count_bigrams
+from stategram.models.word_tree import model as word_tree_model
 from stategram.recipes import clustered_part, training
 from stategram.recipes.training import ClassSource, Training
 from stategram.resources import use_resources
@@ -211,9 +213,9 @@ def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch
     learned = []
 
     class Counted(WordClasses):
-        def fit(self, *arguments: Any, **options: Any) -> WordClasses:
+        def fit_bigrams(self, *arguments: Any, **options: Any) -> WordClasses:
             learned.append((self.n_classes, self.effort))
-            return super().fit(*arguments, **options)
+            return super().fit_bigrams(*arguments, **options)
 
     monkeypatch.setattr(training, "WordClasses", Counted)
     tagged = []
@@ -235,6 +237,22 @@ def test_what_parts_share_is_done_once(texts: tuple[Corpus, Corpus], monkeypatch
     train_recipe(*texts, recipe, tags="brill")
     assert learned == [(6, "fast")]
     assert tagged == ["brill"]
+
+
+@pytest.mark.parametrize("name", ["fast", "best"])
+def test_bigrams_are_counted_once(
+    name: str, texts: tuple[Corpus, Corpus], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+
+    def count(corpus: Corpus) -> BigramCounts:
+        counted.append(corpus)
+        return count_bigrams(corpus)
+
+    for module in (training, word_classes, word_tree_model):
+        monkeypatch.setattr(module, "count_bigrams", count)
+    train_recipe(*texts, name)
+    assert counted == [texts[0]]
 
 
 def test_a_recipe_of_one_part_is_that_model(texts: tuple[Corpus, Corpus]) -> None:

@@ -185,11 +185,36 @@ class WordClasses:
         if corpus.n_events == 0:
             raise UsageError("the text has no words; give at least one sentence")
         bigrams = count_bigrams(corpus, lambda _, message: monitor.report(0.0, message))
+        return self._fit(bigrams, corpus.vocabulary, monitor)
+
+    def fit_bigrams(
+        self,
+        bigrams: BigramCounts,
+        vocabulary: Vocabulary,
+        *,
+        progress: Progress | None = None,
+        stop: Stop | None = None,
+    ) -> WordClasses:
+        """Do the same with bigrams that were counted already; `vocabulary` has their words.
+
+        Examples
+        --------
+        >>> from stategram import corpus_from_sentences, count_bigrams
+        >>> corpus = corpus_from_sentences(["the cat sat", "the dog sat", "a cat ran"])
+        >>> words = WordClasses(n_classes=3).fit_bigrams(count_bigrams(corpus), corpus.vocabulary)
+        >>> words.labels_.tolist() == WordClasses(n_classes=3).fit(corpus).labels_.tolist()
+        True
+
+        """
+        self._check()
+        return self._fit(bigrams, vocabulary, Monitor(progress, stop, self.time_limit))
+
+    def _fit(self, bigrams: BigramCounts, vocabulary: Vocabulary, monitor: Monitor) -> WordClasses:
         init, fixed = self.init or {}, self.fixed or {}
         numbers = dense_ids([*fixed.values(), *init.values()])
         given = {word: numbers[name] for word, name in {**init, **fixed}.items()}
-        ids = {word: corpus.vocabulary.id(word) for word in given if word in corpus.vocabulary}
-        labels = np.full(len(corpus.vocabulary), -1)
+        ids = {word: vocabulary.id(word) for word in given if word in vocabulary}
+        labels = np.full(len(vocabulary), -1)
         for word, i in ids.items():
             labels[i] = given[word]
         categories = frequent_first(
@@ -220,7 +245,7 @@ class WordClasses:
             for word, label in given.items()
             if word not in ("<s>", "</s>") and not (word in ids and bigrams.word_counts[ids[word]])
         }
-        self._take(corpus.vocabulary, bigrams, exchange, unseen)
+        self._take(vocabulary, bigrams, exchange, unseen)
         return self
 
     def predict(self, words: Iterable[str]) -> NDArray[np.int64]:

@@ -149,10 +149,10 @@ class Run:
         """Compute a row and keep it."""
         training, test, rows = self.trainings[number], self.texts.test, self.rows.values()
         if number:
-            self.trainings[number - 1].forget_contexts()
+            self.trainings[number - 1].forget_counts()
         started, shared = time.monotonic(), sum(training.shared_seconds.values())
         if row.mixture is not None:
-            training.forget_contexts()
+            training.forget_counts()
             parts = [self.finished[self._number(number, self.rows[key]), key] for key in row.mixture]
             done = mixture_row(row, parts, test)
         elif row.recipe is not None:

@@ -97,7 +97,7 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
-        training.forget_contexts()
+        training.forget_counts()
         model = NgramModel.train(
             training.counted(self.order),
             self.order,
@@ -142,7 +142,7 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
 
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
-        training.forget_contexts()
+        training.forget_counts()
         classes, ended_early = training.classes(
             ClassSource(self.classes, self.effort), subprogress(progress, 0.0, 0.7)
         )

@@ -148,7 +148,7 @@ def _train_parts(
         limit = max_size if total == 1 else None
         models.append(train_part(part, training, titled(step, title), max_size=limit).model)
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
-    training.forget_contexts()
+    training.forget_counts()
     return models
 
 

@@ -24,7 +24,7 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
-from stategram.counts import ShardedText
+from stategram.counts import BigramCounts, ShardedText, count_bigrams
 from stategram.entries import array_of
 from stategram.errors import BadDataError
 from stategram.formats import read_classes
@@ -88,6 +88,7 @@ class Training:
     _classes: dict[ClassSource, LearnedClasses] = field(default_factory=dict)
     _tags: dict[TagSource, TagMap] = field(default_factory=dict)
     _contexts: tuple[object, ContextTree] | None = None
+    _bigrams: BigramCounts | None = None
 
     @cached_property
     def texts_key(self) -> str:
@@ -107,6 +108,13 @@ class Training:
         """Return what n-grams of `order` words are counted from: kept counts, if they are long enough."""
         runs = self.counts.runs if self.counts is not None else None
         return self.counts if self.counts is not None and runs and runs.order >= order else self.corpus
+
+    @property
+    def bigrams(self) -> BigramCounts:
+        """The bigrams of the text; counted once, unless contexts are counted in between."""
+        if self._bigrams is None:
+            self._bigrams = count_bigrams(self.counted(2))
+        return self._bigrams
 
     def classes(self, source: ClassSource, progress: Progress | None = None) -> LearnedClasses:
         """Learn or read word classes, once."""
@@ -174,7 +182,7 @@ class Training:
         """Count the contexts of the text; those counted last are kept, as several models may use them."""
         name = (definition.tree_order, tags, classes)
         if self._contexts is None or self._contexts[0] != name:
-            self.forget_contexts()
+            self.forget_counts()
             values = self.context_values(tags, classes)
             with self._shared(f"contexts {definition}", f"counting the contexts {definition}"):
                 tree = build_tree(self.corpus, definition, values)
@@ -188,8 +196,12 @@ class Training:
             labels = class_labels(self.classes(classes).by_word, self.corpus.vocabulary)
         return context_values(tags=None if tags is None else self.tags(tags), classes=labels)
 
-    def forget_contexts(self) -> None:
-        """Free the memory of the contexts counted last."""
+    def forget_counts(self) -> None:
+        """Free the memory of the bigrams, and of the contexts counted last."""
+        self._bigrams = None
+        self._forget_contexts()
+
+    def _forget_contexts(self) -> None:
         self._contexts = self.last_clustering = None
         _core.trim_memory()
 
@@ -201,14 +213,15 @@ class Training:
             if kept is not None:
                 _log.info("%s: kept", title)
                 return LearnedClasses(kept)
-        self.forget_contexts()  # their memory is needed
+        self._forget_contexts()  # their memory is needed
         tree = self.contexts(ContextDefinition.parse("w-1")) if effort == "paper" else None
         with self._shared("classes", title), self.interruptible() as stop:
             if tree is not None:
                 by_word = self._own_categories(number, tree, progress, stop)
             else:
                 words = WordClasses(number, effort=effort, random_state=self.seed)
-                by_word = words.fit(self.counted(2), progress=progress, stop=stop).as_dict()
+                vocabulary = self.corpus.vocabulary
+                by_word = words.fit_bigrams(self.bigrams, vocabulary, progress=progress, stop=stop).as_dict()
             ended_early = stop()
         found = _in_order(by_word, self.corpus)
         if self.store is not None and not ended_early:

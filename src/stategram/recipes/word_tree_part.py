@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
-from stategram.counts import count_bigrams
 from stategram.errors import UsageError
 from stategram.models import (
     Cache,
@@ -215,16 +214,17 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         return self._train(training, max_size, progress).model
 
     def _train(self, training: Training, max_size: int | None, progress: Progress | None) -> Trained:
-        training.forget_contexts()
+        training.forget_counts()
         labels, ended_early = self._labels(training, subprogress(progress, 0.0, 0.2))
-        states = self._states(training, subprogress(progress, 0.2, 0.3))
-        training.forget_contexts()
+        trees = self._trees(training, subprogress(progress, 0.2, 0.3))
+        n_predecessors = np.diff(training.bigrams.predecessors.offsets).astype(np.uint32)
+        states = self._states(training, subprogress(progress, 0.3, 0.4))
+        training.forget_counts()
         corpus, counts = training.corpus, training.corpus.word_counts
         is_rare = (counts < self.rare * corpus.n_events) & (counts > 0)
         is_rare[: len(SPECIAL_WORDS)] = False
         if self.tags is not None:
             labels["t"] = training.tags(TagSource(self.tags)).labels.astype(np.uint32)
-        trees = self._trees(training, subprogress(progress, 0.3, 0.4))
         model = WordTreeModel.train(
             corpus,
             training.heldout,
@@ -232,6 +232,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
             ValueSources(labels, states, is_rare),
             list(map(Chain.parse, self.chains)),
             list(map(Cache.parse, self.caches)),
+            n_predecessors=n_predecessors,
             n_events=self.events or 1,
             min_count=self.min_count,
             frequent_nodes=self.frequent_nodes,
@@ -278,12 +279,11 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         return tuple(found)
 
     def _trees(self, training: Training, progress: Progress | None) -> list[WordTree]:
-        bigrams = count_bigrams(training.corpus)
-        trees = []
+        trees, vocabulary = [], training.corpus.vocabulary
         for number, classes in enumerate(self.trees):
             found = training.classes(ClassSource(classes, self.effort)).by_word
             step = subprogress(progress, number / len(self.trees), (number + 1) / len(self.trees))
-            trees.append(build_word_tree(found, bigrams, training.corpus.vocabulary, progress=step))
+            trees.append(build_word_tree(found, training.bigrams, vocabulary, progress=step))
         return trees
 
 

@@ -100,6 +100,7 @@ class WordTreeModel(Model):
         chains: Sequence[Chain],
         caches: Sequence[Cache] = (),
         *,
+        n_predecessors: NDArray[np.uint32] | None = None,
         n_events: int = 300_000,
         min_count: int = 1,
         frequent_nodes: int = 400,
@@ -119,6 +120,8 @@ class WordTreeModel(Model):
             The trees; their predictions are interpolated.
         sources, chains, caches
             The contexts that give evidence.
+        n_predecessors
+            Before how many different words each word occurs; counted if None.
         n_events
             The number of events of the text from which weights are learned.
         min_count
@@ -143,7 +146,8 @@ class WordTreeModel(Model):
             chains = [replace(chain, single_levels=1) for chain in chains]
         sources.check(values_of(chains, caches))
         heldout = None if heldout is None else as_corpus(corpus.vocabulary, heldout)
-        contexts = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
+        if n_predecessors is None:
+            n_predecessors = np.diff(count_bigrams(corpus).predecessors.offsets).astype(np.uint32)
         if max_size is not None:
             chains, trees = _largest_within(
                 max_size,
@@ -162,7 +166,7 @@ class WordTreeModel(Model):
             sources,
             chains,
             caches,
-            contexts,
+            n_predecessors,
             frequent_nodes=frequent_nodes,
             progress=subprogress(progress, 0.0, 0.4),
         )
