@@ -109,7 +109,7 @@ def _peer(name: str, command: str) -> _Program:
 def _row(name: str, k: int, outcomes: list[_Outcome]) -> Row:
     cost = median_cost(outcome.cost for outcome in outcomes)
     ami = [outcome.figures["ami"] for outcome in outcomes]
-    perplexity = [outcome.figures["perplexity_ad"] for outcome in outcomes]
+    perplexity = [outcome.figures["perplexity"] for outcome in outcomes]
     cpu = [outcome.cost.cpu for outcome in outcomes]
     return {
         "program": name,
@@ -137,7 +137,7 @@ def _ratio_row(ours: str, peer: str, k: int, our: list[_Outcome], their: list[_O
         "peer": peer,
         "k": k,
         "AMI gain": median(a.figures["ami"] - b.figures["ami"] for a, b in rounds),
-        "test PP ratio": median(a.figures["perplexity_ad"] / b.figures["perplexity_ad"] for a, b in rounds),
+        "test PP ratio": median(a.figures["perplexity"] / b.figures["perplexity"] for a, b in rounds),
         "CPU ratio": median(a.cost.cpu / b.cost.cpu for a, b in rounds),
         "memory ratio": median(a.cost.peak / b.cost.peak for a, b in rounds),
     }

@@ -95,13 +95,7 @@ def evaluate(train: str, test: str, *class_files: str) -> None:
         class_of = read_classes(file)
         number = dense_ids(class_of.values())
         labels = np.array([number.get(class_of.get(word, ""), -1) for word in vocabulary.words])
-        figures = class_bigram_perplexity(
-            bigrams.successors,
-            labels,
-            test_ids,
-            boundary=bigrams.boundary,
-            unknown=vocabulary.id("<unk>"),
-        )
+        figures = class_bigram_perplexity(bigrams, labels, test_ids)
         answers.append({**asdict(figures), "classed": int((seen & (labels >= 0)).sum())})
     _answer(answers)
 

@@ -105,7 +105,7 @@ def test_evaluate_prints_figures_instead_of_classes(
     assert len(read_classes(out)) == 6
     figures = json.loads(run("classes", text, "-k", 3, "--evaluate", text, "--json", capfd=capfd)[1])
     assert figures["classes"] == 3
-    assert f"{figures['perplexity_ad']:.4f}" in table
+    assert f"{figures['perplexity']:.4f}" in table
 
 
 def test_depth_cuts_the_hierarchy(text: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -7,18 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from naive.class_bigram import BOUNDARY, UNKNOWN, figures
-from stategram import _core
+from naive.class_bigram import UNKNOWN, figures
+from stategram.counts import count_bigrams
 from stategram.errors import UsageError
 from stategram.evaluation import average_mutual_information, class_bigram_perplexity
+from stategram.text import Vocabulary, corpus_from_sentences
 
 WORDS = [UNKNOWN, "a", "b", "c", "d", "e", "f"]
 texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6), max_size=8)
-
-
-def ids_of(sentences: list[list[str]], vocabulary: list[str]) -> np.ndarray:
-    number = {w: i for i, w in enumerate(vocabulary)}
-    return np.array([number.get(w, 0) for s in sentences for w in [*s, BOUNDARY]], dtype=np.uint32)
 
 
 @given(
@@ -32,10 +28,10 @@ def test_figures_are_those_of_the_formulas(
 ) -> None:
     seen = {w for s in train for w in s}
     # `whole`: a vocabulary that also knows words without training events.
-    vocabulary = [UNKNOWN, "<s>", BOUNDARY, *(w for w in WORDS[1:] if whole or w in seen)]
-    bigrams = _core.count_bigrams(ids_of(train, vocabulary), 2, len(vocabulary), 1)
-    labels = [classes.get(w, -1) for w in vocabulary]
-    found = class_bigram_perplexity(bigrams, labels, ids_of(test, vocabulary))
+    vocabulary = Vocabulary.from_words([w for w in WORDS[1:] if whole or w in seen])
+    corpus, test_corpus = (corpus_from_sentences(text, vocabulary=vocabulary) for text in (train, test))
+    labels = [classes.get(w, -1) for w in vocabulary.words]
+    found = class_bigram_perplexity(count_bigrams(corpus), labels, test_corpus.ids)
     # The same sums in another order: relative error within a few thousand roundings.
     assert asdict(found) == pytest.approx(figures(train, classes, test), rel=1e-11, abs=1e-11, nan_ok=True)
 
@@ -52,7 +48,7 @@ def test_mutual_information_is_that_of_the_formula(table: list[list[int]]) -> No
 
 
 def test_labels_must_fit_the_bigrams() -> None:
-    bigrams = _core.count_bigrams(np.array([3, 2], np.uint32), 2, 4, 1)
+    bigrams = count_bigrams(corpus_from_sentences(["a"]))
     with pytest.raises(UsageError, match="3 class labels were given for 4 word ids"):
         class_bigram_perplexity(bigrams, [0, 0, 0], [3, 2])
     with pytest.raises(UsageError, match="ids up to 4"):
@@ -60,6 +56,6 @@ def test_labels_must_fit_the_bigrams() -> None:
 
 
 def test_a_training_text_without_words_is_refused() -> None:
-    bigrams = _core.count_bigrams(np.array([2, 2], np.uint32), 2, 4, 1)
+    bigrams = count_bigrams(corpus_from_sentences(["", ""], vocabulary=Vocabulary.from_words(["a"])))
     with pytest.raises(UsageError, match="no events"):
         class_bigram_perplexity(bigrams, [0, 0, 0, 0], [3, 2])

@@ -71,7 +71,7 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
     with console.step("evaluating"):
         test = corpus_from_sentences(text.test, vocabulary=train.vocabulary)
         labels = words.predict(train.vocabulary.words)
-        figures = class_bigram_perplexity(count_bigrams(train).successors, labels, test.ids)
+        figures = class_bigram_perplexity(count_bigrams(train), labels, test.ids)
         comparison = _compare(mixture, text)
     show_few_units(comparison.resampling, console)
     with console.step(f"writing {output}"):
@@ -136,7 +136,7 @@ def _figures_shown(classes: ClassBigramFigures, comparison: Comparison) -> Itera
         f"{plural(comparison.left_out, 'unknown word')} left out.\n"
     )
     yield f"{'perplexity':>12}   {'95% interval':<18} {'difference':>10}"
-    yield f"{classes.perplexity_ad:12.2f}   {'':<18} {'':>10}   class bigram of the {_CLASSES} classes"
+    yield f"{classes.perplexity:12.2f}   {'':<18} {'':>10}   class bigram of the {_CLASSES} classes"
     for one in comparison.models:
         change = "" if one.difference is None else f"{one.difference.relative:+.1%}"
         yield f"{one.perplexity:12.2f}   {interval_text(one.interval):<18} {change:>10}   {one.name}"
