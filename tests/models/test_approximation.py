@@ -28,9 +28,9 @@ from stategram import (
     write_arpa,
 )
 from stategram.evaluation.normalisation import history_sums
-from stategram.models.approximation.cutting import cut_ngrams
+from stategram.models.approximation.approximate import cut_ngrams
+from stategram.models.approximation.histories import expected_counts
 from stategram.models.approximation.trie_index import TrieIndex
-from stategram.models.approximation.visits import expected_counts
 from story import RECIPE, WORD_TREE, sentences
 
 TRAIN, HELDOUT, TEST = (sentences(n, seed=seed) for n, seed in ((300, 1), (100, 2), (300, 3)))

@@ -1,6 +1,6 @@
 """Models of p(w | history), all with the same methods."""
 
-from stategram.models.approximation import approximate
+from stategram.models.approximation.approximate import approximate
 from stategram.models.arguments import place_and_model, require_model
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel

@@ -65,6 +65,7 @@ class CacheModel(Model):
     """
 
     kind: ClassVar[str] = "cache"
+    kind_title: ClassVar[str] = "cache"
 
     word_probs: NDArray[np.float64]
     decays: tuple[float, ...] = DECAYS

@@ -14,6 +14,8 @@ from stategram import _core
 from stategram.clustering import WordClasses
 from stategram.entries import array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.approximation.targets import CategoryNgramTargets
+from stategram.models.clusters import ModelClasses
 from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions
 from stategram.models.model import Description, Model, Text
@@ -63,6 +65,7 @@ class CategoryNgramModel(Model):
     """
 
     kind: ClassVar[str] = "category-ngram"
+    kind_title: ClassVar[str] = "category n-gram model"
 
     ngram: NgramModel
     categories: NDArray[np.uint32]
@@ -158,6 +161,16 @@ class CategoryNgramModel(Model):
     def word_categories(self) -> NDArray[np.uint32]:
         """The category of each word by its id."""
         return self.categories
+
+    @property
+    def class_sets(self) -> tuple[ModelClasses, ...]:
+        """The categories, with their n-grams."""
+        title = f"categories of the {self.title}"
+        return (ModelClasses(title, self.categories, self.ngram, word_probs=self.word_probs),)
+
+    def targets(self, ids: NDArray[np.uint32]) -> CategoryNgramTargets:
+        """Return what a back-off model in its place should predict."""
+        return CategoryNgramTargets(self, ids)
 
     def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> CategoryNgramModel:
         """Return the model with what a function makes of the n-gram model of categories."""

@@ -18,6 +18,8 @@ from stategram.contexts import MAX_VALUES, ContextDefinition
 from stategram.counts import cluster_counts
 from stategram.entries import Entries, Finite, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.approximation.targets import ClusteredTargets
+from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
 from stategram.models.model import Description, DescriptionTable, Model, Text, scoring_threads
@@ -97,6 +99,7 @@ class ClusteredModel(Model):
     """
 
     kind: ClassVar[str] = "clustered"
+    kind_title: ClassVar[str] = "clustered model"
     info_entries: ClassVar[type[Entries]] = _Info
 
     tree: StateTree
@@ -210,6 +213,23 @@ class ClusteredModel(Model):
     def word_categories(self) -> NDArray[np.uint32]:
         """The category of each word by its id."""
         return self.categories
+
+    @property
+    def state_sets(self) -> tuple[ModelStates, ...]:
+        """Its states, with the counts of the categories that follow."""
+        title = f"states of the {self.title}"
+        known = (self.categories, self.word_probs, self.counts, self.tag_names)
+        return (ModelStates(title, self.tree, self.n_states, *known),)
+
+    @property
+    def class_sets(self) -> tuple[ModelClasses, ...]:
+        """The categories, with the states that they follow."""
+        title, (states,) = f"categories of the {self.title}", self.state_sets
+        return (ModelClasses(title, self.categories, states=states, word_probs=self.word_probs),)
+
+    def targets(self, ids: NDArray[np.uint32]) -> ClusteredTargets:
+        """Return what a back-off model in its place should predict."""
+        return ClusteredTargets(self, ids)
 
     @property
     def tag_names(self) -> tuple[str, ...]:

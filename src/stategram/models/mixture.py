@@ -16,6 +16,7 @@ from stategram import _core
 from stategram.entries import Entries, Fraction, Natural, Positive
 from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
+from stategram.models.approximation.targets import MixtureTargets, Targets
 from stategram.models.arguments import require_model
 from stategram.models.distributions import AlignedDistributions, Distributions, MixedDistributions
 from stategram.models.gate import Gate, GateEntries
@@ -90,6 +91,7 @@ class Mixture(Model):
     """
 
     kind: ClassVar[str] = "mixture"
+    kind_title: ClassVar[str] = "mixture"
     info_entries: ClassVar[type[Entries]] = _Info
 
     vocabulary: Vocabulary = field(init=False, repr=False)
@@ -232,6 +234,17 @@ class Mixture(Model):
     def map_ngrams(self, function: Callable[[NgramModel], NgramModel]) -> Mixture:
         """Return the mixture with what a function makes of the n-gram models in it; weights stay."""
         return replace(self, parts=tuple(part.map_ngrams(function) for part in self.parts))
+
+    def targets(self, ids: NDArray[np.uint32]) -> Targets:
+        """Return what a back-off model in its place should predict: the parts but caches do."""
+        parts = {
+            number: part.targets(ids)
+            for number, part in enumerate(self.parts)
+            if part.parts or not part.looks_back
+        }
+        if not parts or any(part.vocabulary != self.vocabulary for part in self.parts):
+            return super().targets(ids)
+        return MixtureTargets(self, parts)
 
     @property
     def looks_back(self) -> bool:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.entries import Entries
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
+from stategram.models.approximation.targets import AnyTargets, Targets
 from stategram.models.distributions import Distributions, entropies_of
 from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
@@ -42,6 +43,7 @@ from stategram.text import (
 from stategram.wording import plural
 
 if TYPE_CHECKING:
+    from stategram.models.clusters import ModelClasses, ModelStates
     from stategram.models.ngram import NgramModel
 
 Text: TypeAlias = "Corpus | str | Sentences"
@@ -98,6 +100,8 @@ class Model(ABC):
 
     kind: ClassVar[str]
     """The name of the kind of model in manifests."""
+    kind_title: ClassVar[str] = "model"
+    """What models of the kind are called in charts."""
     info_entries: ClassVar[type[Entries]] = Entries
     """What is used of the training information in a file: it must have these types, if it is not empty."""
 
@@ -153,6 +157,51 @@ class Model(ABC):
     def word_categories(self) -> NDArray[np.uint32] | None:
         """The category of each word by its id; None if the model has none."""
         return None
+
+    @property
+    def leaves(self) -> dict[str, Model]:
+        """The models in it that have no parts, by their place: ``0``, or ``1.2`` in mixtures of mixtures."""
+        if not self.parts:
+            return {"0": self}
+        if len(self.parts) == 1:  # a mixture of one model is that model
+            return self.parts[0].leaves
+        return {
+            str(number) if place == "0" else f"{number}.{place}": leaf
+            for number, part in enumerate(self.parts, 1)
+            for place, leaf in part.leaves.items()
+        }
+
+    @property
+    def class_sets(self) -> tuple[ModelClasses, ...]:
+        """The sets of word classes that it has."""
+        return ()
+
+    @property
+    def state_sets(self) -> tuple[ModelStates, ...]:
+        """The sets of context states that it has."""
+        return ()
+
+    @property
+    def word_ngrams(self) -> NgramModel | None:
+        """The model itself if it is made of n-grams of words and nothing else."""
+        return None
+
+    @property
+    def shorter_histories(self) -> tuple[str, ...]:
+        """What it is called while it knows the last 0, 1, 2, ... words only; empty if nobody would ask."""
+        return ()
+
+    def targets(self, ids: NDArray[np.uint32]) -> Targets:
+        """Return what a back-off model in its place should predict, for the words of these ids."""
+        return AnyTargets(self, ids)
+
+    def contributions(self, history: History, word: str) -> dict[str, float]:
+        """Return what each context adds to the log-odds of a word, in nats; empty if that is not known."""
+        return {}
+
+    def event_weights(self, corpus: Corpus, state: State | None = None) -> NDArray[np.float64]:
+        """Return the weights of the parts before each event of a text: a row for each event."""
+        return np.empty((corpus.n_events, 0))
 
     @property
     def sum_tolerance(self) -> float:

@@ -17,6 +17,7 @@ from stategram import _core
 from stategram.counts import NgramCounts, ShardedText, count_ngrams
 from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
 from stategram.models.model import (
@@ -93,6 +94,7 @@ class NgramModel(Model):
     """
 
     kind: ClassVar[str] = "ngram"
+    kind_title: ClassVar[str] = "n-gram model"
     info_entries: ClassVar[type[Entries]] = _Info
 
     trie: NgramTrie
@@ -228,6 +230,21 @@ class NgramModel(Model):
         the model is there.
         """
         return ("length", "backoff")
+
+    @property
+    def word_ngrams(self) -> NgramModel:
+        """The model itself."""
+        return self
+
+    @property
+    def shorter_histories(self) -> tuple[str, ...]:
+        """What models of lower orders are called."""
+        longer = (f"{order}-gram" for order in range(4, self.order + 1))
+        return ("unigram", "bigram", "trigram", *longer)[: self.order - 1]
+
+    def targets(self, ids: NDArray[np.uint32]) -> NgramTargets:
+        """Return what a back-off model in its place should predict."""
+        return NgramTargets(self.plain(), ids)
 
     def plain(self) -> PlainTrie:
         """Return its n-grams as plain arrays that were checked, to make others of them.

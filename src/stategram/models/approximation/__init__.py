@@ -1,5 +1,4 @@
-"""The best back-off n-gram model in place of any model."""
+"""The best back-off n-gram model in place of any model.
 
-from stategram.models.approximation.closest_model import approximate
-
-__all__ = ["approximate"]
+Nothing is imported here: models import their own targets, and `approximate` imports models.
+"""

@@ -15,6 +15,7 @@ from stategram import _core
 from stategram.counts import count_bigrams
 from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
+from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.distributions import TreeDistributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
@@ -83,6 +84,7 @@ class WordTreeModel(Model):
     """
 
     kind: ClassVar[str] = "word-tree"
+    kind_title: ClassVar[str] = "word tree model"
     info_entries: ClassVar[type[Entries]] = _Info
 
     evidence: Evidence = field(repr=False)
@@ -215,6 +217,44 @@ class WordTreeModel(Model):
         """The n-grams of all chains, and the weights."""
         ngrams = sum(level.ngrams for levels in self.evidence.counts for level in levels)
         return ngrams + sum(one.size for of_history in self.weights.values() for one in of_history)
+
+    @property
+    def class_sets(self) -> tuple[ModelClasses, ...]:
+        """The classes that are values of contexts."""
+        labels = self.evidence.sources.labels
+        return tuple(
+            ModelClasses(f"classes {name} of the {self.title}", labels[name], name=name)
+            for name in labels
+            if name[0] == "g"
+        )
+
+    @property
+    def state_sets(self) -> tuple[ModelStates, ...]:
+        """The states that are values of contexts; what follows them is not kept."""
+        sources = self.evidence.sources  # whose classes g1 are always there
+        return tuple(
+            ModelStates(
+                f"states s{number} of the {self.title}",
+                tree,
+                tree.n_states,
+                sources.labels["g1"],
+                name=f"s{number}",
+            )
+            for number, tree in enumerate(sources.states, 1)
+        )
+
+    @property
+    def shorter_histories(self) -> tuple[str, ...]:
+        """The first few; each is a sum over the vocabulary."""
+        return ("no words", "last word", "last 2 words", "last 3 words")
+
+    def contributions(self, history: History, word: str) -> dict[str, float]:
+        """Return what each chain and the caches add to the log-odds on the way to a word, in nats."""
+        sums: dict[str, float] = {}
+        for step in self.explain(history, word):
+            for name, nats in step.evidence.items():
+                sums[name] = sums.get(name, 0.0) + nats
+        return sums
 
     @property
     def histories(self) -> tuple[str, ...]:

@@ -11,14 +11,19 @@ that q is known. After rare histories only n-grams of the skeleton are looked at
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.models.approximation.chosen import ChosenNgrams, assemble, close
-from stategram.models.approximation.skeleton import Skeleton
-from stategram.models.approximation.targets import Histories, Targets
+from stategram.models.approximation.histories import Histories, Skeleton
+from stategram.models.approximation.targets import Targets
 from stategram.models.approximation.trie_index import TrieIndex
+from stategram.models.plain_trie import PlainTrie
+from stategram.models.pruning import normalize_trie
+from stategram.models.trie_building import parents_of
 from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, END
@@ -36,6 +41,39 @@ _MAX_FULL, _FULL_OF_ROOT = 32, 4096
 """Over how many full histories a target is averaged, and that of the empty history."""
 
 _MAX_FULL_SLOW, _FULL_OF_ROOT_SLOW = 1, 64
+
+_MIN_LEFT = 5e-7
+"""What is left at least for the words that are not listed after a history."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenNgrams:
+    """N-grams of one length."""
+
+    histories: NDArray[np.uint32]
+    """Their words but the last, as nodes of the skeleton."""
+    words: NDArray[np.uint32]
+    """Their last words, as numbers of the skeleton."""
+    probs: NDArray[np.float32]
+    gains: NDArray[np.float32]
+    """By how much each lowers the logarithm of the perplexity."""
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, places: NDArray[np.int64] | NDArray[np.bool_]) -> ChosenNgrams:
+        return ChosenNgrams(*(getattr(self, one.name)[places] for one in fields(self)))
+
+    @classmethod
+    def join(cls, parts: Sequence[ChosenNgrams]) -> ChosenNgrams:
+        """Return the n-grams of all."""
+        types = (np.uint32, np.uint32, np.float32, np.float32)
+        return cls(
+            *(
+                np.concatenate([np.empty(0, type), *(getattr(part, one.name) for part in parts)])
+                for one, type in zip(fields(cls), types, strict=True)
+            )
+        )
 
 
 class Choice:
@@ -68,10 +106,16 @@ class Choice:
         self._progress(0.0, "choosing single words")
         n_full = _FULL_OF_ROOT_SLOW if self._targets.is_slow else _FULL_OF_ROOT
         root = self._skeleton.histories(np.zeros(1, np.uint32), np.array([n_full]))
-        target: NDArray[np.float64] = self._targets.rows(root)[0].astype(np.float64)
+        target: NDArray[np.float64] = self._targets_of(root)[0].astype(np.float64)
         target[self._skeleton.index.trie.numbers[BEGIN]] = 0.0
         target /= target.sum()
         return target.astype(np.float32)
+
+    def _targets_of(self, histories: Histories) -> NDArray[np.float32]:
+        """Return the target distribution after each short history."""
+        rows = np.zeros((len(histories), self._skeleton.index.n_words), np.float32)
+        self._targets.add_rows(histories, np.ones(len(histories.full_words), np.float32), rows)
+        return rows
 
     def _choose_level(self, length: int, lower: TrieIndex) -> ChosenNgrams:
         index = self._skeleton.index
@@ -108,7 +152,7 @@ class Choice:
 
     def _choose_any(self, nodes: NDArray[np.uint32], lower: TrieIndex) -> ChosenNgrams:
         """Choose among all words."""
-        targets = self._targets.rows(self._histories(nodes))
+        targets = self._targets_of(self._histories(nodes))
         targets[:, lower.trie.numbers[BEGIN]] = 0.0
         seen, owners = self._seen(nodes)
         self._seen_probs[seen] = targets[owners, self._skeleton.index.trie.words[seen]]
@@ -134,7 +178,9 @@ class Choice:
         words = index.trie.words[seen]
         if self._targets.is_slow:
             owners, words = self._with_words_of_links(nodes, owners, words)
-        probs = self._targets.probs(self._histories(nodes), owners, self._skeleton.ids[words])
+        histories = self._histories(nodes)
+        weights = np.ones(len(histories.full_words), np.float32)
+        probs = self._targets.probs(histories, weights, owners, self._skeleton.ids[words])
         listed = index.children(nodes[owners], words)
         self._seen_probs[listed[listed > 0]] = probs[listed > 0]
         of_lower = lower.probs_after(self._lower_nodes(nodes, lower)[owners], words)
@@ -183,3 +229,72 @@ class Choice:
         keys = np.unique(keys)
         keys = keys[keys % index.n_words != begin]
         return keys // index.n_words, (keys % index.n_words).astype(np.uint32)
+
+
+def close(
+    skeleton: TrieIndex, levels: Sequence[ChosenNgrams], probs: NDArray[np.float32]
+) -> list[ChosenNgrams]:
+    """Add the starts of longer n-grams where they are missing.
+
+    `levels` has the n-grams of 2, 3 ... words. Histories are nodes of the skeleton, and so is what is
+    missing; `probs` has a probability for each node.
+    """
+    closed: list[ChosenNgrams] = []
+    needed = np.empty(0, np.uint32)
+    for level in reversed(levels):
+        found = skeleton.children(level.histories, level.words)
+        added = np.setdiff1d(needed, found)
+        none = np.zeros(len(added), np.float32)
+        starts = ChosenNgrams(skeleton.parents[added], skeleton.trie.words[added], probs[added], none)
+        closed.append(ChosenNgrams.join((level, starts)))
+        needed = np.unique(closed[-1].histories)
+    return closed[::-1]
+
+
+def assemble(skeleton: TrieIndex, unigrams: NDArray[np.float32], levels: Sequence[ChosenNgrams]) -> TrieIndex:
+    """Return the back-off model of n-grams with all their starts; after each history it sums to one."""
+    numbers, n_words = skeleton.trie.numbers, skeleton.n_words
+    with np.errstate(divide="ignore"):
+        of_words = np.log10(unigrams)
+    of_words[numbers[BEGIN]] = skeleton.trie.log_probs[1 + numbers[BEGIN]]
+    log_probs = [np.zeros(1, np.float32), of_words]
+    words = [np.zeros(1, np.uint32), np.arange(n_words, dtype=np.uint32)]
+    begins = [0, 1, 1 + n_words]
+    first_child = [np.ones(1, np.int64)]
+    # The node of each history of the skeleton in the new model.
+    places = np.arange(len(skeleton.trie.words), dtype=np.uint32)
+    for level in levels:
+        parents = places[level.histories]
+        order = np.lexsort((level.words, parents))
+        counts = np.bincount(parents - begins[-2], minlength=begins[-1] - begins[-2])
+        first_child.append(begins[-1] + np.cumsum(counts) - counts)
+        words.append(level.words[order])
+        log_probs.append(np.log10(level.probs[order]))
+        nodes = skeleton.children(level.histories, level.words)[order]
+        known = np.flatnonzero(nodes)
+        places[nodes[known]] = begins[-1] + known
+        begins.append(begins[-1] + len(order))
+    first_child.append(np.array([begins[-1]]))
+    trie = PlainTrie(
+        numbers,
+        np.array(begins, np.int64),
+        np.concatenate(words),
+        np.concatenate(log_probs),
+        np.zeros(begins[-2], np.float32),
+        np.concatenate(first_child).astype(np.uint32),
+    )
+    return TrieIndex(normalize(trie))
+
+
+def normalize(trie: PlainTrie) -> PlainTrie:
+    """Return the same n-grams with back-off weights, and less probability where nothing would be left."""
+    parents = parents_of(trie)
+    log_probs = trie.log_probs.copy()
+    longer = slice(int(trie.begins[2]), None)
+    sums = np.bincount(
+        parents[longer], np.power(10.0, log_probs[longer], dtype=np.float64), len(trie.backoffs)
+    )
+    if (sums > 1.0 - _MIN_LEFT).any():
+        excess = np.log10(np.maximum(sums / (1.0 - _MIN_LEFT), 1.0))
+        log_probs[longer] -= excess[parents[longer]].astype(np.float32)
+    return normalize_trie(replace(trie, log_probs=log_probs))

@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stategram.errors import UsageError
-from stategram.models.approximation.choosing import Choice
-from stategram.models.approximation.cutting import cut, cut_ngrams
-from stategram.models.approximation.size import ModelSize
-from stategram.models.approximation.skeleton import Skeleton
+from stategram.models.approximation.histories import Skeleton, expected_counts
+from stategram.models.approximation.select import Choice, ChosenNgrams, normalize
 from stategram.models.approximation.targets import Targets
 from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.arguments import require_model
 from stategram.models.model import Model, Text
 from stategram.models.ngram import NgramModel
+from stategram.models.plain_trie import PlainTrie
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus, corpus_from_sentences
+from stategram.text import Corpus, Vocabulary, corpus_from_sentences
 
 _MIN_ORDER = 2
 _FIRST_THRESHOLD = 0.045
@@ -27,6 +29,11 @@ _MAX_EXCESS, _AIM = 1.3, 1.1
 """How many times too many n-grams may be chosen before the least worthwhile are taken away again."""
 _MAX_CHOICES, _MAX_STEP = 6, 30.0
 _SEARCH_STEPS = 20
+
+_BYTES_OF_PROBABILITY, _BYTES_OF_BACKOFF = 12, 11
+"""Seven digits with a sign, a point and a tab; the probability also with the end of the line."""
+
+_BYTES_OF_HEADERS = 200
 
 
 def approximate(
@@ -59,7 +66,7 @@ def approximate(
 
     Notes
     -----
-    N-grams are chosen by what they are worth, whether they were seen or not: see `choosing`. Histories are
+    N-grams are chosen by what they are worth, whether they were seen or not: see `select`. Histories are
     those of the n-gram model, which also tells how often each of them is used. The targets are averages over
     longer histories: see `targets`.
 
@@ -84,10 +91,11 @@ def approximate(
         raise UsageError(f"order is {order}; it must be at least {_MIN_ORDER}")
     ngram = _ngram_model(model, order, text, subprogress(progress, 0.0, 0.1))
     no_limit = max_ngrams is None and max_bytes is None and prune is None
-    if isinstance(model, NgramModel) and no_limit:
+    if model.word_ngrams is not None and no_limit:
         return ngram
     skeleton = Skeleton(TrieIndex(ngram.plain()))
-    targets = Targets(cut(model.with_history("sentence"), ngram.order), skeleton.ids)
+    cut = model.with_history("sentence").map_ngrams(lambda one: cut_ngrams(one, ngram.order))
+    targets = cut.targets(skeleton.ids)
     progress = subprogress(progress, 0.1, 1.0)
     if prune is not None:
         trie = Choice(skeleton, targets, math.log1p(prune), progress=progress).model().trie
@@ -112,20 +120,15 @@ def approximate(
 
 def _ngram_model(model: Model, order: int | None, text: Text | None, progress: Progress | None) -> NgramModel:
     """Return the n-gram model whose histories are used."""
+    known = [part.word_ngrams for part in model.leaves.values() if part.word_ngrams is not None]
     if text is not None:
         corpus = (
             text if isinstance(text, Corpus) else corpus_from_sentences(text, vocabulary=model.vocabulary)
         )
-        known = [part.order for part in _parts(model) if isinstance(part, NgramModel)]
-        return NgramModel.train(
-            corpus.in_vocabulary(model.vocabulary), order or max(known, default=3), progress=progress
-        )
+        longest = max((part.order for part in known), default=3)
+        return NgramModel.train(corpus.in_vocabulary(model.vocabulary), order or longest, progress=progress)
     found = [
-        part
-        for part in _parts(model)
-        if isinstance(part, NgramModel)
-        and part.order >= (order or _MIN_ORDER)
-        and part.vocabulary == model.vocabulary
+        part for part in known if part.order >= (order or _MIN_ORDER) and part.vocabulary == model.vocabulary
     ]
     if not found:
         raise UsageError(
@@ -134,10 +137,6 @@ def _ngram_model(model: Model, order: int | None, text: Text | None, progress: P
         )
     best = max(found, key=lambda part: sum(part.trie.sizes))
     return cut_ngrams(best, order) if order else best
-
-
-def _parts(model: Model) -> Sequence[Model]:
-    return model.parts or (model,)
 
 
 def _largest_choice(
@@ -162,3 +161,79 @@ def _largest_choice(
         middle = math.sqrt(low * high)
         low, high = (middle, high) if size.of(choice.above(middle)) > limit else (low, middle)
     return choice.model(high)
+
+
+class ModelSize:
+    """Measures what was chosen: in bytes if a vocabulary is given, else in n-grams."""
+
+    def __init__(self, skeleton: Skeleton, vocabulary: Vocabulary | None = None) -> None:
+        index = skeleton.index
+        self._words: NDArray[np.int64] = np.zeros(index.n_words, np.int64)
+        self._probability, self._backoff, headers = 1, 0, 0
+        if vocabulary is not None:
+            lengths = np.array([len(word.encode()) + 1 for word in vocabulary.words])  # and a space
+            self._words = lengths[skeleton.ids]
+            self._probability, self._backoff = _BYTES_OF_PROBABILITY, _BYTES_OF_BACKOFF
+            headers = _BYTES_OF_HEADERS
+        self._histories = np.zeros(len(index.trie.words), np.int64)
+        for length in range(1, index.order + 1):
+            here = index.level(length)
+            self._histories[here] = self._histories[index.parents[here]] + self._words[index.trie.words[here]]
+        self.of_words = headers + int(self._words.sum()) + self._probability * index.n_words
+        n_ngrams, n_histories = len(self._histories) - 1, index.n_histories - 1
+        of_numbers = self._probability * n_ngrams + self._backoff * n_histories
+        self.of_skeleton = headers + int(self._histories.sum()) + of_numbers
+
+    def of(self, levels: Sequence[ChosenNgrams]) -> int:
+        """Return the size of the model of these n-grams and all single words."""
+        size = self.of_words
+        for level in levels:
+            size += int(self._histories[level.histories].sum() + self._words[level.words].sum())
+            size += self._probability * len(level) + self._backoff * len(np.unique(level.histories))
+        return size
+
+
+def cut_ngrams(model: NgramModel, order: int) -> NgramModel:
+    """Return the n-gram model with n-grams of at most `order` words.
+
+    The longest have the probabilities that are right for it. The lower orders of a Kneser-Ney model are made
+    for backing off: "Francisco" is rare there, as it follows hardly any word but "San". Without the n-grams
+    above, p(w | h) must be what the whole model expects after all longer histories that end in h.
+    """
+    if model.order <= order:
+        return model
+    trie = cut_trie(TrieIndex(model.plain()), order)
+    common = {"training_info": model.training_info, "metadata": model.metadata}
+    return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
+
+
+def cut_trie(index: TrieIndex, order: int) -> PlainTrie:
+    """Return the n-grams of up to `order` words, the longest with the probability that the model expects."""
+    counts = expected_counts(index)
+    events = _with_longer(index, counts.events)
+    visits = _with_longer(index, np.append(counts.visits, np.zeros(len(events) - len(counts.visits))))
+    trie, longest = index.trie, index.level(order)
+    end, n_histories = longest.stop, longest.start
+    log_probs = trie.log_probs[:end].copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.log10(events[longest] / visits[index.parents[longest]])
+    log_probs[longest] = np.where(np.isfinite(expected), np.minimum(expected, 0.0), log_probs[longest])
+    return normalize(
+        PlainTrie(
+            trie.numbers,
+            trie.begins[: order + 2],
+            trie.words[:end],
+            log_probs,
+            np.zeros(n_histories, np.float32),
+            trie.first_child[: n_histories + 1],
+        )
+    )
+
+
+def _with_longer(index: TrieIndex, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the sums over all nodes that end in each node."""
+    sums = values.copy()
+    for length in range(index.order, 1, -1):
+        here = index.level(length)
+        sums += np.bincount(index.links[here], sums[here], len(sums))
+    return sums
