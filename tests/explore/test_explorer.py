@@ -81,18 +81,18 @@ def test_the_ladder_ends_with_the_whole_model() -> None:
 
 
 def test_classes_partition_the_words() -> None:
-    for source, _, n in class_sources(mixture()):
+    for source, (_, classes) in class_sources(mixture()).items():
         found = class_set(mixture(), source)
         assert sum(map(len, found.members)) == len(mixture().vocabulary)
         assert found.tokens.sum() == pytest.approx(1.0)
         assert found.followers.sum() == pytest.approx(1.0)
-        assert found.n == n
+        assert found.n == classes.n
         answer = explorer().answer("classes", {"source": source})
         assert all(0 <= one["x"] <= 1 and 0 <= one["y"] <= 1 for one in answer["classes"])
         details = explorer().answer("class", {"source": source, "number": answer["classes"][0]["number"]})
         assert sum(one["probability"] for one in details["members"]) == pytest.approx(1.0)
         tree = explorer().answer("tree", {"source": source})
-        assert len(tree["merges"]) == len(tree["losses"]) == n - 1
+        assert len(tree["merges"]) == len(tree["losses"]) == found.n - 1
         # All that the classes know of each other is lost when one is left.
         cells = found.followers
         expected = cells.sum(axis=1, keepdims=True) * cells.sum(axis=0, keepdims=True)

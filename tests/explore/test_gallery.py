@@ -19,14 +19,20 @@ from stategram import (
     load_model,
 )
 from stategram.contexts.tags import tag_words
-from stategram.explore.views.gallery import gallery
-from stategram.explore.views.representative import effective_number, information
+from stategram.explore.views import ClusterGallery, gallery
+from stategram.explore.views.examples import effective_number, information
 from stategram.formats import write_states
 from story import sentences
 
 NOUNS = set("cat dog house tree river king queen ship bird stone road horse child garden".split())
 ADJECTIVES = {"old", "new", "red", "small", "great", "dark"}
 VERBS = {"sees", "likes", "finds", "leaves", "knows", "wants", "follows"}
+
+
+def gallery_of(model: ClusteredModel, **options: int) -> ClusterGallery:
+    found = gallery(model, "key", **options)
+    assert found is not None
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,7 @@ def corpus() -> Corpus:
 def test_clusters_have_what_belongs_together(corpus: Corpus) -> None:
     # More states share the contexts before nouns, and are too rare to be shown.
     model = ClusteredModel.train(cluster(corpus, "w-2,w-1", states=8, categories=12))
-    found = gallery(model, "key")
+    found = gallery_of(model)
     assert found.key == "key"
     shown = [{one.word for one in category.examples} for category in found.categories]
     assert any(len(words) >= 5 and words <= NOUNS for words in shown)
@@ -66,7 +72,7 @@ def test_contexts_are_in_reading_order_and_counted(corpus: Corpus) -> None:
         for line in sentences(1500, seed=4)
         for before, last in pairwise(["<s>", "<s>", *line.split()])
     )
-    shown = {one.context: one.count for state in gallery(model, "").states for one in state.examples}
+    shown = {one.context: one.count for state in gallery_of(model).states for one in state.examples}
     assert shown
     assert shown == {context: seen[context] for context in shown}
 
@@ -76,15 +82,15 @@ def test_gaps_classes_and_tags(corpus: Corpus) -> None:
     kinds = ["DT" if word in ("the", "a", "this") else "NN" if word in NOUNS else "X" for word in words[3:]]
     tags = tag_words(corpus.vocabulary, [(kind, "lexicon") for kind in kinds])
     model = ClusteredModel.train(cluster(corpus, "t-3,w-1", states=8, categories=8, tags=tags))
-    named = [one.context for state in gallery(model, "").states for one in state.examples]
+    named = [one.context for state in gallery_of(model).states for one in state.examples]
     assert any(context.startswith("DT … ") for context in named)
     model = replace(model, training_info={})
-    unnamed = [one.context for state in gallery(model, "").states for one in state.examples]
+    unnamed = [one.context for state in gallery_of(model).states for one in state.examples]
     assert any(context.startswith(("{the|a|…} … ", "{a|the|…} … ")) for context in unnamed)
     assert any(context.startswith("<s> … ") for context in unnamed)
     classes = np.array([word in VERBS for word in words], np.int64)
     model = ClusteredModel.train(cluster(corpus, "g-2,g-1", states=2, categories=8, classes=classes))
-    grouped = {one.context for state in gallery(model, "").states for one in state.examples}
+    grouped = {one.context for state in gallery_of(model).states for one in state.examples}
     verbs = sorted(VERBS, key=lambda word: -int(corpus.vocabulary.counts[corpus.vocabulary.id(word)]))
     assert any(f"{{{verbs[0]}|{verbs[1]}|…}}" in context for context in grouped)
 
@@ -95,7 +101,7 @@ def test_a_model_file_keeps_the_names_of_tags(corpus: Corpus, tmp_path: Path) ->
     model.save(tmp_path / "model")
     kept = load_model(tmp_path / "model", ClusteredModel)
     assert tuple(kept.tag_names) == tags.tags == ("<unk>", "<s>", "</s>", "X")
-    assert gallery(kept, "") == gallery(model, "")
+    assert gallery_of(kept) == gallery_of(model)
     write_states(str(tmp_path / "states"), kept)
     head, *rows = (tmp_path / "states").read_text().splitlines()
     assert head == "state\tevents\tt-2\tw-1"
@@ -112,13 +118,13 @@ def test_a_rare_word_does_not_stand_for_its_class(often: int, shown: str) -> Non
     people = np.array([word in ("we", "you", "thou") for word in corpus.vocabulary.words], np.int64)
     classes = np.where(people, len(people), np.arange(len(people)))
     model = ClusteredModel.train(cluster(corpus, "g-1", states=2, categories=20, classes=classes))
-    nodes = [one.context for state in gallery(model, "").states for one in state.examples]
+    nodes = [one.context for state in gallery_of(model).states for one in state.examples]
     assert shown in nodes
 
 
 def test_not_more_clusters_than_asked_for(corpus: Corpus) -> None:
     model = ClusteredModel.train(cluster(corpus, "w-1", states=10, categories=10))
-    found = gallery(model, "", clusters=2)
+    found = gallery_of(model, clusters=2)
     assert len(found.categories) == len(found.states) == 2
 
 
@@ -126,7 +132,7 @@ def test_a_text_too_small_for_states() -> None:
     model = ClusteredModel.train(
         cluster(corpus_from_sentences(["a b c", "b c d"]), "w-2,w-1", states=2, categories=2)
     )
-    assert gallery(model, "").states == ()
+    assert gallery_of(model).states == ()
 
 
 def test_information_is_that_of_the_formula() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hostile import HostileFile, flips
-from stategram import CategoryNgramModel, Corpus, Mixture, Model, NgramModel, load_model
+from stategram import CategoryNgramModel, Corpus, Mixture, Model, NgramModel, approximate, load_model
 from stategram.errors import BadDataError
 from stategram.storage import open_archive
 from texts import long_text, make_corpus
@@ -63,6 +63,17 @@ def test_a_mixture_of_mixtures_is_the_same(nested: Mixture, corpus: Corpus, file
     loaded.check()
 
 
+def test_what_a_mixture_of_mixtures_can_be_asked_is_asked_of_its_parts(nested: Mixture) -> None:
+    inner, bigram = nested.parts
+    assert nested.leaves == {"1.1": inner.parts[0], "1.2": inner.parts[1], "2": bigram}
+    assert [one.word_ngrams is one for one in nested.leaves.values()] == [True, False, True]
+    (classes,) = inner.parts[1].class_sets
+    assert (classes.n, classes.ngrams) == (6, inner.parts[1].ngram)  # type: ignore[attr-defined]
+    found = approximate(nested, max_ngrams=3_000)
+    assert sum(found.trie.sizes) <= 3_000
+    assert found.perplexity("w5 w6 w7") == pytest.approx(nested.perplexity("w5 w6 w7"), rel=0.2)
+
+
 def test_names_of_the_arrays_of_parts_have_prefixes(file: Path) -> None:
     manifest = open_archive(file, kind="model").manifest
     names = manifest["arrays"]
@@ -86,7 +97,7 @@ def test_parts_that_are_inconsistent_are_refused(file: Path) -> None:
         ([first], "invalid mixture model"),
         (
             [first, {**second, "model": "crystal ball"}],
-            "'crystal ball', this stategram knows cache, ngram, category",
+            "'crystal ball', this stategram knows cache, category-ngram, clustered",
         ),
         ([second, first], "invalid mixture model|it has no array"),
     ):

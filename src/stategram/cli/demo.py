@@ -15,7 +15,7 @@ from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
 from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
 from stategram.explore.views import representative_classes
-from stategram.models import Model, NgramModel
+from stategram.models import Model
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
 from stategram.text import Corpus, corpus_from_sentences, tokenization_record
@@ -106,7 +106,7 @@ def _is_of_demo(output: str) -> bool:
 
 def _compare(mixture: Model, text: SotuCorpus) -> Comparison:
     """Compare the mixture with its n-gram model, which is the Kneser-Ney 5-gram of the same text."""
-    (ngram,) = (part for part in mixture.parts if isinstance(part, NgramModel))
+    (ngram,) = (part for part in mixture.parts if part.word_ngrams is not None)
     return compare({ngram.title: ngram, "mixture": mixture}, text.test, unknown="exclude")
 
 

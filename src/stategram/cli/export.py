@@ -279,8 +279,8 @@ def _approximation(
     model: Model, options: ApproximationOptions, text: Corpus | None, progress: Progress | None
 ) -> NgramModel:
     """Return a model as n-grams; one of n-grams as it is, unless options ask for others."""
-    if isinstance(model, NgramModel) and not options.is_given:
-        return model
+    if model.word_ngrams is not None and not options.is_given:
+        return model.word_ngrams
     return approximate(
         model,
         order=options.order,
@@ -294,8 +294,8 @@ def _approximation(
 
 def _ngram_model(source: _Source, form: str) -> NgramModel:
     """Return the model if it is one of n-grams, or the part that --part names."""
-    if source.part is None and not isinstance(source.model, NgramModel):
-        fitting = [str(i) for i, one in source.parts.items() if isinstance(one, NgramModel)]
+    if source.part is None and source.model.word_ngrams is None:
+        fitting = [str(i) for i, one in source.parts.items() if one.word_ngrams is not None]
         hint = f", or one part of it: --part {' or '.join(fitting)}" if fitting else ""
         raise BadDataError(
             f"{source.name}: {source.model!r}; only a model of n-grams can be written {form}{hint}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stategram.models import ClusteredModel, Mixture, Model
+from stategram.models import Model
 
 
 def heldout_table(model: Model, perplexity: float | None) -> str:
@@ -13,7 +13,7 @@ def heldout_table(model: Model, perplexity: float | None) -> str:
 
 
 def _lines(model: Model, perplexity: float | None) -> Iterator[str]:
-    if isinstance(model, Mixture):
+    if model.parts:
         yield from _mixture_lines(model, perplexity)
     else:
         yield f"{show_perplexity(perplexity)}   {_name(model)}, on the held-out text"
@@ -26,7 +26,7 @@ def _lines(model: Model, perplexity: float | None) -> Iterator[str]:
             )
 
 
-def _mixture_lines(mixture: Mixture, perplexity: float | None) -> Iterator[str]:
+def _mixture_lines(mixture: Model, perplexity: float | None) -> Iterator[str]:
     found = mixture.training_info
     yield f"{'alone':>11}  {'weight':>6}  {'without it':>11}   on the held-out text"
     for part, model in zip(found["parts"], mixture.parts, strict=True):
@@ -37,7 +37,7 @@ def _mixture_lines(mixture: Mixture, perplexity: float | None) -> Iterator[str]:
     chosen = found["buckets"]["kind"]
     tried = [one["perplexity"] for one in found["candidates"] if one["kind"] == chosen]
     if tried:
-        both = any(isinstance(part, ClusteredModel) for part in mixture.parts)
+        both = any("state" in part.feature_names for part in mixture.parts)
         yield (
             f"{show_perplexity(min(tried))}  cross-validated: weights of one half, on the other half"
             + (" (slightly optimistic: state weights were fitted on both halves)" if both else "")

@@ -67,12 +67,12 @@ def check_not_there(output: str, *, force: bool) -> None:
 
 def ngram_model(model: Model, name: str) -> NgramModel:
     """Return a model if it can be an ARPA file, or be merged into one."""
-    if not isinstance(model, NgramModel):
+    if (ngrams := model.word_ngrams) is None:
         raise BadDataError(
             f"{name}: {model!r}; only a model of n-grams can be an ARPA file: write a model file, or make "
             "an n-gram model of it first (stategram export --arpa)"
         )
-    return model
+    return ngrams
 
 
 def write_output(

@@ -46,7 +46,6 @@ from stategram.cli.train_checks import (
 from stategram.counts import ShardedText
 from stategram.models import (
     SMOOTHINGS,
-    Mixture,
     Model,
     NgramModel,
     compact_model,
@@ -408,7 +407,7 @@ def _train_by_recipe(
 
 def _heldout_perplexity(model: Model, heldout: Corpus) -> float | None:
     """Return the perplexity of the held-out text, None if it is infinite."""
-    if isinstance(model, Mixture):
+    if model.parts:
         return model.training_info["perplexity"]  # type: ignore[no-any-return]
     perplexity = model.perplexity(heldout)
     return perplexity if math.isfinite(perplexity) else None

@@ -5,6 +5,7 @@ from stategram.models.arguments import place_and_model, require_model
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
+from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
@@ -56,6 +57,8 @@ __all__ = [
     "GeneratedSentence",
     "Mixture",
     "Model",
+    "ModelClasses",
+    "ModelStates",
     "NgramModel",
     "NgramTrie",
     "PartScores",

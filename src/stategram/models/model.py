@@ -163,8 +163,6 @@ class Model(ABC):
         """The models in it that have no parts, by their place: ``0``, or ``1.2`` in mixtures of mixtures."""
         if not self.parts:
             return {"0": self}
-        if len(self.parts) == 1:  # a mixture of one model is that model
-            return self.parts[0].leaves
         return {
             str(number) if place == "0" else f"{number}.{place}": leaf
             for number, part in enumerate(self.parts, 1)

@@ -171,8 +171,8 @@ def model_of(archive: Archive, of_parent: Vocabulary | None = None) -> Model:
     name = manifest.get("model")
     if not isinstance(name, str) or name not in MODEL_KINDS:
         raise BadDataError(
-            f"{archive.path}: a model of the kind {name!r}, this stategram knows {', '.join(MODEL_KINDS)}; "
-            "use a newer version of stategram"
+            f"{archive.path}: a model of the kind {name!r}, this stategram knows "
+            f"{', '.join(sorted(MODEL_KINDS))}; use a newer version of stategram"
         )
     vocabulary = of_parent
     if vocabulary is None or archive.has(_VOCABULARY):

@@ -21,7 +21,7 @@ from stategram.evaluation import (
     evaluate_resampled,
 )
 from stategram.explore.views import ClusterGallery, gallery
-from stategram.models import ClusteredModel, fit_weights, interpolate
+from stategram.models import fit_weights, interpolate
 from stategram.paper.published import PAPER
 from stategram.paper.results import CountBand, RowResult
 from stategram.paper.rows import STRICT, Row
@@ -120,7 +120,7 @@ def model_row(
         )
     if not keep_log_probs:
         return FinishedRow(result, resamples)
-    shown = gallery(model, row.key) if isinstance(model, ClusteredModel) else None
+    shown = gallery(model, row.key)
     return FinishedRow(result, resamples, log_probs, shown)
 
 

@@ -15,7 +15,6 @@ from stategram.explore.app.messages import (
     ClassOnMap,
     ClassTree,
     ConcordanceLine,
-    ContextCount,
     ContextTreeOfWord,
     ContextTreeRequest,
     LevelState,
@@ -32,7 +31,6 @@ from stategram.explore.app.messages import (
     TreeNode,
     WordClass,
     WordDetails,
-    WordProbability,
     WordRequest,
     WordStates,
 )
@@ -140,17 +138,17 @@ def word(explored: ExploredModel, request: WordRequest) -> WordDetails:
     id = vocabulary.id(request.word)
     counts = vocabulary.counts
     in_classes = []
-    for source, (title, _) in explored.class_titles.items():
+    for source in explored.classes:
         found = explored.class_set(source)
         own = found.vocabulary.id(request.word)
         number = int(found.labels[own])
-        in_classes.append(WordClass(source, title, number, found.bit_paths[number]))
+        in_classes.append(WordClass(source, found.title, number, found.bit_paths[number]))
     in_states = []
-    for source, (title, *_) in explored.state_titles.items():
+    for source in explored.states:
         states = explored.state_set(source)
         nodes = states.subtree(states.vocabulary.id(request.word), 1, 1)
         levels = [LevelState(node.context, node.count, node.state) for of_level in nodes for node in of_level]
-        in_states.append(WordStates(source, title, levels))
+        in_states.append(WordStates(source, states.title, levels))
     return WordDetails(
         request.word,
         id != UNKNOWN,
@@ -164,18 +162,17 @@ def word(explored: ExploredModel, request: WordRequest) -> WordDetails:
 def states(explored: ExploredModel, request: SourceRequest) -> States:
     """Return the states of a source, the most frequent first."""
     found = explored.state_set(request.source)
-    title, context, *_ = explored.state_titles[request.source]
     order = np.argsort(-found.events, kind="stable")[:_STATES]
     return States(
-        title,
-        context,
+        found.title,
+        str(found.tree.definition),
         [
             StateInList(
                 number,
                 int(found.n_contexts[number]),
                 int(found.events[number]),
-                [context for context, _ in found.contexts(number, 3)],
-                [one for one, _ in found.next_words(number, 3)],
+                [context.context for context in found.contexts(number, 3)],
+                [one.word for one in found.next_words(number, 3)],
             )
             for number in order.tolist()
             if found.events[number] > 0
@@ -193,14 +190,14 @@ def state(explored: ExploredModel, request: MemberRequest) -> StateDetails:
         number,
         int(found.n_contexts[number]),
         int(found.events[number]),
-        [ContextCount(*one) for one in found.contexts(number, _CONTEXTS)],
+        found.contexts(number, _CONTEXTS),
         [
             NextCategory(one, probability, top.top(one, 4))
             for one, probability in (_greatest(row, _CATEGORIES) if len(row) else [])
         ],
-        [WordProbability(*one) for one in found.next_words(number, _NEXT_WORDS)],
+        found.next_words(number, _NEXT_WORDS),
         [
-            NearState(one, round(distance, 4), [context for context, _ in found.contexts(one, 3)])
+            NearState(one, round(distance, 4), [context.context for context in found.contexts(one, 3)])
             for one, distance in found.nearest(number, _NEAR_STATES)
         ],
         _concordance(explored, request.source, found, number),
@@ -258,7 +255,7 @@ def context_tree(explored: ExploredModel, request: ContextTreeRequest) -> Contex
                         node.context,
                         node.count,
                         node.state,
-                        [one for one, _ in found.next_words(node.state, 3, number)],
+                        [one.word for one in found.next_words(node.state, 3, number)],
                         node.has_moved,
                         node.parent,
                     )

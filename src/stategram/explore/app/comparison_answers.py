@@ -37,7 +37,7 @@ def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
     first = models[0]
     ids = read[0].corpus.ids
     unknown = (read[0].corpus.ids == UNKNOWN) | (read[1].corpus.ids == UNKNOWN)
-    source = next(iter(first.class_titles), None)
+    source = next(iter(first.classes), None)
     labels: list[int | None] = [None] * len(ids)
     by_class: list[ClassGain] = []
     if source is not None and len(ids):

@@ -18,12 +18,11 @@ from stategram.explore.views import (
     StateSet,
     class_set,
     class_sources,
-    leaf_models,
     state_set,
     state_sources,
     word_fractions,
 )
-from stategram.models import Model
+from stategram.models import Model, ModelClasses, ModelStates
 from stategram.text import BEGIN, Corpus
 
 
@@ -91,7 +90,7 @@ class ExploredModel:
         found: StateSet = self.once(
             "states",
             source,
-            lambda: state_set(self.model, source, self._leaf_fractions(source), self._leaf_text(source)),
+            lambda: state_set(self.model, source, word_fractions(self.leaf(source)), self._leaf_text(source)),
         )
         return found
 
@@ -107,26 +106,20 @@ class ExploredModel:
 
     def leaf(self, source: str) -> Model:
         """Return the part of the model that a source belongs to."""
-        return dict(leaf_models(self.model))[source.partition(":")[0]]
+        return self.model.leaves[source.partition(":")[0]]
 
     def _leaf_text(self, source: str) -> Corpus | None:
         return None if self.text is None else self.text.corpus.in_vocabulary(self.leaf(source).vocabulary)
 
-    def _leaf_fractions(self, source: str) -> NDArray[np.float64]:
-        return word_fractions(self.leaf(source))
+    @cached_property
+    def classes(self) -> Mapping[str, ModelClasses]:
+        """The sets of classes by their source."""
+        return {source: one for source, (_, one) in class_sources(self.model).items()}
 
     @cached_property
-    def class_titles(self) -> Mapping[str, tuple[str, int]]:
-        """The title of each set of classes and the number of its classes."""
-        return {source: (title, n) for source, title, n in class_sources(self.model)}
-
-    @cached_property
-    def state_titles(self) -> Mapping[str, tuple[str, str, int, int]]:
-        """The title of each set of states, its context, the depth of its tree, and the number of states."""
-        return {
-            source: (title, str(tree.definition), tree.depth, n)
-            for source, title, tree, n in state_sources(self.model)
-        }
+    def states(self) -> Mapping[str, ModelStates]:
+        """The sets of states by their source."""
+        return {source: one for source, (_, one) in state_sources(self.model).items()}
 
     def words_with(self, prefix: str, weights: NDArray[np.float64], top: int) -> list[int]:
         """Return the words that begin with some letters, those of the greatest weight first."""

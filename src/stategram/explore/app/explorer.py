@@ -72,9 +72,9 @@ class Explorer:
                 progress(number / len(self.models), f"classes and states of {explored.name}")
             explored.prepare()
             for name, sources in (
-                ("classes", explored.class_titles),
-                ("tree", explored.class_titles),
-                ("states", explored.state_titles),
+                ("classes", explored.classes),
+                ("tree", explored.classes),
+                ("states", explored.states),
             ):
                 for source in sources:
                     self.answer(name, {"model": number, "source": source})
@@ -121,9 +121,9 @@ def _model_info(explored: ExploredModel) -> messages.ModelInfo:
         str(getattr(model, "history", "sentence")),
         model.looks_back,
         list(map(messages.PartInfo, model.part_titles)),
-        [messages.SourceInfo(source, title, n) for source, (title, n) in explored.class_titles.items()],
+        [messages.SourceInfo(source, one.title, one.n) for source, one in explored.classes.items()],
         [
-            messages.SourceInfo(source, title, n, context, depth)
-            for source, (title, context, depth, n) in explored.state_titles.items()
+            messages.SourceInfo(source, one.title, one.n, str(one.tree.definition), one.tree.depth)
+            for source, one in explored.states.items()
         ],
     )

@@ -7,6 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from stategram.explore.views import ContextExample, WordExample
+
 MAX_WORDS = 20_000
 """The words of a text that is scored in one request."""
 MAX_CHARACTERS = 400_000
@@ -113,13 +115,6 @@ class Answer(msgspec.Struct, frozen=True):
     """An answer."""
 
 
-class WordProbability(Answer, frozen=True):
-    """A word and its probability."""
-
-    word: str
-    probability: float
-
-
 class SourceInfo(Answer, frozen=True):
     """A set of classes or states; `context` and `depth` are those of states."""
 
@@ -224,7 +219,7 @@ class Prediction(Answer, frozen=True):
     """The likeliest words."""
 
     history: list[str]
-    words: list[WordProbability]
+    words: list[WordExample]
 
 
 class SaidPart(Answer, frozen=True):
@@ -259,7 +254,7 @@ class Explanation(Answer, frozen=True):
     rank: int | None
     unknown: bool
     order: int
-    expected: list[WordProbability]
+    expected: list[WordExample]
     parts: list[SaidPart]
     evidence: list[Evidence]
     states: list[StateHere]
@@ -279,7 +274,7 @@ class Rung(Answer, frozen=True):
     title: str
     kind: str
     weight: float | None
-    top: list[WordProbability]
+    top: list[WordExample]
     watched: list[WatchedWord]
 
 
@@ -407,13 +402,6 @@ class States(Answer, frozen=True):
     states: list[StateInList]
 
 
-class ContextCount(Answer, frozen=True):
-    """A context and how often it was seen."""
-
-    context: str
-    count: int
-
-
 class NextCategory(Answer, frozen=True):
     """A category after a state."""
 
@@ -446,9 +434,9 @@ class StateDetails(Answer, frozen=True):
     number: int
     contexts: int
     events: int
-    examples: list[ContextCount]
+    examples: list[ContextExample]
     next: list[NextCategory]
-    next_words: list[WordProbability]
+    next_words: list[WordExample]
     nearest: list[NearState]
     concordance: list[ConcordanceLine]
     categories: str | None

@@ -141,7 +141,7 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield "explain", {**model, "history": history, "word": word}
                     yield "ladder", {**model, "history": history, "watched": [word]}
                 words.update(dict.fromkeys(sentence))
-        for source in explored.class_titles:
+        for source in explored.classes:
             found = explored.class_set(source)
             yield "classes", {**model, "source": source}
             yield "tree", {**model, "source": source}
@@ -149,7 +149,7 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
             for one in order:
                 yield "class", {**model, "source": source, "number": one}
                 words.update(dict.fromkeys(found.top(one, 2)))
-        for source in explored.state_titles:
+        for source in explored.states:
             states = explored.state_set(source)
             yield "states", {**model, "source": source}
             order = sorted(range(states.n), key=lambda one: -states.events[one])[:_STATES]
@@ -157,6 +157,6 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield "state", {**model, "source": source, "number": one}
         for word in list(words)[:_WORDS]:
             yield "word", {**model, "word": word}
-            for source in explored.state_titles:
+            for source in explored.states:
                 yield "context_tree", {**model, "source": source, "word": word}
         yield "ladder", {**model, "history": "", "watched": []}

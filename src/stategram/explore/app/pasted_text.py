@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.explore.app.messages import MAX_WORDS
-from stategram.models import Mixture, Model, Scores, State
+from stategram.explore.views import WordExample
+from stategram.models import Model, Scores, State
 from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, Normalization, block_of_sentences
 from stategram.wording import plural
 
@@ -83,7 +84,7 @@ def perplexity_of(scores: Scores, used: NDArray[np.bool_] | None = None) -> floa
 
 def said_by_parts(model: Model, corpus: Corpus) -> NDArray[np.float64] | None:
     """Return which fraction of the probability of each event each part of a mixture gave."""
-    if not isinstance(model, Mixture) or not corpus.n_events:
+    if not model.parts or not corpus.n_events:
         return None
     weights = model.event_weights(corpus)
     probs = np.exp(np.nan_to_num(np.array(model.part_log_probs(corpus)).T, nan=-np.inf))
@@ -123,7 +124,7 @@ def rank_in(probabilities: NDArray[np.float64], id: int) -> int:
     )
 
 
-def likeliest(model: Model, probabilities: NDArray[np.float64], top: int) -> list[tuple[str, float]]:
+def likeliest(model: Model, probabilities: NDArray[np.float64], top: int) -> list[WordExample]:
     """Return the likeliest words of a distribution, ``<s>`` left out."""
     probabilities = probabilities.copy()
     probabilities[BEGIN] = -1.0
@@ -132,4 +133,4 @@ def likeliest(model: Model, probabilities: NDArray[np.float64], top: int) -> lis
     top = min(top, len(probabilities) - 1)
     best = np.argpartition(-probabilities, top - 1)[:top]
     best = best[np.lexsort((best, -probabilities[best]))]
-    return [(model.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]
+    return [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in best.tolist()]

@@ -28,7 +28,6 @@ from stategram.explore.app.messages import (
     StateHere,
     TextRequest,
     WatchedWord,
-    WordProbability,
     Words,
     WordsRequest,
 )
@@ -44,14 +43,12 @@ from stategram.explore.app.pasted_text import (
     said_by_parts,
     state_after,
 )
-from stategram.explore.views import leaf_models
-from stategram.models import Mixture, Model, NgramModel, WordTreeModel
+from stategram.explore.views import WordExample
+from stategram.models import Model, State
 from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
 
 _RANK_SECONDS = 5.0
 _EXPECTED = 5
-# Rows of the ladder for a word tree model: each is a sum over the vocabulary.
-_TREE_HISTORIES = 4
 # Evidence that changes the log-odds of a word by fewer bits is not shown.
 _LITTLE = 0.05
 
@@ -59,7 +56,7 @@ _LITTLE = 0.05
 def words(explored: ExploredModel, request: WordsRequest) -> Words:
     """Return words that begin with some letters."""
     fractions = explored.fractions
-    source = next(iter(explored.class_titles), None)
+    source = next(iter(explored.classes), None)
     labels = None if source is None else explored.class_set(source).labels
     same = source is not None and explored.leaf(source).vocabulary == explored.model.vocabulary
     return Words(
@@ -115,10 +112,11 @@ def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
     if request.prefix:
         probabilities = model.distribution_after(state)
         ids = explored.words_with(request.prefix, probabilities, request.top)
-        found = [(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
+        found = [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
     else:
-        found = [one for one in model.predict(state, request.top + 1) if one[0] != SPECIAL_WORDS[BEGIN]]
-    return Prediction(history, [WordProbability(*one) for one in found[: request.top]])
+        predicted = (WordExample(*one) for one in model.predict(state, request.top + 1))
+        found = [one for one in predicted if one.word != SPECIAL_WORDS[BEGIN]]
+    return Prediction(history, found[: request.top])
 
 
 def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
@@ -133,27 +131,27 @@ def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
     state = state_after(model, history)
     probabilities = model.distribution_after(state)
     scores = model.score_words([word], state)
-    parts: list[SaidPart] = []
-    if isinstance(model, Mixture):
-        corpus = _followed(model, history, id)
-        weights, by_part = model.event_weights(corpus)[-1], model.part_log_probs(corpus)
-        said = said_by_parts(model, corpus)
-        assert said is not None
-        parts = [
-            SaidPart(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
-            for title, weight, values, fraction in zip(
-                model.part_titles, weights, by_part, said[-1], strict=True
-            )
-        ]
+    corpus = _followed(model, history, id)
+    said = said_by_parts(model, corpus)
+    parts = [
+        SaidPart(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
+        for title, weight, values, fraction in zip(
+            model.part_titles,
+            model.event_weights(corpus)[-1],
+            model.part_log_probs(corpus),
+            [] if said is None else said[-1],
+            strict=True,
+        )
+    ]
     return Explanation(
         word,
         bits_of(scores)[0],
         rank_in(probabilities, id) if model.predicts_unknown or id != UNKNOWN else None,
         id == UNKNOWN,
         0 if scores.orders is None else int(scores.orders[0]),
-        [WordProbability(*one) for one in likeliest(model, probabilities, _EXPECTED)],
+        likeliest(model, probabilities, _EXPECTED),
         parts,
-        _evidence(model, history, word),
+        _evidence(model, state, word),
         _states_after(explored, history),
     )
 
@@ -164,23 +162,18 @@ def _followed(model: Model, history: Sequence[str], id: int) -> Corpus:
     return Corpus(np.array(ids, np.uint32), np.array([0, len(ids)]), model.vocabulary)
 
 
-def _evidence(model: Model, history: list[str], word: str) -> list[Evidence]:
-    if not isinstance(model, WordTreeModel):
-        return []
-    sums: dict[str, float] = {}
-    for step in model.explain(state_after(model, history), word):
-        for title, nats in step.evidence.items():
-            sums[title] = sums.get(title, 0.0) + nats / math.log(2.0)
-    return [Evidence(title, round(bits, 3)) for title, bits in sums.items() if abs(bits) >= _LITTLE]
+def _evidence(model: Model, state: State, word: str) -> list[Evidence]:
+    bits = {title: nats / math.log(2.0) for title, nats in model.contributions(state, word).items()}
+    return [Evidence(title, round(value, 3)) for title, value in bits.items() if abs(value) >= _LITTLE]
 
 
 def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere]:
     found = []
-    for source, (title, *_) in explored.state_titles.items():
+    for source, one in explored.states.items():
         states = explored.state_set(source)
         corpus = _followed(explored.leaf(source), history, END)
         number = int(states.of_events(corpus)[-1])
-        found.append(StateHere(source, number, title.replace("states", f"state {number}", 1)))
+        found.append(StateHere(source, number, one.title.replace("states", f"state {number}", 1)))
     return found
 
 
@@ -192,35 +185,19 @@ def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
         word if word in SPECIAL_WORDS else (normalization_of(model).words_so_far(word) or [word])[0]
         for word in request.watched
     ]
-    weights: dict[str, float] = {}
-    if isinstance(model, Mixture):
-        found = model.event_weights(_followed(model, history, END))[-1]
-        weights = {str(number): float(weight) for number, weight in enumerate(found, 1)}
+    found = model.event_weights(_followed(model, history, END))[-1]
+    weights = {str(number): float(weight) for number, weight in enumerate(found, 1)}
     rows: list[Rung] = []
-    for place, leaf in leaf_models(model):
-        rows += _orders(leaf, history, watched)
+    for place, leaf in model.leaves.items():
+        for length, name in enumerate(leaf.shorter_histories[: len(history) + 1]):
+            state = state_after(leaf, history[len(history) - length :], sentence_start=False)
+            rows.append(_rung(leaf, name, "order", None, leaf.distribution_after(state), watched))
         if leaf is not model:
             after = leaf.distribution_after(state_after(leaf, history))
             rows.append(_rung(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, watched))
     after = model.distribution_after(state_after(model, history))
     rows.append(_rung(model, model.title, "whole", None, after, watched))
     return Ladder(history, rows)
-
-
-def _orders(leaf: Model, history: list[str], watched: list[str]) -> list[Rung]:
-    """Return the rows of an n-gram or word tree model that knows of the last 0, 1, 2, ... words only."""
-    if isinstance(leaf, NgramModel):
-        lengths, names = leaf.order - 1, ["unigram", "bigram", "trigram"]
-        names += [f"{length}-gram" for length in range(4, leaf.order + 1)]
-    elif isinstance(leaf, WordTreeModel):
-        lengths, names = _TREE_HISTORIES, ["no words", "last word", "last 2 words", "last 3 words"]
-    else:
-        return []
-    rows = []
-    for length in range(min(lengths, len(history) + 1)):
-        state = state_after(leaf, history[len(history) - length :], sentence_start=False)
-        rows.append(_rung(leaf, names[length], "order", None, leaf.distribution_after(state), watched))
-    return rows
 
 
 def _rung(
@@ -236,7 +213,7 @@ def _rung(
         title,
         kind,
         weight,
-        [WordProbability(*one) for one in likeliest(model, after, _EXPECTED)],
+        likeliest(model, after, _EXPECTED),
         [
             WatchedWord(word, float(after[id]), rank_in(after, id))
             for word, id in zip(watched, ids, strict=True)

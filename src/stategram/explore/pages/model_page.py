@@ -19,20 +19,19 @@ from stategram.explore.pages.rendering import render
 from stategram.explore.pages.surprisal_charts import surprisal_charts
 from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
 from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
-from stategram.models import ClusteredModel, Mixture, Model
+from stategram.models import Model
 from stategram.storage import InputFile
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural
 
-_KINDS = {
-    "ngram": ("n-gram model", "ngram"),
-    "category-ngram": ("category n-gram model", "flat"),
-    "clustered": ("clustered model", "tree"),
-    "cache": ("cache", "flat"),
-    "word-tree": ("word tree model", "series-1"),
-    "mixture": ("mixture", "mixture"),
+_COLOURS = {
+    "ngram": "ngram",
+    "category-ngram": "flat",
+    "clustered": "tree",
+    "cache": "flat",
+    "mixture": "mixture",
 }
-"""The name and the colour of each kind of model in charts."""
+"""The colour of a kind of model in charts, if it has one of its own."""
 
 _LOOKS_BACK = {
     "sentence": "inside the sentence",
@@ -123,7 +122,7 @@ def model_html(
         raise BadDataError(f"{name}: its manifest cannot be shown ({error}); write it again") from error
     if text is not None:
         text = text.in_vocabulary(model.vocabulary)
-    mixture = model if isinstance(model, Mixture) and model.training_info else None
+    mixture = model if model.parts and model.training_info else None
     return render(
         "model.html",
         title=f"{name}: {model.title}" + (_gain(mixture, test) if mixture else ""),
@@ -132,7 +131,7 @@ def model_html(
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         made=made,
         heldout=mixture.training_info["perplexity"] if mixture else made.figures.heldout_perplexity,
-        cross_validated=_cross_validated(mixture).get(mixture.gate.kind) if mixture else None,
+        cross_validated=_cross_validated(mixture).get(_weights_by(mixture)) if mixture else None,
         test=test,
         looks_back=_LOOKS_BACK[test_history] if test_history else "",
         test_tables=list(_test_tables(model, test)) if test else [],
@@ -145,13 +144,13 @@ def model_html(
     )
 
 
-def _gain(model: Mixture, test: PerplexityFigures | None) -> str:
+def _gain(model: Model, test: PerplexityFigures | None) -> str:
     """Return what a mixture gains over its best part, on a text that its weights were not learned on."""
     if test and test.parts:
         mixed: float | None = test.perplexity
         alone = [part.perplexity for part in test.parts]
     else:
-        mixed = _cross_validated(model).get(model.gate.kind)
+        mixed = _cross_validated(model).get(_weights_by(model))
         alone = [one["perplexity"] for one in model.training_info["parts"] if one["perplexity"] is not None]
     best = min(alone, default=math.inf)
     if mixed is None or not mixed < best < math.inf:
@@ -211,7 +210,7 @@ def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
         )
 
 
-def _mixture_tables(model: Mixture) -> Iterator[Table]:
+def _mixture_tables(model: Model) -> Iterator[Table]:
     """Return what each part contributes on the held-out text, and what the weights depend on."""
     info = model.training_info
     yield table(
@@ -246,12 +245,12 @@ def _mixture_tables(model: Mixture) -> Iterator[Table]:
             (Column("Features of the history"), Column("Cross-validated perplexity", "number")),
             [
                 (
-                    Cell(_FEATURES.get(name, name), "chosen" if name == model.gate.kind else ""),
+                    Cell(_FEATURES.get(name, name), "chosen" if name == _weights_by(model) else ""),
                     perplexity(value),
                 )
                 for name, value in candidates.items()
             ],
-            (f"{plural(model.gate.parameters, 'learned weight')}.",),
+            (f"{plural(int(_facts(model)['Weights']), 'learned weight')}.",),
         )
 
 
@@ -264,7 +263,7 @@ def _loss(without: float | None, mixture: float) -> str:
     return "infinite" if without is None else change(without / mixture - 1)
 
 
-def _cross_validated(model: Mixture) -> dict[str, float]:
+def _cross_validated(model: Model) -> dict[str, float]:
     """Return the best perplexity of each choice of features, cross-validated between two halves."""
     best: dict[str, float] = {}
     for one in model.training_info.get("candidates", ()):
@@ -273,7 +272,16 @@ def _cross_validated(model: Mixture) -> dict[str, float]:
     return best
 
 
-def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[Chart]:
+def _facts(model: Model) -> dict[str, str | int | float]:
+    return dict(model.describe().facts)
+
+
+def _weights_by(model: Model) -> str:
+    """Return the features on which the weights of a mixture depend."""
+    return str(_facts(model)["Weights by"])
+
+
+def _mixture_charts(model: Model, test: PerplexityFigures | None) -> Iterator[Chart]:
     names, found = model.part_titles, model.training_info["parts"]
     ranked: list[tuple[str, Model, float | None]]
     ranked = [("mixture of all parts", model, model.training_info["perplexity"])]
@@ -298,7 +306,7 @@ def _mixture_charts(model: Mixture, test: PerplexityFigures | None) -> Iterator[
 
 
 def _kind_and_colour(model: Model) -> tuple[str, str]:
-    return _KINDS.get(model.kind, (model.kind, "series-1"))
+    return model.kind_title, _COLOURS.get(model.kind, "series-1")
 
 
 def _leaf_models(model: Model, prefix: str = "") -> Iterator[tuple[str, Model]]:
@@ -327,7 +335,7 @@ def _part(title: str, model: Model, text: Corpus | None) -> _Part:
             for one in description.tables
             if one.rows
         ],
-        gallery(model, title) if isinstance(model, ClusteredModel) else None,
+        gallery(model, title),
         examples(model, text),
     )
 

@@ -1,18 +1,25 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
-from stategram.explore.views.class_sets import ClassSet, class_set, class_sources, leaf_models, word_fractions
-from stategram.explore.views.gallery import (
+from stategram.explore.views.class_sets import ClassSet, class_set, class_sources, word_fractions
+from stategram.explore.views.examples import (
     CategoryExample,
     ClusterGallery,
-    ContextExample,
-    Data,
+    ExampleGroup,
+    ExampleList,
     StateExample,
-    WordExample,
+    examples,
     gallery,
+    representative_classes,
 )
-from stategram.explore.views.ngram_examples import ExampleGroup, ExampleList, examples
-from stategram.explore.views.representative import representative_classes
-from stategram.explore.views.state_sets import ContextNode, StateSet, state_set, state_sources
+from stategram.explore.views.state_sets import (
+    ContextExample,
+    ContextNode,
+    Data,
+    StateSet,
+    WordExample,
+    state_set,
+    state_sources,
+)
 
 __all__ = [
     "CategoryExample",
@@ -30,7 +37,6 @@ __all__ = [
     "class_sources",
     "examples",
     "gallery",
-    "leaf_models",
     "representative_classes",
     "state_set",
     "state_sources",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,21 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import ClassHierarchy, build_hierarchy
-from stategram.models import CategoryNgramModel, ClusteredModel, Model, WordTreeModel, word_frequencies
+from stategram.models import Model, ModelClasses, ModelStates, NgramModel, word_frequencies
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 
 # The hierarchy is built on whole numbers: so many events stand for all.
 _EVENTS = 1_000_000_000
 # Steps of the subspace iteration that finds the two main axes of the map.
 _ITERATIONS = 60
-
-
-def leaf_models(model: Model, name: str = "") -> Iterator[tuple[str, Model]]:
-    """Return the models that have no parts, each with its place: ``0``, or ``1.2`` in nested mixtures."""
-    if not model.parts:
-        yield name or "0", model
-    for number, part in enumerate(model.parts, 1):
-        yield from leaf_models(part, f"{name}.{number}" if name else str(number))
 
 
 def word_fractions(model: Model) -> NDArray[np.float64]:
@@ -153,68 +144,60 @@ def map_places(rows: NDArray[np.float64]) -> NDArray[np.float64]:
     return places
 
 
-def class_sources(model: Model) -> list[tuple[str, str, int]]:
-    """Return the source, the title and the number of classes of each set of classes of a model."""
-    found = []
-    for place, leaf in leaf_models(model):
-        if isinstance(leaf, CategoryNgramModel | ClusteredModel):
-            found.append((place, f"categories of the {leaf.title}", int(leaf.categories.max()) + 1))
-        elif isinstance(leaf, WordTreeModel):
-            found += [
-                (f"{place}:{name}", f"classes {name} of the {leaf.title}", int(labels.max()) + 1)
-                for name, labels in leaf.evidence.sources.labels.items()
-                if name[0] == "g"
-            ]
-    return found
+def class_sources(model: Model) -> dict[str, tuple[Model, ModelClasses]]:
+    """Return the sets of classes of a model by their source, each with the part that has it."""
+    return {
+        f"{place}:{one.name}" if one.name else place: (leaf, one)
+        for place, leaf in model.leaves.items()
+        for one in leaf.class_sets
+    }
 
 
 def class_set(model: Model, source: str, text: Corpus | None = None) -> ClassSet:
     """Return a set of classes of a model; KeyError if it has none of this name.
 
-    How classes follow each other is known to a category n-gram model and to a clustered model. Word tree
-    models do not keep it: it is counted in a text, in the vocabulary of the model, or else predicted after
-    the most frequent word of each class.
+    How classes follow each other is known where there are n-grams of them, or states that they follow. Else
+    it is counted in a text, in the vocabulary of the model, or predicted after the most frequent word of each
+    class.
     """
-    sources = {name: (title, n) for name, title, n in class_sources(model)}
-    title, n = sources[source]
-    place, _, name = source.partition(":")
-    leaf = dict(leaf_models(model))[place]
-    fractions = word_fractions(leaf)
-    if isinstance(leaf, CategoryNgramModel):
-        labels, followers = leaf.categories.astype(np.int64), _of_category_ngrams(leaf)
-    elif isinstance(leaf, ClusteredModel):
-        labels = leaf.categories.astype(np.int64)
-        followers = _of_states(leaf, fractions)
+    leaf, classes = class_sources(model)[source]
+    labels, fractions = classes.labels.astype(np.int64), word_fractions(leaf)
+    if classes.ngrams is not None:
+        followers = _of_ngrams(classes.ngrams)
+    elif classes.states is not None and classes.states.counts:
+        followers = _of_states(classes.states, leaf.vocabulary, fractions)
+    elif text:
+        followers = _in_text(labels, classes.n, text)
     else:
-        assert isinstance(leaf, WordTreeModel)
-        labels = leaf.evidence.sources.labels[name].astype(np.int64)
-        followers = _in_text(leaf, labels, n, text) if text else _of_predictions(leaf, labels, fractions, n)
+        followers = _of_predictions(leaf, labels, fractions, classes.n)
     followers /= max(followers.sum(), np.finfo(np.float64).tiny)
-    return ClassSet(source, title, leaf.vocabulary, labels, fractions, followers)
+    return ClassSet(source, classes.title, leaf.vocabulary, labels, fractions, followers)
 
 
-def _of_category_ngrams(model: CategoryNgramModel) -> NDArray[np.float64]:
-    """Return the bigrams of categories."""
-    frequencies, words = word_frequencies(model.ngram), model.ngram.vocabulary
-    rows = [model.ngram.distribution([words.word(id)], sentence_start=False) for id in range(len(words))]
+def _of_ngrams(ngrams: NgramModel) -> NDArray[np.float64]:
+    """Return the bigrams of classes."""
+    frequencies, words = word_frequencies(ngrams), ngrams.vocabulary
+    rows = [ngrams.distribution([words.word(id)], sentence_start=False) for id in range(len(words))]
     return np.array(rows) * frequencies[:, None]
 
 
-def _of_states(model: ClusteredModel, fractions: NDArray[np.float64]) -> NDArray[np.float64]:
+def _of_states(
+    states: ModelStates, vocabulary: Vocabulary, fractions: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return which categories follow the states that the words of each category lead to."""
-    n_words, counts = len(model.vocabulary), model.counts[0]
+    n_words, counts = len(vocabulary), states.counts[0]
     ids = np.full(2 * n_words, END, np.uint32)
     ids[::2] = np.arange(n_words)
     starts = np.arange(0, 2 * n_words + 1, 2, dtype=np.int64)
-    states = model.tree.find(Corpus(ids, starts, model.vocabulary))[0][0][1::2].astype(np.int64)
+    found = states.tree.find(Corpus(ids, starts, vocabulary))[0][0][1::2].astype(np.int64)
     table = np.zeros(counts.shape)
     table[counts.rows, counts.columns] = counts.counts
-    places = model.categories.astype(np.int64) * counts.shape[0] + states
-    mass = np.bincount(places, fractions, model.n_categories * counts.shape[0])
-    return mass.reshape(model.n_categories, -1) @ _normalized(table)
+    places = states.categories.astype(np.int64) * counts.shape[0] + found
+    mass = np.bincount(places, fractions, counts.n_categories * counts.shape[0])
+    return mass.reshape(counts.n_categories, -1) @ _normalized(table)
 
 
-def _in_text(model: Model, labels: NDArray[np.int64], n: int, text: Corpus) -> NDArray[np.float64]:
+def _in_text(labels: NDArray[np.int64], n: int, text: Corpus) -> NDArray[np.float64]:
     ids = text.ids
     first = labels[np.concatenate(([BEGIN], ids[:-1]))]
     first[text.sentence_starts[:-1]] = labels[BEGIN]

@@ -5,17 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.explore.views.class_sets import hellinger, leaf_models
-from stategram.models import ClusteredModel, Model, WordTreeModel
+from stategram.explore.views.class_sets import hellinger
+from stategram.models import Model, ModelStates
 from stategram.models.state_counts import StateCounts
 from stategram.models.state_tree import StateTree
 from stategram.text import Corpus, Vocabulary
 
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
 _OFTEN_ENOUGH = 0.1
+
+
+class Data(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A record that is only ever replaced."""
+
+
+class WordExample(Data, frozen=True):
+    """A word, and its probability in its category or after a state."""
+
+    word: str
+    probability: float
+
+
+class ContextExample(Data, frozen=True):
+    """A context, such as ``of the``, and how often it was seen."""
+
+    context: str
+    count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,12 +116,15 @@ class StateSet:
         after[rows, cells.columns] = cells.counts / cells.of_states[rows]
         return after
 
-    def contexts(self, number: int, n: int) -> list[tuple[str, int]]:
-        """Return the most frequent contexts of a state with their counts."""
+    def contexts(self, number: int, n: int) -> list[ContextExample]:
+        """Return the most frequent contexts of a state."""
         leaves = self.tree.levels[-1]
         nodes = self._nodes_of[number]
         often = nodes[np.argsort(-leaves.counts[nodes].astype(np.int64), kind="stable")[:n]]
-        return [(self.context(self.tree.depth, int(node)), int(leaves.counts[node])) for node in often]
+        return [
+            ContextExample(self.context(self.tree.depth, int(node)), int(leaves.counts[node]))
+            for node in often
+        ]
 
     @cached_property
     def _nodes_of(self) -> list[NDArray[np.int64]]:
@@ -110,15 +132,20 @@ class StateSet:
         order = np.argsort(states, kind="stable")
         return np.split(order, np.cumsum(np.bincount(states, minlength=self.n))[:-1])
 
-    def next_words(self, number: int, n: int, level: int = 0) -> list[tuple[str, float]]:
+    def word_probs_after(self, number: int, level: int = 0) -> NDArray[np.float64]:
+        """Return the probability of each word after a state of a level (0: the last)."""
+        cells = self.counts[level - 1]
+        probs: NDArray[np.float64] = cells.row(number) / max(cells.of_states[number], 1)
+        return probs[self.categories] * self.word_probs
+
+    def next_words(self, number: int, n: int, level: int = 0) -> list[WordExample]:
         """Return the likeliest words after a state of a level (0: the last); none if it is not known."""
         if not self.counts:
             return []
-        cells = self.counts[level - 1]
-        probs = (cells.row(number) / max(cells.of_states[number], 1))[self.categories] * self.word_probs
+        probs = self.word_probs_after(number, level)
         best = np.argpartition(-probs, min(n, len(probs) - 1))[:n]
         best = best[np.argsort(-probs[best], kind="stable")]
-        return [(self.vocabulary.word(int(id)), float(probs[id])) for id in best if probs[id] > 0]
+        return [WordExample(self.vocabulary.word(int(id)), float(probs[id])) for id in best if probs[id] > 0]
 
     def nearest(self, number: int, n: int) -> list[tuple[int, float]]:
         """Return the states after which most nearly the same follows, with their Hellinger distances."""
@@ -204,17 +231,13 @@ def shown_class(vocabulary: Vocabulary, words: NDArray[np.int64], frequency: NDA
     return f"{{{shown}{'|…' if len(words) > len(often) else ''}}}"
 
 
-def state_sources(model: Model) -> list[tuple[str, str, StateTree, int]]:
-    """Return the source, the title, the tree and the number of states of each set of states of a model."""
-    found = []
-    for place, leaf in leaf_models(model):
-        if isinstance(leaf, ClusteredModel):
-            found.append((place, f"states of the {leaf.title}", leaf.tree, leaf.n_states))
-        elif isinstance(leaf, WordTreeModel):
-            for number, tree in enumerate(leaf.evidence.sources.states, 1):
-                title = f"states s{number} of the {leaf.title}"
-                found.append((f"{place}:s{number}", title, tree, tree.n_states))
-    return found
+def state_sources(model: Model) -> dict[str, tuple[Model, ModelStates]]:
+    """Return the sets of states of a model by their source, each with the part that has it."""
+    return {
+        f"{place}:{one.name}" if one.name else place: (leaf, one)
+        for place, leaf in model.leaves.items()
+        for one in leaf.state_sets
+    }
 
 
 def state_set(
@@ -222,35 +245,34 @@ def state_set(
 ) -> StateSet:
     """Return a set of states of a model; KeyError if it has none of this name.
 
-    What follows the states of a word tree model is not kept in it: it is counted in a text, in the vocabulary
-    of the model, with the classes g1 as categories.
+    Where the model does not keep what follows states, it is counted in a text, in its vocabulary.
     """
-    title, tree, n = {name: (title, tree, n) for name, title, tree, n in state_sources(model)}[source]
-    leaf = dict(leaf_models(model))[source.partition(":")[0]]
-    if isinstance(leaf, ClusteredModel):
-        return StateSet(
-            source,
-            title,
-            leaf.vocabulary,
-            tree,
-            n,
-            fractions,
-            leaf.categories,
-            leaf.word_probs,
-            leaf.counts,
-            leaf.tag_names,
+    leaf, states = state_sources(model)[source]
+    counts, word_probs = states.counts, states.word_probs
+    n_categories = int(states.categories.max()) + 1
+    if not counts and text is not None:
+        counts = tuple(
+            StateCounts.from_table(
+                np.bincount(
+                    of_level.astype(np.int64) * n_categories + states.categories[text.ids],
+                    minlength=states.n * n_categories,
+                ).reshape(states.n, n_categories)
+            )
+            for of_level, _ in states.tree.find(text)
         )
-    assert isinstance(leaf, WordTreeModel)
-    labels = leaf.evidence.sources.labels["g1"]  # which is always there
-    n_classes = int(labels.max()) + 1
-    counts = []
-    if text is not None:
-        for states, _ in tree.find(text):
-            cells = states.astype(np.int64) * n_classes + labels[text.ids]
-            table = np.bincount(cells, minlength=n * n_classes).reshape(n, n_classes)
-            counts.append(StateCounts.from_table(table))
-    sums = np.bincount(labels, fractions, n_classes)[labels]
-    probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
+    if word_probs is None:
+        sums = np.bincount(states.categories, fractions, n_categories)[states.categories]
+        word_probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
     return StateSet(
-        source, title, leaf.vocabulary, tree, n, fractions, labels, probs, tuple(counts), is_of_text=True
+        source,
+        states.title,
+        leaf.vocabulary,
+        states.tree,
+        states.n,
+        fractions,
+        states.categories,
+        word_probs,
+        counts,
+        states.tag_names,
+        is_of_text=not states.counts,
     )
