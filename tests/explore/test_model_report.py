@@ -159,7 +159,8 @@ def test_a_part_that_rules_events_out(corpus: Corpus) -> None:
 
 def test_names_are_escaped(corpus: Corpus) -> None:
     recipe = {"vocabulary_file": "</pre><script>alert(1)</script>"}
-    manifest = {"inputs": [{"name": "<q>", "bytes": None, "sha256": None}], "stategram_version": "<i>"}
+    files = [{"use": "training", "name": "<q>", "bytes": None, "sha256": None}]
+    manifest = {"inputs": files, "stategram_version": "<i>"}
     page = model_html(replace(NgramModel.train(corpus, 1), metadata=recipe), "<u>", manifest=manifest)
     assert structure_of(page).met.count("script") == 1
     for tag in ("<q>", "<i>", "<u>"):

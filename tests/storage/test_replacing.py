@@ -14,7 +14,7 @@ import pytest
 
 from stategram.errors import StategramError
 from stategram.storage import atomic_write, open_archive, temporary_files, temporary_folder, write_archive
-from stategram.storage.locks import hold
+from stategram.storage.files import hold
 
 ON_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="open files are not renamed, signals")
 

@@ -18,9 +18,8 @@ from stategram.clustering.monitor import LevelResult, SweepRecord
 from stategram.clustering.settings import ClusteringSettings
 from stategram.clustering.tree_clustering import ResumePoint
 from stategram.contexts import ContextTree
-from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, UsageError
-from stategram.storage import add_arrays, is_archive, open_archive, write_archive
+from stategram.storage import Entries, Natural, add_arrays, is_archive, open_archive, write_archive
 
 _KIND = "clustering checkpoint"
 

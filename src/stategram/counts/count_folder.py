@@ -22,10 +22,9 @@ from stategram.counts.ngrams import MAX_ORDER
 from stategram.counts.ranges import positions_by_number
 from stategram.counts.runs import levels_of_runs, numbers_of
 from stategram.counts.sharded_text import Runs, Shard, ShardedText
-from stategram.entries import Entries, Natural
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage import InputFile, parse_manifest, shown_url
+from stategram.storage import Entries, InputFile, parse_manifest, shown_url
 from stategram.text import ReadStats, Vocabulary
 
 KIND = "counts"
@@ -33,13 +32,6 @@ MANIFEST = "manifest.json"
 # Names of blobs that only serve to continue, and of all that are made here.
 _WORK = re.compile(r"[0-9a-f]{32}(-\d+)?\.(part|shard|run)|[0-9a-f]{16}-[0-9a-f]{32}-\d+\.shard\.ids")
 OURS = re.compile(rf"{_WORK.pattern}|[0-9a-f]{{32}}\.(text|ngrams|vocabulary|counts)")
-
-
-class _Input(Entries, frozen=True):
-    use: str
-    name: str
-    bytes: Natural | None
-    sha256: str | None
 
 
 class _Manifest(Entries, frozen=True):
@@ -51,7 +43,7 @@ class _Manifest(Entries, frozen=True):
     shards: list[Shard]
     report: ReadStats
     recipe: dict[str, Any]
-    inputs: list[_Input]
+    inputs: list[InputFile]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,7 +128,6 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         raise
     except ValueError as error:
         raise BadDataError(f"{place}: not counts ({error}); count again") from error
-    inputs = [InputFile(one.use, one.name, one.bytes, one.sha256) for one in found.inputs]
     return CountedText(
         vocabulary,
         word_counts,
@@ -145,7 +136,7 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         checked,
         found.runs,
         found.recipe,
-        inputs,
+        found.inputs,
         found.job,
         found.files,
     )

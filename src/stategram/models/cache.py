@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import CacheDistributions
 from stategram.models.model import Description, Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, END, Corpus, Sentences, Vocabulary, corpus_from_sentences
 
 DECAYS = (0.997, 0.999, 0.9995)

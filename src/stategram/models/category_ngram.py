@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import WordClasses
-from stategram.entries import array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
@@ -23,7 +22,7 @@ from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress
-from stategram.storage import Archive
+from stategram.storage import Archive, array_of
 from stategram.text import (
     BEGIN,
     END,

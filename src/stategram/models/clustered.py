@@ -16,7 +16,6 @@ from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import MAX_VALUES, ContextDefinition
 from stategram.counts import cluster_counts
-from stategram.entries import Entries, Finite, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates
@@ -36,7 +35,7 @@ from stategram.models.state_tree import (
     state_tree,
 )
 from stategram.progress import Progress
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Finite, Name, Natural, array_of
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 

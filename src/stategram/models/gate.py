@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.entries import Entries, Finite, Natural, array_of
 from stategram.errors import UsageError
+from stategram.storage import Entries, Finite, Natural, array_of
 
 Features: TypeAlias = Mapping[str, NDArray[np.float32]]
 """Features of histories that a part knows: for each name a value for each event."""

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.entries import Entries, Fraction, Natural, Positive
 from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
 from stategram.models.approximation.targets import MixtureTargets, Targets
@@ -33,7 +32,7 @@ from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Fraction, Natural, Positive
 from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 

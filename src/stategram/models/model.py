@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.entries import Entries
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.approximation.targets import AnyTargets, Targets
 from stategram.models.distributions import Distributions, entropies_of
@@ -25,7 +24,7 @@ from stategram.models.model_files import MODEL_KINDS, ModelFiles, write_model
 from stategram.models.scores import Scores, State, Step
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries
 from stategram.text import (
     BEGIN,
     END,

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
 import msgspec
 from numpy.typing import NDArray
 
-from stategram.entries import Entries, Name
 from stategram.errors import BadDataError
 from stategram.progress import Progress
-from stategram.storage import Archive, archive_size, open_archive, write_archive
+from stategram.storage import Archive, Entries, Name, archive_size, open_archive, write_archive
 from stategram.text import Vocabulary
 
 if TYPE_CHECKING:

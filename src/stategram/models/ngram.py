@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, ShardedText, count_ngrams
-from stategram.entries import Entries, Name, Natural, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import NgramDistributions
@@ -35,7 +34,7 @@ from stategram.models.smoothing import SMOOTHINGS, check_min_counts, default_min
 from stategram.models.trie import NgramTrie, assemble
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Name, Natural, array_of
 from stategram.text import (
     BEGIN,
     END,

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.entries import array_of
+from stategram.storage import array_of
 
 # What is taken from counts of 1, 2 and more. States are fitted to these very counts, which are therefore too
 # high: the discounts are larger than those that counts of counts suggest. Chosen on held-out text, the same

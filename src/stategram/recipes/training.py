@@ -25,11 +25,10 @@ from stategram.contexts import (
     parse_tags,
 )
 from stategram.counts import BigramCounts, ShardedText, count_bigrams
-from stategram.entries import array_of
 from stategram.errors import BadDataError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
-from stategram.storage import Store, content_key, open_archive, write_archive
+from stategram.storage import Store, array_of, content_key, open_archive, write_archive
 from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
 
 _log = logging.getLogger(__name__)

@@ -10,39 +10,51 @@ from stategram.storage.archive import (
     open_archive,
     write_archive,
 )
-from stategram.storage.checksum import (
-    InputFile,
-    add_arrays,
-    content_key,
-    file_sha256,
-    input_file,
-    input_files,
-)
+from stategram.storage.entries import Entries, Finite, Fraction, Name, Natural, Positive, array_of
 from stategram.storage.files import (
     Place,
     atomic_open,
     atomic_write,
     check_place,
+    hold,
     is_temporary,
+    lock,
     shared_file,
     temporary_files,
     temporary_folder,
 )
-from stategram.storage.locks import hold, lock
 from stategram.storage.manifest import OtherVersionError, manifest_bytes, parse_manifest
-from stategram.storage.store import Store, check_store, is_fresh, is_store
+from stategram.storage.store import (
+    InputFile,
+    Store,
+    add_arrays,
+    check_store,
+    content_key,
+    file_sha256,
+    input_file,
+    input_files,
+    is_fresh,
+    is_store,
+)
 from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size, url_stamp
 
 __all__ = [
     "Archive",
+    "Entries",
+    "Finite",
+    "Fraction",
     "InputFile",
+    "Name",
+    "Natural",
     "OtherVersionError",
     "Place",
+    "Positive",
     "Store",
     "add_arrays",
     "archive_digest",
     "archive_kind",
     "archive_size",
+    "array_of",
     "atomic_open",
     "atomic_write",
     "check_archive_place",

@@ -13,19 +13,25 @@ inputs. Every entry appears atomically, so a run that was killed at any moment c
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.storage.files import atomic_write, is_temporary, remove_all, temporary_files
-from stategram.storage.locks import lock
+from stategram.progress import Progress, report_bytes
+from stategram.storage.entries import Natural
+from stategram.storage.files import atomic_write, is_temporary, lock, remove_all, temporary_files
 from stategram.storage.manifest import OtherVersionError
+from stategram.storage.urls import shown_url
 
 _log = logging.getLogger(__name__)
 _RUN = "run.json"
@@ -158,3 +164,85 @@ def _check_run(begun: Path, run: str, kind: str, resume: bool) -> None:
             f"{begun.parent} belongs to another {kind}: with other texts, settings, seed or version of "
             "stategram; give the same ones, or choose another folder"
         )
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def add_arrays(digest: Any, arrays: Iterable[NDArray[Any]]) -> None:
+    """Add arrays to a digest, each with its length: no other arrays give the same one.
+
+    >>> first, second = hashlib.sha256(), hashlib.sha256()
+    >>> add_arrays(first, [np.arange(3), np.arange(0)])
+    >>> add_arrays(second, [np.arange(0), np.arange(3)])
+    >>> first.digest() == second.digest()
+    False
+
+    """
+    for array in arrays:
+        digest.update(len(array).to_bytes(8, "little"))
+        digest.update(np.ascontiguousarray(array).data)
+
+
+def content_key(*inputs: object) -> str:
+    """Return the SHA-256 of settings and inputs.
+
+    Inputs are arrays, files (a `Path`), bytes, or anything that JSON can hold.
+
+    >>> content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
+    True
+    >>> content_key([1], [2]) == content_key([1, 2])
+    False
+    """
+    digest = hashlib.sha256()
+    for one in inputs:
+        if isinstance(one, np.ndarray):
+            digest.update(b"array" + one.dtype.str.encode())
+            add_arrays(digest, [one])
+        elif isinstance(one, Path):
+            digest.update(b"file" + bytes.fromhex(file_sha256(one)))
+        elif isinstance(one, bytes):
+            digest.update(b"bytes" + len(one).to_bytes(8, "little") + one)
+        else:
+            data = json.dumps(one, sort_keys=True).encode()
+            digest.update(b"json" + len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """An input and its use; size and SHA-256 are None if it could be read only once."""
+
+    use: str
+    name: str
+    bytes: Natural | None
+    sha256: str | None
+
+
+def input_files(uses: Iterable[tuple[str, str]], progress: Progress | None = None) -> list[InputFile]:
+    """Return name, size and SHA-256 of files, given as (use, name).
+
+    ``-``, pipes and URLs have only a name; that of a URL has no password and no query.
+    """
+    uses = list(uses)
+    sizes = {name: Path(name).stat().st_size for _, name in uses if name != "-" and Path(name).is_file()}
+    show = progress and (lambda fraction, _: progress(fraction, "checksums of the inputs"))
+    digests: dict[str, str] = {}
+    done = 0
+    for name in sizes:
+        digest = hashlib.sha256()
+        with Path(name).open("rb") as file:
+            while block := file.read(1 << 22):
+                digest.update(block)
+                done += len(block)
+                report_bytes(show, done, sum(sizes.values()))
+        digests[name] = digest.hexdigest()
+    return [InputFile(use, shown_url(name), sizes.get(name), digests.get(name)) for use, name in uses]
+
+
+def input_file(use: tuple[str, str]) -> InputFile:
+    """Return name, size and SHA-256 of one file, as `input_files` does."""
+    return input_files([use])[0]

@@ -11,9 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.entries import Entries, array_of
 from stategram.errors import BadDataError
-from stategram.storage import open_archive, write_archive
+from stategram.storage import Entries, array_of, open_archive, write_archive
 from stategram.text.vocabulary import Vocabulary
 
 _BLOCK = 2**20

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from stategram.entries import Entries, Natural, Positive
 from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures
 from stategram.explore.pages.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
@@ -20,7 +19,7 @@ from stategram.explore.pages.surprisal_charts import surprisal_charts
 from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
 from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import Model
-from stategram.storage import InputFile
+from stategram.storage import Entries, InputFile, Natural, Positive
 from stategram.text import SPECIAL_WORDS, Corpus
 from stategram.wording import plural
 
@@ -50,15 +49,6 @@ _FEATURES = {
 }
 
 
-class _InputFile(Entries, frozen=True):
-    """An `InputFile`; those of the first version had no use."""
-
-    name: str
-    bytes: Natural | None
-    sha256: str | None
-    use: str = "training"
-
-
 class _Figures(Entries, frozen=True):
     events: Natural | None = None
     sentences: Natural = 0
@@ -71,7 +61,7 @@ class _Manifest(Entries, frozen=True):
 
     stategram_version: str | None = None
     seed: int | None = None
-    inputs: tuple[_InputFile, ...] = ()
+    inputs: tuple[InputFile, ...] = ()
     figures: _Figures = _Figures()
 
 
@@ -140,7 +130,7 @@ def model_html(
         surprisals=surprisal_charts(model, _kind_and_colour(model), text, sentences),
         parts=[_part(title, part, text) for title, part in _leaf_models(model)],
         recipe=_json(model.metadata) if model.metadata else "",
-        inputs=input_files_table([*map(_input_file, made.inputs), *files]),
+        inputs=input_files_table([*made.inputs, *files]),
     )
 
 
@@ -349,10 +339,6 @@ def _value(value: str | float | None) -> str:
     if value is None or isinstance(value, int):
         return count(value)
     return perplexity(value).replace("-", MINUS) if isinstance(value, float) else value
-
-
-def _input_file(found: _InputFile) -> InputFile:
-    return InputFile(found.use, found.name, found.bytes, found.sha256)
 
 
 def _json(value: Mapping[str, Any]) -> str:

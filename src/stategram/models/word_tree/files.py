@@ -11,14 +11,13 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from stategram.contexts import ContextDefinition
-from stategram.entries import Entries, Natural, array_of
 from stategram.models.state_tree import StateLevel, StateTree
 from stategram.models.word_tree.chains import Cache, Chain
 from stategram.models.word_tree.counting import LevelCounts
 from stategram.models.word_tree.evidence import Evidence
 from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import ValueSources, values_of
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Natural, array_of
 
 _Arrays = dict[str, dict[str, NDArray[Any]]]
 _MAX_DISCOUNT = 3

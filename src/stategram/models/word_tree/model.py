@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_bigrams
-from stategram.entries import Entries, Finite, array_of
 from stategram.errors import BadDataError, UsageError
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.distributions import TreeDistributions
@@ -40,7 +39,7 @@ from stategram.models.word_tree.tree import WordTree
 from stategram.models.word_tree.values import Past, ValueSources, values_of
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
-from stategram.storage import Archive
+from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
