@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -157,8 +157,8 @@ def test_what_is_no_cluster(name: str) -> None:
         with_cluster(name)
 
 
-def with_cluster(name: str, **options: Any) -> None:
-    with open_cluster(name, **options):
+def with_cluster(name: str) -> None:
+    with open_cluster(name):
         pass
 
 
@@ -169,13 +169,22 @@ def test_other_machines_need_tls(host: str) -> None:
 
 
 def test_certificates_are_checked_before_anything_else(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs certificates: give --tls-ca, --tls-cert, --tls-key, or set"):
+    prefix = "DASK_DISTRIBUTED__COMM__TLS__"
+    with pytest.raises(
+        UsageError, match=f"set {prefix}CA_FILE, {prefix}CLIENT__CERT, {prefix}CLIENT__KEY, or"
+    ):
         with_cluster("tls://127.0.0.1:1")
-    with pytest.raises(StategramError, match=r"none\.pem: no such file; expected a certificate"):
-        with_cluster("tls://127.0.0.1:1", tls_ca=tmp_path / "none.pem")
-    for name in ("local:1", "tcp://127.0.0.1:1"):
-        with pytest.raises(UsageError, match="certificates are for a cluster at tls://"):
-            with_cluster(name, tls_ca="ca.pem")
+    files = make_certificates(tmp_path)
+    with (
+        dask.config.set({"distributed.comm.tls.ca-file": str(files["ca-file"])}),
+        pytest.raises(UsageError, match=f"set {prefix}CLIENT__CERT, {prefix}CLIENT__KEY, or"),
+    ):
+        with_cluster("tls://127.0.0.1:1")
+    with (
+        dask.config.set(configuration({**files, "key": tmp_path / "none.pem"})),
+        pytest.raises(StategramError, match=r"none\.pem: no such file; expected a certificate"),
+    ):
+        with_cluster("tls://127.0.0.1:1")
 
 
 def test_dask_is_asked_for_only_if_needed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,7 +268,7 @@ class Processes:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.tls: Any = make_certificates(folder)
+        self.files = make_certificates(folder)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
@@ -277,7 +286,7 @@ class Processes:
         )
 
     def start(self, program: str, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
-        tls = (f"--tls-{name}={self.tls[key]}" for name, key in FILES.items())
+        tls = (f"--tls-{name}={file}" for name, file in self.files.items())
         log = (self.folder / f"{program}-{len(self._started)}.log").open("wb")
         with log:
             started = subprocess.Popen(
@@ -296,8 +305,10 @@ class Processes:
             "dask_worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard", **environment
         )
 
-    def open(self, threads: int | None = None) -> contextlib.AbstractContextManager[Executor]:
-        return open_cluster(self.address, threads=threads, **self.tls)
+    @contextlib.contextmanager
+    def open(self, threads: int | None = None) -> Iterator[Executor]:
+        with dask.config.set(configuration(self.files)), open_cluster(self.address, threads=threads) as found:
+            yield found
 
     def stop(self) -> None:
         for one in self._started:
@@ -306,7 +317,10 @@ class Processes:
             one.wait()
 
 
-FILES = {"ca-file": "tls_ca", "cert": "tls_cert", "key": "tls_key"}
+def configuration(files: Mapping[str, Path]) -> dict[str, str]:
+    """Return Dask's settings for the certificates of a client."""
+    names = {"ca-file": "ca-file", "cert": "client.cert", "key": "client.key"}
+    return {f"distributed.comm.tls.{names[name]}": str(file) for name, file in files.items()}
 
 
 def make_certificates(folder: Path) -> dict[str, Path]:
@@ -333,10 +347,10 @@ def make_certificates(folder: Path) -> dict[str, Path]:
         .sign(key, hashes.SHA256())
     )
     encoding = serialization.Encoding.PEM
-    files = {"tls_ca": folder / "ca.pem", "tls_cert": folder / "cert.pem", "tls_key": folder / "key.pem"}
-    files["tls_ca"].write_bytes(certificate.public_bytes(encoding))
-    files["tls_cert"].write_bytes(certificate.public_bytes(encoding))
-    files["tls_key"].write_bytes(
+    files = {"ca-file": folder / "ca.pem", "cert": folder / "cert.pem", "key": folder / "key.pem"}
+    files["ca-file"].write_bytes(certificate.public_bytes(encoding))
+    files["cert"].write_bytes(certificate.public_bytes(encoding))
+    files["key"].write_bytes(
         key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     )
     return files
@@ -437,9 +451,9 @@ def test_workers_of_another_version_and_none_at_all(
         processes.start_worker(PYTHONPATH=str(tmp_path / name))
     distributed = pytest.importorskip("distributed")
     security = distributed.Security(
-        tls_ca_file=str(processes.tls["tls_ca"]),
-        tls_client_cert=str(processes.tls["tls_cert"]),
-        tls_client_key=str(processes.tls["tls_key"]),
+        tls_ca_file=str(processes.files["ca-file"]),
+        tls_client_cert=str(processes.files["cert"]),
+        tls_client_key=str(processes.files["key"]),
     )
     with distributed.Client(processes.address, security=security, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
@@ -458,8 +472,11 @@ def test_our_certificate_has_to_be_known(
     monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 3)
     (tmp_path / "other").mkdir()
     others = make_certificates(tmp_path / "other")
-    with pytest.raises(StategramError, match=r"cannot connect to tls://.*; check the address and the cert"):
-        with_cluster(processes.address, **others)
+    with (
+        dask.config.set(configuration(others)),
+        pytest.raises(StategramError, match=r"cannot connect to tls://.*; check the address and the cert"),
+    ):
+        with_cluster(processes.address)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -571,13 +588,27 @@ def test_the_option_opens_a_cluster(texts: Path, capfd: pytest.CaptureFixture[st
     command = ("eval", texts / "model", texts / "1.gz")
     out = output_of(*command, "--cluster", "local:1", capfd=capfd)
     assert out == output_of(*command, capfd=capfd)
-    for options, message in (
-        (["--cluster", "tcp://10.0.0.1:8786"], "tcp:// is not encrypted"),
-        (["--tls-ca", "ca.pem"], "--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT"),
-    ):
-        status, _, messages = run(*command, *options, capfd=capfd)
-        assert status == 2
-        assert message in messages
+    status, _, messages = run(*command, "--cluster", "tcp://10.0.0.1:8786", capfd=capfd)
+    assert status == 2
+    assert "tcp:// is not encrypted" in messages
+
+
+def test_certificates_come_from_the_environment(
+    processes: Processes, texts: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    processes.start_worker()
+    variables = {"ca-file": "CA_FILE", "cert": "CLIENT__CERT", "key": "CLIENT__KEY"}
+    tls = {f"DASK_DISTRIBUTED__COMM__TLS__{variables[name]}": str(f) for name, f in processes.files.items()}
+    command = ("eval", texts / "model", texts / "1.gz")
+    done = subprocess.run(
+        [sys.executable, "-m", "stategram", *command, "--cluster", processes.address],
+        env={**os.environ, **tls},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output_of(*command, capfd=capfd)
 
 
 @pytest.mark.parametrize(

@@ -297,25 +297,16 @@ def memory_options(command: F) -> F:
 
 
 def cluster_options(command: F) -> F:
-    """Add --cluster and its certificates, for a command with `work_options` or `common_options`.
-
-    The command runs with the cluster as the executor of its resources.
-    """
+    """Add --cluster, the executor of the resources of a command with `work_options` or `common_options`."""
     return _add(
         command,
         click.option(
             "--cluster",
             metavar="WHERE",
             help="Workers for independent parts of the work: local:N, N processes on this machine; "
-            "tls://HOST:PORT, the scheduler of a Dask cluster; tcp://127.0.0.1:PORT, one on this machine "
-            "without encryption. --threads is then that of each worker.",
-        ),
-        click.option("--tls-ca", metavar="FILE", help="With tls://: certificates that are trusted."),
-        click.option("--tls-cert", metavar="FILE", help="With tls://: your certificate."),
-        click.option(
-            "--tls-key",
-            metavar="FILE",
-            help="With tls://: its private key.  [default of all three: those of Dask's configuration]",
+            "tls://HOST:PORT, the scheduler of a Dask cluster, with certificates of Dask's configuration; "
+            "tcp://127.0.0.1:PORT, one on this machine without encryption. --threads is then that of each "
+            "worker.",
         ),
     )
 
@@ -434,23 +425,17 @@ def _in_console(command: F) -> F:
             raise click.UsageError("--quiet and --verbose contradict each other; give one of them")
         console = Console(quiet=quiet, verbose=verbose)
         resources = {name: options.pop(name, None) for name in ("threads", "memory", "tmp")}
-        cluster = {name: options.pop(name, None) for name in ("cluster", "tls_ca", "tls_cert", "tls_key")}
-        with (
-            use_resources(**resources),
-            console.log_messages(),
-            _cluster(threads=resources["threads"], **cluster),
-        ):
+        cluster = _cluster(options.pop("cluster", None), resources["threads"])
+        with use_resources(**resources), console.log_messages(), cluster:
             return command(console=console, **options)
 
     return cast("F", in_console)
 
 
-def _cluster(*, cluster: str | None, **options: Any) -> AbstractContextManager[object]:
+def _cluster(address: str | None, threads: int | None) -> AbstractContextManager[object]:
     """Return what opens a cluster, if one was asked for."""
-    if cluster is None:
-        if any(value for name, value in options.items() if name.startswith("tls")):
-            raise click.UsageError("--tls-ca, --tls-cert and --tls-key are for --cluster tls://HOST:PORT")
+    if address is None:
         return nullcontext()
     from stategram.workers import open_cluster
 
-    return open_cluster(cluster, **options)
+    return open_cluster(address, threads=threads)

@@ -31,31 +31,28 @@ _REMOTE = re.compile(r"(tls|tcp)://(\[[^\]]+\]|[^:/\[\]]+):(\d{1,5})")
 _MAX_LOCAL_WORKERS = 512
 _SECONDS_TO_CONNECT = 15
 _SECONDS_TO_WORKERS = 30
+_CERTIFICATES = {
+    "tls_ca_file": "DASK_DISTRIBUTED__COMM__TLS__CA_FILE",
+    "tls_client_cert": "DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT",
+    "tls_client_key": "DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY",
+}
+"""The attributes of Dask's security, and the variables of the environment that set them."""
 _FORMS = "local:N, tls://HOST:PORT or tcp://127.0.0.1:PORT"
 
 
 @contextmanager
-def open_cluster(
-    address: str,
-    *,
-    threads: int | None = None,
-    tls_ca: str | os.PathLike[str] | None = None,
-    tls_cert: str | os.PathLike[str] | None = None,
-    tls_key: str | os.PathLike[str] | None = None,
-) -> Iterator[Executor]:
+def open_cluster(address: str, *, threads: int | None = None) -> Iterator[Executor]:
     """Run independent tasks of the ``with`` block on a cluster. Results do not depend on it.
 
     Parameters
     ----------
     address
-        ``local:N``: N processes on this machine. ``tls://host:port``: the scheduler of a Dask cluster.
-        ``tcp://127.0.0.1:port``: one without encryption, on this machine only.
+        ``local:N``: N processes on this machine. ``tls://host:port``: the scheduler of a Dask cluster, with
+        the certificates of Dask's configuration (``distributed.comm.tls``). ``tcp://127.0.0.1:port``: one
+        without encryption, on this machine only.
     threads
         The threads of each worker; by default those of `use_resources`, divided among local workers, or all
         processors of another machine. A limit of memory is divided among local workers too.
-    tls_ca, tls_cert, tls_key
-        The files of the certificate authority, of our certificate and of its key, in PEM format; by default
-        those of Dask's configuration (``distributed.comm.tls``).
 
     Notes
     -----
@@ -76,8 +73,6 @@ def open_cluster(
             n_workers = int(local[1])
             if not 1 <= n_workers <= _MAX_LOCAL_WORKERS:
                 raise UsageError(f"{address}: the number of workers must be 1 to {_MAX_LOCAL_WORKERS}")
-            if tls_ca or tls_cert or tls_key:
-                raise UsageError(f"certificates are for a cluster at tls://host:port, not for {address}")
             distributed = _import_distributed(stack)
             with _interrupt_later():
                 client = _start_local(distributed, n_workers, stack)
@@ -86,8 +81,7 @@ def open_cluster(
         else:
             _check_address(address)
             distributed = _import_distributed(stack)
-            security = _security(distributed, address, tls_ca, tls_cert, tls_key)
-            client = _connect(distributed, address, security, stack)
+            client = _connect(distributed, address, _security(distributed, address), stack)
             sharing = None
         executor = ClusterExecutor(client, address, threads, sharing)
         with use_resources(executor=executor):
@@ -103,7 +97,7 @@ def _check_address(address: str) -> None:
             f"{address} is another machine, and tcp:// is not encrypted: whoever reaches it can run code on "
             "the workers; start the scheduler and the workers with TLS (dask scheduler --protocol tls "
             "--tls-ca-file CA.pem --tls-cert CERT.pem --tls-key KEY.pem) and use "
-            f"--cluster tls://{found[2]}:{found[3]} with --tls-ca, --tls-cert and --tls-key"
+            f"--cluster tls://{found[2]}:{found[3]} with {', '.join(_CERTIFICATES.values())}"
         )
 
 
@@ -194,34 +188,21 @@ def _stop_local(cluster: Any) -> None:
     cluster.close()
 
 
-def _security(
-    distributed: Any,
-    address: str,
-    tls_ca: str | os.PathLike[str] | None,
-    tls_cert: str | os.PathLike[str] | None,
-    tls_key: str | os.PathLike[str] | None,
-) -> Any:
+def _security(distributed: Any, address: str) -> Any:
     """Return what Dask is to use: encryption with certificates both ways, or none on this machine."""
-    given = {"tls_ca_file": tls_ca, "tls_client_cert": tls_cert, "tls_client_key": tls_key}
     if address.startswith("tcp:"):
-        if any(given.values()):
-            raise UsageError(f"certificates are for a cluster at tls://host:port, not for {address}")
         return distributed.Security(require_encryption=False)
-    files = {name: os.fspath(file) for name, file in given.items() if file}
+    security = distributed.Security(require_encryption=True)
+    files = {variable: getattr(security, name) for name, variable in _CERTIFICATES.items()}
+    if missing := [variable for variable, file in files.items() if not file]:
+        raise UsageError(
+            f"{address} needs certificates: set {', '.join(missing)}, or distributed.comm.tls in the "
+            "configuration of Dask"
+        )
     for file in files.values():
         if not Path(file).is_file():
             raise StategramError(f"{file}: no such file; expected a certificate or key in PEM format")
-    security = distributed.Security(require_encryption=True, **files)
-    missing = [option for name, option in _OPTIONS.items() if not getattr(security, name)]
-    if missing:
-        raise UsageError(
-            f"{address} needs certificates: give {', '.join(missing)}, or set distributed.comm.tls in the "
-            "configuration of Dask"
-        )
     return security
-
-
-_OPTIONS = {"tls_ca_file": "--tls-ca", "tls_client_cert": "--tls-cert", "tls_client_key": "--tls-key"}
 
 
 def _connect(distributed: Any, address: str, security: Any, stack: ExitStack) -> Any:
