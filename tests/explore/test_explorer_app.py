@@ -33,7 +33,7 @@ ADDRESS = "http://127.0.0.1:8421"
 def client() -> TestClient:
     from starlette.testclient import TestClient
 
-    from stategram.explore.app.routes import create_app
+    from stategram.explore.app.server import create_app
 
     return TestClient(create_app(explorer()), base_url=ADDRESS, raise_server_exceptions=False)
 
@@ -122,7 +122,7 @@ def test_bad_requests_get_a_reason_and_no_traceback(client: TestClient) -> None:
 def test_what_takes_too_long_is_given_up() -> None:
     from starlette.testclient import TestClient
 
-    from stategram.explore.app.routes import create_app
+    from stategram.explore.app.server import create_app
 
     slow = TestClient(create_app(explorer(), seconds=1e-6), base_url=ADDRESS, raise_server_exceptions=False)
     answer = slow.post("/api/ranks", json={"text": "the old king\n" * 100})

@@ -27,7 +27,7 @@ VIEWS = ("reading", "classes", "tree", "states", "ladder", "compare")
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     from stategram.explore.app.page import vega_script
-    from stategram.explore.app.routes import create_app
+    from stategram.explore.app.server import create_app
 
     vega_script()
     listening = socket.create_server(("127.0.0.1", 0))

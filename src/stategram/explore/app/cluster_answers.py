@@ -2,134 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
-from numpy.typing import NDArray
 
-from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.messages import (
+    Answer,
+    ContextTreeRequest,
+    MemberRequest,
+    SourceRequest,
+    WordRequest,
+)
+from stategram.explore.views import (
     ClassDetails,
     ClassMap,
-    ClassOnMap,
+    ClassSet,
     ClassTree,
-    ConcordanceLine,
+    ContextNode,
     ContextTreeOfWord,
-    ContextTreeRequest,
-    LevelState,
-    Member,
-    MemberRequest,
     NearClass,
-    NearState,
-    NextCategory,
-    SourceRequest,
-    StateDetails,
-    StateInList,
+    StateExample,
     States,
-    TreeLevel,
-    TreeNode,
-    WordClass,
-    WordDetails,
-    WordRequest,
-    WordStates,
+    StateSet,
+    check_number,
 )
-from stategram.explore.views import ClassSet, StateSet
 from stategram.text import END, UNKNOWN
 
-_NEIGHBOURS, _DETAILS = 5, 10
-_MEMBERS, _STATES = 200, 2000
 _CONTEXTS, _CATEGORIES, _NEXT_WORDS, _NEAR_STATES = 60, 12, 10, 8
 _LINES, _WORDS_AROUND = 30, 8
-_PER_NODE, _PER_LEVEL = 12, 60
+
+
+class WordClass(Answer, frozen=True):
+    """The class of a word and its path in the tree."""
+
+    source: str
+    title: str
+    number: int
+    path: str
+
+
+class WordStates(Answer, frozen=True):
+    """The states of a word as a context: on each level, that of its most frequent context."""
+
+    source: str
+    title: str
+    levels: list[ContextNode]
+
+
+class WordDetails(Answer, frozen=True):
+    """A word."""
+
+    word: str
+    known: bool
+    frequency: float
+    count: int | None
+    classes: list[WordClass]
+    states: list[WordStates]
+
+
+class NearState(Answer, frozen=True):
+    """A state after which nearly the same follows."""
+
+    number: int
+    distance: float
+    examples: list[str]
+
+
+class ConcordanceLine(Answer, frozen=True):
+    """A place of the text: the words before the context, the context, the word, the words after it."""
+
+    left: str
+    context: str
+    word: str
+    right: str
+    surprisal: float
+
+
+class StateDetails(StateExample, frozen=True, kw_only=True):
+    """A state; `categories`: the source of the classes in `next`, if they are a source of their own."""
+
+    next: list[NearClass]
+    nearest: list[NearState]
+    concordance: list[ConcordanceLine]
+    categories: str | None
+    rest: bool
+    """Whether it is also the state of all contexts of which nothing is known."""
 
 
 def classes(explored: ExploredModel, request: SourceRequest) -> ClassMap:
     """Return all classes of a source with their places on the map."""
-    found = explored.class_set(request.source)
-    return ClassMap(
-        found.title,
-        [
-            ClassOnMap(
-                number,
-                int(found.sizes[number]),
-                float(found.tokens[number]),
-                round(float(found.places[number, 0]), 5),
-                round(float(found.places[number, 1]), 5),
-                found.top(number),
-                _greatest(found.after[number], _NEIGHBOURS),
-                _greatest(found.before[number], _NEIGHBOURS),
-            )
-            for number in range(found.n)
-            if found.tokens[number] > 0
-        ],
-    )
-
-
-def _greatest(row: NDArray[np.float64], n: int) -> list[tuple[int, float]]:
-    n = min(n, len(row))
-    best = np.argpartition(-row, n - 1)[:n]
-    best = best[np.lexsort((best, -row[best]))]
-    return [(int(one), round(float(row[one]), 6)) for one in best if row[one] > 0]
+    return explored.class_set(request.source).map()
 
 
 def class_(explored: ExploredModel, request: MemberRequest) -> ClassDetails:
     """Return a class: its words, its neighbours."""
-    found = explored.class_set(request.source)
-    number = _checked(request, found.n, "class")
-    tokens = float(found.tokens[number])
-    members = found.members[number][:_MEMBERS]
-    distances = found.distances(number)
-    distances[found.tokens == 0] = np.inf
-    near = [one for one in np.argsort(distances, kind="stable")[: _DETAILS + 1].tolist() if one != number]
-    row, frequencies = found.after[number], found.followers.sum(axis=0)
-    seen = row > 0
-    return ClassDetails(
-        number,
-        int(found.sizes[number]),
-        tokens,
-        round(float(np.sum(row[seen] * np.log2(row[seen] / frequencies[seen]))), 3),
-        found.bit_paths[number],
-        [
-            Member(
-                found.vocabulary.word(int(id)),
-                float(found.fractions[id]) / tokens if tokens else 0.0,
-                float(found.fractions[id]),
-            )
-            for id in members
-        ],
-        _near(found, _greatest(row, _DETAILS)),
-        _near(found, _greatest(found.before[number], _DETAILS)),
-        [
-            NearClass(one, None, round(float(distances[one]), 4), found.top(one))
-            for one in near[:_DETAILS]
-            if np.isfinite(distances[one])
-        ],
-    )
-
-
-def _near(found: ClassSet, rows: Iterable[tuple[int, float]]) -> list[NearClass]:
-    return [NearClass(number, probability, None, found.top(number)) for number, probability in rows]
-
-
-def _checked(request: MemberRequest, n: int, what: str) -> int:
-    if request.number >= n:
-        raise UsageError(f"no {what} {request.number}: there are {n}, from 0")
-    return request.number
+    return explored.class_set(request.source).details(request.number)
 
 
 def tree(explored: ExploredModel, request: SourceRequest) -> ClassTree:
     """Return the binary tree of the classes of a source."""
-    found = explored.class_set(request.source)
-    return ClassTree(
-        found.n,
-        [(first, second) for first, second in found.hierarchy.merges.tolist()],
-        [round(loss, 8) for loss in found.losses.tolist()],
-        [round(value, 8) for value in found.tokens.tolist()],
-        [found.top(number) for number in range(found.n)],
-        found.sizes.tolist(),
-        found.bit_paths,
-    )
+    return explored.class_set(request.source).tree()
+
+
+def states(explored: ExploredModel, request: SourceRequest) -> States:
+    """Return the states of a source, the most frequent first."""
+    return explored.state_set(request.source).states()
+
+
+def context_tree(explored: ExploredModel, request: ContextTreeRequest) -> ContextTreeOfWord:
+    """Return the contexts that end in a word, level by level."""
+    return explored.state_set(request.source).context_tree(request.word)
 
 
 def word(explored: ExploredModel, request: WordRequest) -> WordDetails:
@@ -146,9 +127,8 @@ def word(explored: ExploredModel, request: WordRequest) -> WordDetails:
     in_states = []
     for source in explored.states:
         states = explored.state_set(source)
-        nodes = states.subtree(states.vocabulary.id(request.word), 1, 1)
-        levels = [LevelState(node.context, node.count, node.state) for of_level in nodes for node in of_level]
-        in_states.append(WordStates(source, states.title, levels))
+        levels = states.subtree(states.vocabulary.id(request.word), 1, 1)
+        in_states.append(WordStates(source, states.title, [node for nodes in levels for node in nodes]))
     return WordDetails(
         request.word,
         id != UNKNOWN,
@@ -159,50 +139,27 @@ def word(explored: ExploredModel, request: WordRequest) -> WordDetails:
     )
 
 
-def states(explored: ExploredModel, request: SourceRequest) -> States:
-    """Return the states of a source, the most frequent first."""
-    found = explored.state_set(request.source)
-    order = np.argsort(-found.events, kind="stable")[:_STATES]
-    return States(
-        found.title,
-        str(found.tree.definition),
-        [
-            StateInList(
-                number,
-                int(found.n_contexts[number]),
-                int(found.events[number]),
-                [context.context for context in found.contexts(number, 3)],
-                [one.word for one in found.next_words(number, 3)],
-            )
-            for number in order.tolist()
-            if found.events[number] > 0
-        ],
-    )
-
-
 def state(explored: ExploredModel, request: MemberRequest) -> StateDetails:
     """Return a state: its contexts, what follows, its nearest states, where it is in the text."""
     found = explored.state_set(request.source)
-    number = _checked(request, found.n, "state")
+    number = request.number
+    check_number(number, found.n, "state")
     source, top = _categories_of(explored, request.source, found)
     row = np.zeros(0) if found.after is None else found.after[number]
     return StateDetails(
-        number,
-        int(found.n_contexts[number]),
-        int(found.events[number]),
-        found.contexts(number, _CONTEXTS),
-        [
-            NextCategory(one, probability, top.top(one, 4))
-            for one, probability in (_greatest(row, _CATEGORIES) if len(row) else [])
-        ],
-        found.next_words(number, _NEXT_WORDS),
-        [
+        number=number,
+        contexts=int(found.n_contexts[number]),
+        events=int(found.events[number]),
+        examples=tuple(found.contexts(number, _CONTEXTS)),
+        next_words=tuple(found.next_words(number, _NEXT_WORDS)),
+        next=top.classes_of(row, _CATEGORIES, 4) if len(row) else [],
+        nearest=[
             NearState(one, round(distance, 4), [context.context for context in found.contexts(one, 3)])
             for one, distance in found.nearest(number, _NEAR_STATES)
         ],
-        _concordance(explored, request.source, found, number),
-        source,
-        number == found.tree.rest,
+        concordance=_concordance(explored, request.source, found, number),
+        categories=source,
+        rest=number == found.tree.rest,
     )
 
 
@@ -238,30 +195,3 @@ def _concordance(explored: ExploredModel, source: str, found: StateSet, number: 
             )
         )
     return lines
-
-
-def context_tree(explored: ExploredModel, request: ContextTreeRequest) -> ContextTreeOfWord:
-    """Return the contexts that end in a word, level by level."""
-    found = explored.state_set(request.source)
-    levels = found.subtree(found.vocabulary.id(request.word), _PER_NODE, _PER_LEVEL)
-    return ContextTreeOfWord(
-        request.word,
-        [
-            TreeLevel(
-                number,
-                str(found.tree.definition.values[number - 1]),
-                [
-                    TreeNode(
-                        node.context,
-                        node.count,
-                        node.state,
-                        [one.word for one in found.next_words(node.state, 3, number)],
-                        node.has_moved,
-                        node.parent,
-                    )
-                    for node in nodes
-                ],
-            )
-            for number, nodes in enumerate(levels, 1)
-        ],
-    )

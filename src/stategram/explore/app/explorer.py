@@ -19,7 +19,7 @@ class Endpoint(NamedTuple):
     """What is asked, and what answers."""
 
     request: type[messages.Request]
-    function: Callable[[Any, Any], messages.Answer]
+    function: Callable[[Any, Any], msgspec.Struct]
 
 
 ENDPOINTS: Mapping[str, Endpoint] = {
@@ -83,7 +83,7 @@ class Explorer:
         """Return the answer to a request as JSON has it."""
         return msgspec.to_builtins(self.reply(name, msgspec.json.encode(request)))
 
-    def reply(self, name: str, body: bytes) -> messages.Answer:
+    def reply(self, name: str, body: bytes) -> msgspec.Struct:
         """Return the answer to a request in JSON; `msgspec.DecodeError` or `UsageError` if it is not one."""
         if name == "info":
             msgspec.json.decode(body or b"{}", type=messages.InfoRequest)
@@ -97,7 +97,7 @@ class Explorer:
             raise UsageError("there is but one model, 0; give two: stategram explore MODEL MODEL2")
         explored = self.models[number]
         if isinstance(request, messages.SourceRequest):  # of all classes, or all states
-            found: messages.Answer = explored.once(
+            found: msgspec.Struct = explored.once(
                 f"{name} of", request.source, lambda: endpoint.function(explored, request)
             )
             return found
@@ -120,7 +120,7 @@ def _model_info(explored: ExploredModel) -> messages.ModelInfo:
         len(model.vocabulary),
         str(getattr(model, "history", "sentence")),
         model.looks_back,
-        list(map(messages.PartInfo, model.part_titles)),
+        model.part_titles,
         [messages.SourceInfo(source, one.title, one.n) for source, one in explored.classes.items()],
         [
             messages.SourceInfo(source, one.title, one.n, str(one.tree.definition), one.tree.depth)

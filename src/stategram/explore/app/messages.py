@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from stategram.explore.views import ContextExample, WordExample
+from stategram.explore.views import WordExample
 
 MAX_WORDS = 20_000
 """The words of a text that is scored in one request."""
@@ -125,12 +125,6 @@ class SourceInfo(Answer, frozen=True):
     depth: int = 0
 
 
-class PartInfo(Answer, frozen=True):
-    """A part of a mixture."""
-
-    title: str
-
-
 class ModelInfo(Answer, frozen=True):
     """A model."""
 
@@ -142,7 +136,7 @@ class ModelInfo(Answer, frozen=True):
     words: int
     history: str
     looks_back: bool
-    parts: list[PartInfo]
+    parts: list[str]
     classes: list[SourceInfo]
     states: list[SourceInfo]
 
@@ -283,191 +277,6 @@ class Ladder(Answer, frozen=True):
 
     history: list[str]
     rows: list[Rung]
-
-
-class ClassOnMap(Answer, frozen=True):
-    """A class: numbers of words, fraction of tokens, its place, its neighbours with probabilities."""
-
-    number: int
-    words: int
-    tokens: float
-    x: float
-    y: float
-    top: list[str]
-    followers: list[tuple[int, float]]
-    before: list[tuple[int, float]]
-
-
-class ClassMap(Answer, frozen=True):
-    """All classes of a source."""
-
-    title: str
-    classes: list[ClassOnMap]
-
-
-class Member(Answer, frozen=True):
-    """A word of a class: its probability in the class, and its frequency."""
-
-    word: str
-    probability: float
-    frequency: float
-
-
-class NearClass(Answer, frozen=True):
-    """A class that follows, precedes or is near another."""
-
-    number: int
-    probability: float | None
-    distance: float | None
-    top: list[str]
-
-
-class ClassDetails(Answer, frozen=True):
-    """A class; `bits`: the mutual information of its tokens with the next class, per token."""
-
-    number: int
-    words: int
-    tokens: float
-    bits: float
-    path: str
-    members: list[Member]
-    followers: list[NearClass]
-    before: list[NearClass]
-    nearest: list[NearClass]
-
-
-class ClassTree(Answer, frozen=True):
-    """The binary tree of classes: mergers as in SciPy, the bits that each loses."""
-
-    n: int
-    merges: list[tuple[int, int]]
-    losses: list[float]
-    tokens: list[float]
-    top: list[list[str]]
-    words: list[int]
-    paths: list[str]
-
-
-class WordClass(Answer, frozen=True):
-    """The class of a word and its path in the tree."""
-
-    source: str
-    title: str
-    number: int
-    path: str
-
-
-class LevelState(Answer, frozen=True):
-    """A context and its state on its level of the tree."""
-
-    context: str
-    count: int
-    state: int
-
-
-class WordStates(Answer, frozen=True):
-    """The states of a word as a context: on each level, that of its most frequent context."""
-
-    source: str
-    title: str
-    levels: list[LevelState]
-
-
-class WordDetails(Answer, frozen=True):
-    """A word."""
-
-    word: str
-    known: bool
-    frequency: float
-    count: int | None
-    classes: list[WordClass]
-    states: list[WordStates]
-
-
-class StateInList(Answer, frozen=True):
-    """A state: numbers of contexts and events, frequent contexts, likely words."""
-
-    number: int
-    contexts: int
-    events: int
-    examples: list[str]
-    next: list[str]
-
-
-class States(Answer, frozen=True):
-    """The states of a source, the most frequent first."""
-
-    title: str
-    context: str
-    states: list[StateInList]
-
-
-class NextCategory(Answer, frozen=True):
-    """A category after a state."""
-
-    number: int
-    probability: float
-    top: list[str]
-
-
-class NearState(Answer, frozen=True):
-    """A state after which nearly the same follows."""
-
-    number: int
-    distance: float
-    examples: list[str]
-
-
-class ConcordanceLine(Answer, frozen=True):
-    """A place of the text: the words before the context, the context, the word, the words after it."""
-
-    left: str
-    context: str
-    word: str
-    right: str
-    surprisal: float
-
-
-class StateDetails(Answer, frozen=True):
-    """A state; `categories`: the source of the classes in `next`, if they are a source of their own."""
-
-    number: int
-    contexts: int
-    events: int
-    examples: list[ContextExample]
-    next: list[NextCategory]
-    next_words: list[WordExample]
-    nearest: list[NearState]
-    concordance: list[ConcordanceLine]
-    categories: str | None
-    rest: bool
-    """Whether it is also the state of all contexts of which nothing is known."""
-
-
-class TreeNode(Answer, frozen=True):
-    """A context on a level of the tree; `moved`: its state is another than its group's."""
-
-    context: str
-    count: int
-    state: int
-    next: list[str]
-    moved: bool
-    parent: int | None
-
-
-class TreeLevel(Answer, frozen=True):
-    """A level of a context tree, and the value that it adds to contexts."""
-
-    level: int
-    value: str
-    nodes: list[TreeNode]
-
-
-class ContextTreeOfWord(Answer, frozen=True):
-    """The contexts that end in a word."""
-
-    word: str
-    levels: list[TreeLevel]
 
 
 class ComparedSentence(Answer, frozen=True):

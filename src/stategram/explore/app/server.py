@@ -1,21 +1,44 @@
-"""Serves the explorer on this machine until it is interrupted."""
+"""The web application: pages, files and the API, served to this machine only until it is interrupted."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
 import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from stategram.errors import StategramError
-from stategram.explore.app.explorer import Explorer
-from stategram.explore.app.page import vega_script
-from stategram.explore.app.routes import create_app
+from stategram.explore.app import page
+from stategram.explore.app.explorer import ENDPOINTS, Explorer
+from stategram.explore.app.messages import MAX_BODY, Problem
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import Response
 
 HOST, PORT = "127.0.0.1", 8421
 _LIBRARIES = ("altair", "jinja2", "starlette", "uvicorn", "vl_convert")
+_log = logging.getLogger(__name__)
+_HOSTS = ("127.0.0.1", "localhost", "[::1]")
+_SECONDS = 30.0
+# So many requests are computed at a time; others wait.
+_AT_A_TIME = 8
+_HEADERS = {
+    "Content-Security-Policy": page.POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
 
 
 def check_explore_extra() -> None:
@@ -81,8 +104,107 @@ def serve(
             started(address)
             if open_browser:
                 webbrowser.open(address)
-            vega_script()  # which takes a second
+            page.vega_script()  # which takes a second
 
     threading.Thread(target=announce, daemon=True).start()
     with suppress(KeyboardInterrupt):  # the way to stop it
         server.run(sockets=[listening])
+
+
+class _RefusedError(Exception):
+    """A request that is refused: the status of the answer, and why."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def create_app(explorer: Explorer, *, seconds: float = _SECONDS) -> Starlette:
+    """Return the application; `seconds` is the time that an answer may take."""
+    from starlette.applications import Starlette
+    from starlette.responses import Response
+    from starlette.routing import Route
+
+    html, script, style = page.served_page(explorer), page.script(), page.style()
+    at_a_time = asyncio.Semaphore(_AT_A_TIME)
+
+    def text(content: str | bytes, kind: str, status: int = 200) -> Response:
+        return Response(content, status, _HEADERS, kind)
+
+    def json(answer: msgspec.Struct, status: int = 200) -> Response:
+        return text(msgspec.json.encode(answer), "application/json", status)
+
+    async def index(request: Request) -> Response:
+        _check_host(request)
+        return text(html, "text/html; charset=utf-8")
+
+    async def static(request: Request) -> Response:
+        _check_host(request)
+        name = request.path_params["name"]
+        if name == "explorer.js":
+            return text(script, "text/javascript; charset=utf-8")
+        if name == "explorer.css":
+            return text(style, "text/css; charset=utf-8")
+        if name == "vega.js":
+            return text(await asyncio.to_thread(page.vega_script), "text/javascript; charset=utf-8")
+        raise _RefusedError(404, f"no file {name}")
+
+    async def api(request: Request) -> Response:
+        _check_host(request)
+        _check_origin(request)
+        name = request.path_params["name"]
+        if name != "info" and name not in ENDPOINTS:
+            raise _RefusedError(404, f"no answer {name}; there are info, {', '.join(ENDPOINTS)}")
+        body = await _body(request)
+        async with at_a_time:
+            answer = await asyncio.wait_for(asyncio.to_thread(explorer.reply, name, body), seconds)
+        return json(answer)
+
+    async def failed(_request: Request, error: Exception) -> Response:
+        if isinstance(error, _RefusedError):
+            return json(Problem(str(error)), error.status)
+        if isinstance(error, StategramError | msgspec.DecodeError | UnicodeError):
+            return json(Problem(str(error)), 400)
+        if isinstance(error, TimeoutError):
+            return json(Problem(f"no answer within {seconds:g} seconds; ask for less"), 503)
+        _log.error("an answer failed: %r", error)
+        return json(Problem("the answer failed; the message is where stategram explore runs"), 500)
+
+    async def not_found(_request: Request, error: Exception) -> Response:
+        status = getattr(error, "status_code", 404)
+        return json(Problem("there is nothing at this address, or not for this method"), status)
+
+    routes = [
+        Route("/", index),
+        Route("/static/{name}", static),
+        Route("/api/{name}", api, methods=["POST"]),
+    ]
+    kinds = (_RefusedError, StategramError, msgspec.DecodeError, UnicodeError, TimeoutError, Exception)
+    handlers = dict.fromkeys(kinds, failed) | {404: not_found, 405: not_found}
+    return Starlette(routes=routes, exception_handlers=handlers)
+
+
+def _check_host(request: Request) -> None:
+    """Refuse a name of another machine: a page of the web could have it lead here."""
+    host = request.headers.get("host", "")
+    name, _, port = host.rpartition(":")
+    if (name if port.isdigit() else host) not in _HOSTS:
+        raise _RefusedError(403, "the explorer answers only as 127.0.0.1 or localhost")
+
+
+def _check_origin(request: Request) -> None:
+    """Refuse what another page of the browser sends, and what a form could send."""
+    origin = request.headers.get("origin")
+    if origin is not None and origin != f"http://{request.headers.get('host', '')}":
+        raise _RefusedError(403, "the request comes from another page")
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise _RefusedError(415, "send JSON, with Content-Type: application/json")
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise _RefusedError(413, f"the request is larger than {MAX_BODY:,} bytes; send less at a time")
+    return bytes(body)

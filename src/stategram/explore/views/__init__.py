@@ -1,12 +1,23 @@
 """Representative classes, categories and states: what reports and pages show of clusters."""
 
-from stategram.explore.views.class_sets import ClassSet, class_set, class_sources, word_fractions
+from stategram.explore.views.class_sets import (
+    ClassDetails,
+    ClassMap,
+    ClassSet,
+    ClassTree,
+    Data,
+    NearClass,
+    WordExample,
+    check_number,
+    class_set,
+    class_sources,
+    word_fractions,
+)
 from stategram.explore.views.examples import (
     CategoryExample,
     ClusterGallery,
     ExampleGroup,
     ExampleList,
-    StateExample,
     examples,
     gallery,
     representative_classes,
@@ -14,25 +25,33 @@ from stategram.explore.views.examples import (
 from stategram.explore.views.state_sets import (
     ContextExample,
     ContextNode,
-    Data,
+    ContextTreeOfWord,
+    StateExample,
+    States,
     StateSet,
-    WordExample,
     state_set,
     state_sources,
 )
 
 __all__ = [
     "CategoryExample",
+    "ClassDetails",
+    "ClassMap",
     "ClassSet",
+    "ClassTree",
     "ClusterGallery",
     "ContextExample",
     "ContextNode",
+    "ContextTreeOfWord",
     "Data",
     "ExampleGroup",
     "ExampleList",
+    "NearClass",
     "StateExample",
     "StateSet",
+    "States",
     "WordExample",
+    "check_number",
     "class_set",
     "class_sources",
     "examples",

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.clustering import WordClasses
-from stategram.explore.views.state_sets import ContextExample, Data, WordExample, state_set
+from stategram.explore.views.class_sets import Data, WordExample
+from stategram.explore.views.state_sets import StateExample, state_set
 from stategram.models import (
     FrequentNgram,
     Model,
@@ -163,16 +164,6 @@ def _divergences(rows: NDArray[np.float64], frequencies: NDArray[np.float64]) ->
     logs = np.log2(np.maximum(rows, _TINY)) - np.log2(np.maximum(frequencies, _TINY))
     found: NDArray[np.float64] = np.einsum("ij,ij->i", rows, logs)
     return found
-
-
-class StateExample(Data, frozen=True, kw_only=True):
-    """A state: its numbers of contexts and events, its most frequent contexts, the words that follow."""
-
-    number: int
-    contexts: int
-    events: int
-    examples: tuple[ContextExample, ...]
-    next_words: tuple[WordExample, ...]
 
 
 class CategoryExample(Data, frozen=True, kw_only=True):

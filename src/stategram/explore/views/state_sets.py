@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.explore.views.class_sets import hellinger
+from stategram.explore.views.class_sets import Data, WordExample, hellinger
 from stategram.models import Model, ModelStates
 from stategram.models.state_counts import StateCounts
 from stategram.models.state_tree import StateTree
@@ -17,17 +16,8 @@ from stategram.text import Corpus, Vocabulary
 
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
 _OFTEN_ENOUGH = 0.1
-
-
-class Data(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A record that is only ever replaced."""
-
-
-class WordExample(Data, frozen=True):
-    """A word, and its probability in its category or after a state."""
-
-    word: str
-    probability: float
+# So many states of a list; contexts of a node, and of a level of the tree of a word; examples of a state.
+_STATES, _PER_NODE, _PER_LEVEL, _FEW = 2000, 12, 60, 3
 
 
 class ContextExample(Data, frozen=True):
@@ -37,20 +27,62 @@ class ContextExample(Data, frozen=True):
     count: int
 
 
-@dataclass(frozen=True, eq=False)
-class ContextNode:
-    """A node of a context tree: its place, its parent's place, the context in words, its state and count.
+class StateExample(Data, frozen=True, kw_only=True):
+    """A state: its numbers of contexts and events, its most frequent contexts, the words that follow."""
 
-    Each level numbers its own states.
+    number: int
+    contexts: int
+    events: int
+    examples: tuple[ContextExample, ...]
+    next_words: tuple[WordExample, ...]
+
+
+class ContextNode(Data, frozen=True):
+    """A context on a level of a tree, which numbers its own states.
+
+    `next`: the likeliest words after its state; `moved`: whether the state is not that of its group, which
+    contexts without a node have; `parent`: the place of the parent in the level above.
     """
 
-    place: int
-    parent: int | None
     context: str
-    state: int
     count: int
-    has_moved: bool
-    """Whether it has another state than its group, which is that of contexts without a node."""
+    state: int
+    next: list[str]
+    moved: bool
+    parent: int | None
+
+
+class StateInList(Data, frozen=True):
+    """A state: numbers of contexts and events, frequent contexts, likely words."""
+
+    number: int
+    contexts: int
+    events: int
+    examples: list[str]
+    next: list[str]
+
+
+class States(Data, frozen=True):
+    """The states of a source, the most frequent first."""
+
+    title: str
+    context: str
+    states: list[StateInList]
+
+
+class TreeLevel(Data, frozen=True):
+    """A level of a context tree, and the value that it adds to contexts."""
+
+    level: int
+    value: str
+    nodes: list[ContextNode]
+
+
+class ContextTreeOfWord(Data, frozen=True):
+    """The contexts that end in a word."""
+
+    word: str
+    levels: list[TreeLevel]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,38 +192,69 @@ class StateSet:
         """Return the state of the context of each event of a text, in the vocabulary of the model."""
         return self.tree.find(text)[-1][0]
 
-    def subtree(self, id: int, per_node: int, per_level: int) -> list[list[ContextNode]]:
+    def states(self) -> States:
+        """Return the states, the most frequent first."""
+        order = np.argsort(-self.events, kind="stable")[:_STATES]
+        return States(
+            self.title,
+            str(self.tree.definition),
+            [
+                StateInList(
+                    number,
+                    int(self.n_contexts[number]),
+                    int(self.events[number]),
+                    [one.context for one in self.contexts(number, _FEW)],
+                    [one.word for one in self.next_words(number, _FEW)],
+                )
+                for number in order.tolist()
+                if self.events[number] > 0
+            ],
+        )
+
+    def context_tree(self, word: str) -> ContextTreeOfWord:
         """Return the contexts that end in a word, level by level: the most frequent of each node."""
+        levels = self.subtree(self.vocabulary.id(word), _PER_NODE, _PER_LEVEL)
+        values = self.tree.definition.values
+        return ContextTreeOfWord(
+            word,
+            [TreeLevel(number, str(values[number - 1]), nodes) for number, nodes in enumerate(levels, 1)],
+        )
+
+    def subtree(self, id: int, per_node: int, per_level: int) -> list[list[ContextNode]]:
+        """Return the most frequent contexts that end in a word, level by level."""
         first = self.tree.levels[0]
         value = int(self.tree.maps[0][id])
         place = int(np.searchsorted(first.values, value))
         if place == len(first.values) or int(first.values[place]) != value:
             return []
-        found = [[self._node(1, place, None, 0)]]
+        levels, places = [[self._node(1, place, None, 0)]], [place]
         for number in range(2, self.tree.depth + 1):
             above, level = self.tree.levels[number - 2], self.tree.levels[number - 1]
-            here: list[ContextNode] = []
-            for index, parent in enumerate(found[-1]):
-                begin, end = above.first_child[parent.place : parent.place + 2].tolist()
+            here: list[tuple[int, int]] = []
+            for index, parent in enumerate(places):
+                begin, end = above.first_child[parent : parent + 2].tolist()
                 order = np.argsort(-level.counts[begin:end].astype(np.int64), kind="stable")[:per_node]
-                here += [self._node(number, begin + place, index, parent.state) for place in order.tolist()]
+                here += [(begin + one, index) for one in order.tolist()]
             if not here:
                 break
             # Those of a level that are shown are its most frequent, in the order of their parents.
-            often_enough = sorted((one.count for one in here), reverse=True)[:per_level][-1]
-            found.append([one for one in here if one.count >= often_enough][:per_level])
-        return found
+            often_enough = sorted((int(level.counts[one]) for one, _ in here), reverse=True)[:per_level][-1]
+            here = [one for one in here if int(level.counts[one[0]]) >= often_enough][:per_level]
+            states = [node.state for node in levels[-1]]
+            levels.append([self._node(number, one, index, states[index]) for one, index in here])
+            places = [one for one, _ in here]
+        return levels
 
     def _node(self, level: int, place: int, parent: int | None, parent_state: int) -> ContextNode:
         nodes = self.tree.levels[level - 1]
         state = int(nodes.states[place])
         return ContextNode(
-            place,
-            parent,
             self.context(level, place),
-            state,
             int(nodes.counts[place]),
+            state,
+            [one.word for one in self.next_words(state, _FEW, level)],
             parent is not None and state != int(nodes.inherited[parent_state]),
+            parent,
         )
 
     def context(self, level: int, place: int) -> str:
