@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import StategramError
-from stategram.tables.text_column import TextColumn
+from stategram.tables.text_column import TextColumn, missing_of
 
 if TYPE_CHECKING:
     import pandas
@@ -77,13 +77,3 @@ def to_arrow(table: Table) -> pyarrow.Table:
         return distinct.take(pa.array(values.ids, mask=mask))
 
     return pa.table({name: column(table[name]) for name in table})
-
-
-def missing_of(values: NDArray[Any] | TextColumn) -> NDArray[np.bool_] | None:
-    """Return which rows of a column are missing; None if none is."""
-    if isinstance(values, TextColumn):
-        return values.missing
-    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
-        return None
-    mask: NDArray[np.bool_] = np.ma.getmaskarray(values)
-    return mask

@@ -156,20 +156,12 @@ def _read_delimited(name: str, text: str, format: TableFormat) -> Rows:
     delimiter = delimiter_of(text.partition("\n")[0], format)
     rows: list[list[str]] = []
     lines: list[int] = []
-    begin = 1
-    with fields_of_any_length():
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        try:
-            names = next(reader, [])
-            begin = reader.line_num + 1
-            for row in reader:
-                if row or len(names) == 1:
-                    check_width(row, names, f"{name}:{begin}")
-                    rows.append(row or [""])
-                    lines.append(begin)
-                begin = reader.line_num + 1
-        except csv.Error as error:
-            raise bad_quoting(f"{name}:{begin}", error) from error
+    found = delimited_rows(name, io.StringIO(text, newline=""), delimiter)
+    _, names = next(found, (1, []))
+    for begin, row in found:
+        if row or len(names) == 1:
+            rows.append(row or [""])
+            lines.append(begin)
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     return Rows(name, _named(name, names, map(list, columns)), lines)
 
@@ -180,24 +172,36 @@ def delimiter_of(header: str, format: str) -> str:
     return "\t" if format == "tsv" else ";" if "," not in header and ";" in header else ","
 
 
-def bad_quoting(where: str, error: csv.Error) -> BadDataError:
-    """Return the error for a field that is not quoted as it should be."""
-    return BadDataError(
-        f"{where}: bad quoting ({error}); put quotes around the whole field, and double those inside it"
-    )
+def delimited_rows(name: str, lines: Iterable[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each row of a csv or tsv file, and the line at which it begins.
 
-
-def check_width(row: list[str], names: list[str], where: str) -> None:
-    """Refuse a row with more or fewer fields than there are columns."""
-    if row and len(row) != len(names):
-        raise BadDataError(
-            f"{where}: found {plural(len(row), 'field')}, but line 1 names {plural(len(names), 'column')}; "
-            "correct the line, or quote a field that holds the separator"
-        )
+    The first row has the names of the columns; those after it have as many fields, or none.
+    """
+    begin = 1
+    n_columns: int | None = None
+    with _fields_of_any_length():
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        try:
+            for row in reader:
+                if n_columns is None:
+                    n_columns = len(row)
+                elif row and len(row) != n_columns:
+                    raise BadDataError(
+                        f"{name}:{begin}: found {plural(len(row), 'field')}, but line 1 names "
+                        f"{plural(n_columns, 'column')}; correct the line, or quote a field that holds the "
+                        "separator"
+                    )
+                yield begin, row
+                begin = reader.line_num + 1
+        except csv.Error as error:
+            raise BadDataError(
+                f"{name}:{begin}: bad quoting ({error}); put quotes around the whole field, and double those "
+                "inside it"
+            ) from error
 
 
 @contextmanager
-def fields_of_any_length() -> Iterator[None]:
+def _fields_of_any_length() -> Iterator[None]:
     """Let the module csv read fields of more than 131,072 characters."""
     before = csv.field_size_limit(2**31 - 1)
     try:
@@ -219,18 +223,22 @@ def _read_jsonl(name: str, text: str) -> Rows:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        try:
-            found = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError) as error:
-            raise BadDataError(
-                f"{name}:{number}: not JSON ({error}); expected {EXPECTED['jsonl']}"
-            ) from error
-        if not isinstance(found, dict):
-            raise BadDataError(f"{name}:{number}: found {line.strip()[:40]!r}; expected {EXPECTED['jsonl']}")
-        objects.append(found)
+        objects.append(json_object(line, f"{name}:{number}"))
         lines.append(number)
     names = dict.fromkeys(key for found in objects for key in found)
     return Rows(name, {key: [found.get(key) for found in objects] for key in names}, lines)
+
+
+def json_object(line: str | bytes, where: str) -> dict[str, Any]:
+    """Return the JSON object of a line; BadDataError if it is none."""
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise BadDataError(f"{where}: not JSON ({error}); expected {EXPECTED['jsonl']}") from error
+    if isinstance(found, dict):
+        return found
+    shown = (line if isinstance(line, str) else line.decode()).strip()[:40]
+    raise BadDataError(f"{where}: found {shown!r}; expected {EXPECTED['jsonl']}")
 
 
 def _read_parquet(name: str, data: bytes) -> Rows:

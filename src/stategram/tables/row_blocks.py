@@ -6,7 +6,6 @@ parsed into columns, only their texts are read.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,11 +21,10 @@ from stategram.progress import Progress, report_bytes
 from stategram.tables import frames
 from stategram.tables.reading import (
     EXPECTED,
-    bad_quoting,
     check_column,
-    check_width,
+    delimited_rows,
     delimiter_of,
-    fields_of_any_length,
+    json_object,
 )
 from stategram.tables.writing import format_of_name
 from stategram.text import EncodingErrors, Lines, display_name, read_lines, total_size
@@ -200,21 +198,16 @@ def _json_texts(block: LineRows) -> list[bytes]:
         try:
             found: Any = decode(line)
         except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            raise _json_error(file, f"{file.name}:{number}", line, error) from error
+            raise _json_error(file, f"{file.name}:{number}", line) from error
         if file.new_column is not None and found.new:
             raise _taken(file, f"{file.name}:{number}")
         texts.append((found.text or "").encode())
     return texts
 
 
-def _json_error(file: PoolFile, where: str, line: bytes, error: Exception) -> Exception:
+def _json_error(file: PoolFile, where: str, line: bytes) -> BadDataError:
     """Return what is wrong with a line: no JSON, no object, no text."""
-    try:
-        found = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return BadDataError(f"{where}: not JSON ({error}); expected {EXPECTED['jsonl']}")
-    if not isinstance(found, dict):
-        return BadDataError(f"{where}: found {line.strip()[:40].decode()!r}; expected {EXPECTED['jsonl']}")
+    found = json_object(line, where)
     check_column(file.column, list(found), where)
     return BadDataError(
         f"{where}: the column {file.column!r} has {found[file.column]!r:.60}, which is not a text; give a "
@@ -244,37 +237,29 @@ def _read_delimited(file: PoolFile) -> Iterator[tuple[RowBlock, int]]:
     first = next(source, "")
     delimiter = delimiter_of(first, file.format)
     waiting.clear()
-    begin = 1
     rows: list[bytes] = []
     cells: list[str] = []
     numbers: list[int] = []
     size = 0
-    with fields_of_any_length():
-        reader = csv.reader(_again(first, source, waiting), delimiter=delimiter, strict=True)
-        try:
-            names = next(reader, [])
-            if not names:
-                raise BadDataError(f"{file.name}:1: no columns in the file; expected {EXPECTED['csv']}")
-            check_column(file.column, names, file.name)
-            if file.new_column in names:
-                raise _taken(file, file.name)
-            header, place = b"".join(waiting), names.index(file.column)
-            waiting.clear()
-            begin = number + 1
-            for row in reader:
-                if row:
-                    check_width(row, names, f"{file.name}:{begin}")
-                    rows.append(b"".join(waiting))
-                    cells.append(row[place])
-                    numbers.append(begin)
-                    size += len(rows[-1])
-                waiting.clear()
-                begin = number + 1
-                if size >= _BLOCK_SIZE:
-                    yield _delimited(file, rows, numbers, header, cells), taken
-                    rows, cells, numbers, size = [], [], [], 0
-        except csv.Error as error:
-            raise bad_quoting(f"{file.name}:{begin}", error) from error
+    found = delimited_rows(file.name, _again(first, source, waiting), delimiter)
+    _, names = next(found, (1, []))
+    if not names:
+        raise BadDataError(f"{file.name}:1: no columns in the file; expected {EXPECTED['csv']}")
+    check_column(file.column, names, file.name)
+    if file.new_column in names:
+        raise _taken(file, file.name)
+    header, place = b"".join(waiting), names.index(file.column)
+    waiting.clear()
+    for begin, row in found:
+        if row:
+            rows.append(b"".join(waiting))
+            cells.append(row[place])
+            numbers.append(begin)
+            size += len(rows[-1])
+        waiting.clear()
+        if size >= _BLOCK_SIZE:
+            yield _delimited(file, rows, numbers, header, cells), taken
+            rows, cells, numbers, size = [], [], [], 0
     yield _delimited(file, rows, numbers, header, cells), taken
 
 

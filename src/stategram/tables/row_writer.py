@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-from contextlib import ExitStack
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
-from stategram.storage import Place, atomic_open
+from stategram.storage import Place
 from stategram.storage.files import Writer
 from stategram.tables import frames
 from stategram.tables.reading import delimiter_of
 from stategram.tables.row_blocks import ArrowRows, LineRows, RowBlock
-from stategram.tables.writing import ParquetRows
+from stategram.tables.writing import FileWriter, ParquetRows
 
 
-class RowWriter:
+class RowWriter(FileWriter):
     """Write blocks of rows, of one or several files of the same kind, to one file.
 
     Used in a ``with`` block: the file appears at its end, and does not if the block is left by an exception.
@@ -34,25 +32,9 @@ class RowWriter:
     """
 
     def __init__(self, place: Place) -> None:
-        self._place = place
-        self._stack = ExitStack()
-        self._file: Writer | None = None
-        self._parquet: ParquetRows | None = None
+        super().__init__(place)
         self._schema: Any = None
         self._header: bytes | None = None
-
-    def __enter__(self) -> Self:
-        self._file = self._stack.enter_context(atomic_open(self._place))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._stack:
-            if self._parquet is not None:
-                self._parquet.close(complete=kind is None)
-            if error is not None:
-                raise error
 
     def write(self, block: RowBlock, numbers: NDArray[np.float32] | None = None) -> None:
         """Write rows, with a number each in the new column of their file; nan where it is missing."""

@@ -114,3 +114,13 @@ class TextColumn:
         """Return the texts that `ids` are the numbers of."""
         letters = self.letters.tobytes()
         return [letters[a:b].decode() for a, b in pairwise(self.offsets.tolist())]
+
+
+def missing_of(values: NDArray[Any] | TextColumn) -> NDArray[np.bool_] | None:
+    """Return which rows of a column are missing; None if none is."""
+    if isinstance(values, TextColumn):
+        return values.missing
+    if not isinstance(values, np.ma.MaskedArray) or not np.ma.is_masked(values):
+        return None
+    mask: NDArray[np.bool_] = np.ma.getmaskarray(values)
+    return mask

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from stategram.resources import Resources
 from stategram.storage import Place, atomic_open
 from stategram.storage.files import Writer
 from stategram.tables import frames
-from stategram.tables.text_column import TextColumn
+from stategram.tables.text_column import TextColumn, missing_of
 
 if TYPE_CHECKING:
     from stategram.tables.table import Table
@@ -78,7 +79,30 @@ def format_of_name(name: str) -> TableFormat | None:
     return _SUFFIXES.get((path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower())
 
 
-class TableWriter:
+class FileWriter:
+    """What writes rows to a file that appears at the end of a ``with`` block; not after an exception."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._stack = ExitStack()
+        self._file: Writer | None = None
+        self._parquet: ParquetRows | None = None
+
+    def __enter__(self) -> Self:
+        self._file = self._stack.enter_context(atomic_open(self._place))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with self._stack:
+            if self._parquet is not None:
+                self._parquet.close(complete=kind is None)
+            if error is not None:
+                raise error
+
+
+class TableWriter(FileWriter):
     r"""Write tables with the same columns one after the other, as one table.
 
     Used in a ``with`` block: a file appears at its end, and does not if the block is left by an exception.
@@ -103,44 +127,31 @@ class TableWriter:
     """
 
     def __init__(self, place: Place, format: str | None = None, *, header: bool = True) -> None:
-        self._place = place
+        super().__init__(place)
         self._format = table_format(place, format)
         self._header = header
-        self._names: tuple[str, ...] = ()
-        self._stack = ExitStack()
-        self._file: Writer | None = None
-        self._rows: _Lines | ParquetRows | None = None
-
-    def __enter__(self) -> Self:
-        self._file = self._stack.enter_context(atomic_open(self._place))
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with self._stack:
-            if self._rows is not None:
-                self._rows.close(complete=kind is None)
-            if error is not None:
-                raise error
+        self._names: tuple[str, ...] | None = None
+        self._rows_since_text: NDArray[np.int64] | None = None
 
     def write(self, table: Table) -> None:
         """Write the rows of a table; it must have the columns of those before it."""
         if self._file is None:
             raise UsageError("a TableWriter is used in a with block: with TableWriter(...) as writer")
-        if self._rows is None:
+        if self._names is None:
             self._names = table.columns
-            self._rows = (
-                ParquetRows(self._file) if self._format == "parquet" else _Lines(self._file, self._format)
-            )
-            if self._header and isinstance(self._rows, _Lines):
-                self._rows.write_header(self._names)
+            if self._format == "parquet":
+                self._parquet = ParquetRows(self._file)
+            elif self._header and self._format != "jsonl":
+                self._file.write(_header_line(self._format, self._names))
         elif table.columns != self._names:
             raise UsageError(
                 f"the table has the columns {', '.join(table.columns)}; those before it had "
                 f"{', '.join(self._names)}"
             )
-        self._rows.write(table.to_arrow() if isinstance(self._rows, ParquetRows) else table)
+        if self._parquet is not None:
+            self._parquet.write(table.to_arrow())
+        else:
+            self._file.write(self._lines(table))
         if not isinstance(self._place, str | os.PathLike) or os.fspath(self._place) == "-":
             self.flush()
 
@@ -150,22 +161,7 @@ class TableWriter:
         if flush:
             flush()
 
-
-class _Lines:
-    """Rows as lines of text."""
-
-    def __init__(self, file: Writer, format: TableFormat) -> None:
-        self._file = file
-        self._format = format
-        self._rows_since_text: NDArray[np.int64] | None = None
-
-    def write_header(self, names: tuple[str, ...]) -> None:
-        if self._format != "jsonl":
-            columns = [TextColumn.from_strings([name], verbatim=True) for name in names]
-            state = np.full(len(names), _VERBATIM, np.int64)
-            self._file.write(_lines(self._format, dict(zip(names, columns, strict=True)), state))
-
-    def write(self, table: Table) -> None:
+    def _lines(self, table: Table) -> bytes:
         columns = {name: table[name] for name in table}
         exact = {name for name in table.exact if np.ma.asarray(columns[name]).dtype.kind == "f"}
         columns |= {name: _exact_text(columns[name], self._format) for name in exact}
@@ -178,10 +174,12 @@ class _Lines:
                 ],
                 np.int64,
             )
-        self._file.write(_lines(self._format, columns, self._rows_since_text))
+        return _lines(self._format, columns, self._rows_since_text)
 
-    def close(self, *, complete: bool) -> None:
-        pass
+
+def _header_line(format: TableFormat, names: tuple[str, ...]) -> bytes:
+    columns = {name: TextColumn.from_strings([name], verbatim=True) for name in names}
+    return _lines(format, columns, np.full(len(names), _VERBATIM, np.int64))
 
 
 def _exact_text(values: NDArray[Any], format: TableFormat) -> TextColumn:
@@ -198,14 +196,14 @@ def _exact_text(values: NDArray[Any], format: TableFormat) -> TextColumn:
 
 
 def _lines(
-    format: TableFormat, columns: dict[str, NDArray[Any] | TextColumn], rows_since_text: NDArray[np.int64]
+    format: TableFormat, columns: Mapping[str, NDArray[Any] | TextColumn], rows_since_text: NDArray[np.int64]
 ) -> bytes:
     kinds = ""
     arrays: dict[str, list[NDArray[Any]]] = {kind: [] for kind in "ifb"}
     texts: list[TextColumn] = []
     missing: list[NDArray[np.uint8]] = []
     for name, column in columns.items():
-        mask = frames.missing_of(column)
+        mask = missing_of(column)
         missing.append(np.zeros(0, np.uint8) if mask is None else mask.astype(np.uint8))
         if isinstance(column, TextColumn):
             texts.append(column)
