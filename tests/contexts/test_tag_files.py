@@ -15,6 +15,7 @@ from stategram.contexts import TagCounts, TagMap, parse_tags, tags_from_conllu, 
 from stategram.contexts.tag_files import NO_TAG
 from stategram.contexts.tags import SuffixGuesser
 from stategram.errors import BadDataError, StategramError, UsageError
+from stategram.tables import Table
 from stategram.text import SPECIAL_WORDS, Vocabulary, corpus_from_sentences
 
 BANK = """# text = The cats can't see the can.
@@ -57,6 +58,17 @@ def tagged(tmp_path: Path, data: str, words: list[str], name: str = "tags.tsv") 
 def test_a_list_of_words_and_tags_is_read(tmp_path: Path) -> None:
     data = "\ufeffthe DT\r\ncat\tNN\t12\n\n# SYM\nthe\tDT\n<s>\tX\n"
     assert tagged(tmp_path, data, ["cat", "the", "#"]) == {"cat": "NN", "the": "DT", "#": "SYM"}
+
+
+@pytest.mark.parametrize("name", ["tags.csv", "tags.jsonl", "tags.parquet", "tags.tsv", "tags.tsv.gz"])
+def test_tables_of_every_format_are_read(name: str, tmp_path: Path) -> None:
+    words = ['"', "NA", "\\", "7", "a,b"]
+    tags = ["NA", "7", "''", "B", ","]  # which may look like missing values and numbers
+    Table({"word": words, "tag": tags, "count": [3, 2, 2, 1, 1]}).write(tmp_path / name)
+    vocabulary = Vocabulary.from_words(words)
+    found = tags_from_file(tmp_path / name, vocabulary)
+    assert [found.tag(vocabulary.id(word)) for word in words] == tags
+    assert found.coverage == 1.0
 
 
 def test_special_words_have_tags_of_their_own(tmp_path: Path) -> None:

@@ -248,7 +248,7 @@ def test_a_model_of_other_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str
     assert (status, "'syllables', which is unknown" in err) == (3, True)
 
 
-@pytest.mark.parametrize("command", [["counts", "--order", "1"], ["classes", "-k", "3"], ["tags"]])
+@pytest.mark.parametrize("command", [["counts", "--order", "1"], ["classes", "-k", "3"]])
 def test_commands_that_read_raw_text(
     command: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

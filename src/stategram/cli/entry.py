@@ -20,7 +20,6 @@ from stategram.errors import StategramError, UsageError
 # The file of a command is imported only when it runs: numpy alone takes longer than `stategram --help` may.
 _COMMANDS = {
     "classes": "Find word classes in a text.",
-    "tags": "Print the part-of-speech tags of words.",
     "train": "Train a model on a text.",
     "eval": "Measure the perplexity of a model on a text.",
     "score": "Print the surprisal of each word of a text.",

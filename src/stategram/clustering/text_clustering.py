@@ -72,8 +72,9 @@ def cluster(
     tree_order
         The values of the context in the order in which the tree refines by them; by default nearest first.
     tags, classes
-        The tag and the class of each word, if the context has them: a `TagMap`, or what ``stategram tags``
-        takes, such as ``"brill"``; `WordClasses`, a mapping of words, or an array by their ids.
+        The tag and the class of each word, if the context has them: a `TagMap`, or the source of one
+        (``"brill"``, a file of words and tags, or ``"FILE.conllu"``); `WordClasses`, a mapping of words, or
+        an array by their ids.
     values
         The same for any kind of context values, as in `build_tree`.
     checkpoint

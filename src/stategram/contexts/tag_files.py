@@ -76,7 +76,7 @@ def file_of_tags(source: str) -> str | None:
 def tags_from_file(path: str | os.PathLike[str], vocabulary: Vocabulary, *, guess: bool = True) -> TagMap:
     r"""Read the tags of words from a file: ``word<TAB>tag``, with or without a count after it.
 
-    Or from a table that ``stategram tags`` wrote, which has a line of names: ``word``, ``tag``, ``count``.
+    Or from a table (tsv, csv, jsonl or parquet) with columns named ``word`` and ``tag``.
 
     A word that is not in the file has the tag of the same word in another case; otherwise that of most words
     of the file with the same last three letters, if at least three of them agree; otherwise ``UNK-TAG``.
