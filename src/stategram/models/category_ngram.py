@@ -157,11 +157,6 @@ class CategoryNgramModel(Model):
         return (*self.ngram.feature_names, "category")
 
     @property
-    def word_categories(self) -> NDArray[np.uint32]:
-        """The category of each word by its id."""
-        return self.categories
-
-    @property
     def class_sets(self) -> tuple[ModelClasses, ...]:
         """The categories, with their n-grams."""
         title = f"categories of the {self.title}"

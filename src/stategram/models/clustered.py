@@ -209,11 +209,6 @@ class ClusteredModel(Model):
         return ("state", *(f"size-{number}" for number in range(1, self.tree.depth + 1)))
 
     @property
-    def word_categories(self) -> NDArray[np.uint32]:
-        """The category of each word by its id."""
-        return self.categories
-
-    @property
     def state_sets(self) -> tuple[ModelStates, ...]:
         """Its states, with the counts of the categories that follow."""
         title = f"states of the {self.title}"

@@ -33,7 +33,7 @@ from stategram.models.ngram import NgramModel
 from stategram.models.scores import PartScores, Scores, State
 from stategram.progress import Progress, subprogress
 from stategram.storage import Archive, Entries, Fraction, Natural, Positive
-from stategram.text import UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
+from stategram.text import END, UNKNOWN, Corpus, Sentences, Vocabulary, as_corpus
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -375,11 +375,7 @@ class Mixture(Model):
 
     def _weights_after(self, state: State) -> NDArray[np.float64]:
         """Return the weights of the parts after a state."""
-        features = {}
-        for number, names in self.gate.needs.items():
-            known = self.parts[number].state_features(state.value[number], names)
-            features[number] = {name: np.array([value], np.float32) for name, value in known.items()}
-        weights: NDArray[np.float64] = self.gate.weights(features, 1)[0]
+        weights: NDArray[np.float64] = self.event_weights(self._one_event(END), state)[0]
         return weights
 
     def sample_history(self, random: np.random.Generator) -> tuple[str, ...]:

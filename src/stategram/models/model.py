@@ -153,9 +153,9 @@ class Model(ABC):
         return ()
 
     @property
-    def word_categories(self) -> NDArray[np.uint32] | None:
-        """The category of each word by its id; None if the model has none."""
-        return None
+    def word_categories(self) -> NDArray[Any] | None:
+        """The category of each word by its id; None if the model predicts none."""
+        return next((one.labels for one in self.class_sets if one.word_probs is not None), None)
 
     @property
     def leaves(self) -> dict[str, Model]:
