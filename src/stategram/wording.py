@@ -1,7 +1,8 @@
-"""Numbers, times, sizes and names as messages show them."""
+"""Numbers, figures, times, sizes and names as messages, tables and pages show them."""
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 
@@ -88,3 +89,46 @@ def size(n_bytes: int) -> str:
         if n_bytes >= unit:
             return f"{n_bytes / unit:.1f} {name}"
     return plural(n_bytes, "byte")
+
+
+def count(value: int | None) -> str:
+    """Return an integer; nothing for None.
+
+    >>> count(12345), count(None)
+    ('12,345', '')
+    """
+    return "" if value is None else f"{value:,}"
+
+
+def perplexity(value: float | None) -> str:
+    """Return a perplexity, or an end of its interval; nothing if there is none.
+
+    >>> perplexity(97.563), perplexity(1234.56), perplexity(float("inf")), perplexity(None)
+    ('97.56', '1,234.6', 'infinite', '')
+    """
+    if value is None or math.isnan(value):
+        return ""
+    if math.isinf(value):
+        return "infinite"
+    return f"{value:,.2f}" if value < 1000 else f"{value:,.1f}" if value < 1e7 else f"{value:.3g}"
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction in percent.
+
+    >>> percent(0.256), percent(0.0342)
+    ('25.6%', '3.42%')
+    """
+    return f"{fraction:,.1%}" if abs(fraction) >= 0.1 else f"{fraction:.2%}"
+
+
+def change(value: float | None) -> str:
+    """Return a relative difference with its sign; nothing if there is none.
+
+    >>> change(-0.118), change(0.02), change(-0.00001), change(None)
+    ('-11.8%', '+2.00%', '0.00%', '')
+    """
+    if value is None or not math.isfinite(value):
+        return ""
+    size = percent(abs(value))
+    return size if size == "0.00%" else f"{'-' if value < 0 else '+'}{size}"

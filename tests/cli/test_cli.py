@@ -19,6 +19,7 @@ import pytest
 from command_line import run
 from stategram import cli
 from stategram.formats import read_classes
+from stategram.wording import perplexity
 
 TEXT = "the cat sat\nthe dog sat\na cat ran\na dog ran\n" * 5
 
@@ -101,11 +102,11 @@ def test_evaluate_prints_figures_instead_of_classes(
     out = tmp_path / "classes.tsv"
     status, table, _ = run("classes", text, "-k", 3, "--evaluate", text, "-o", out, capfd=capfd)
     assert status == 0
-    assert "perplexity, test " in table
+    assert "absolute discounting" in table
     assert len(read_classes(out)) == 6
     figures = json.loads(run("classes", text, "-k", 3, "--evaluate", text, "--json", capfd=capfd)[1])
     assert figures["classes"] == 3
-    assert f"{figures['perplexity']:.4f}" in table
+    assert f" {perplexity(figures['perplexity'])}\n" in table
 
 
 def test_depth_cuts_the_hierarchy(text: Path, capfd: pytest.CaptureFixture[str]) -> None:

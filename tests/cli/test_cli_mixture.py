@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from command_line import TRAIN, run
 from stategram import CategoryNgramModel, Mixture, NgramModel
-from stategram.cli.heldout_table import heldout_table
+from stategram.evaluation import heldout_tables
 
 CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 
@@ -32,12 +33,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_eval_shows_parts(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("eval", made / "mixture", made / "test.txt", capfd=capfd)
     assert status == 0
-    table = out.split("part\n")[1].splitlines()
-    assert [line.rpartition("  ")[2].split()[0] for line in table] == [
-        "NgramModel(order",
-        "CategoryNgramModel(order",
-    ]
-    assert sum(float(line.split()[0]) for line in table) == pytest.approx(1, abs=2e-4)
+    table = out.split("Parts on the text\n")[1].splitlines()
+    assert [line.split()[0] for line in table] == ["Part", "NgramModel(order", "CategoryNgramModel(order"]
+    weights = re.findall(r"\)  +([\d.]+)%", out)
+    assert sum(map(float, weights)) == pytest.approx(100, abs=0.2)
     status, out, _ = run("eval", made / "mixture", made / "test.txt", "--json", capfd=capfd)
     figures = json.loads(out)
     assert (status, figures["unknown"], len(figures["parts"])) == (0, 1, 2)
@@ -51,7 +50,8 @@ def test_a_part_without_which_all_is_lost() -> None:
     needed = replace(
         both, training_info={**both.training_info, "parts": [{**first, "without": None}, second]}
     )
-    assert [line.split()[2] for line in heldout_table(needed, 2.0).splitlines()[1:2]] == ["infinite"]
+    parts, *_ = heldout_tables(needed, None)
+    assert [cell.text for cell in parts.rows[0][3:5]] == ["infinite", "infinite"]
 
 
 @pytest.mark.parametrize("name", ["mixture", "categories", "wider"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 from command_line import make_models, manifest_of, run
 from html_structure import structure_of
 from stategram import load_model
-from stategram.explore.pages.numbers import unbroken
+from stategram.explore.pages.rendering import unbroken
+from stategram.wording import percent, perplexity
 from story import RECIPE, sentences
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
@@ -52,9 +54,9 @@ def test_a_mixture_with_all_it_has(place: Path, mixture: Path, capfd: pytest.Cap
         "3-gram model, kneser-ney",
         "clustered model of g-2,w-1",
         f"{model.parameters:,}",
-        f"{manifest['report']['perplexity']:,.1f}",
-        *(f"{part['weight']:.1%}" for part in manifest["report"]["parts"]),
-        *(f"{part['without']:,.1f}" for part in manifest["report"]["parts"]),
+        perplexity(manifest["report"]["perplexity"]),
+        *(percent(part["weight"]) for part in manifest["report"]["parts"]),
+        *(perplexity(part["without"]) for part in manifest["report"]["parts"]),
         *(f"{level['nodes']:,}" for level in manifest["parts"][2]["report"]["levels"]),
         *(one["sha256"] for one in manifest["inputs"]),
         "&#34;context_classes&#34;: 8",
@@ -71,10 +73,10 @@ def test_the_report_says_what_eval_says(
     _, figures, _ = run("eval", mixture, place / "test", "--json", "-q", capfd=capfd)
     _, page, _ = run("report", mixture, "--test", place / "test", "-q", "-o", "-", capfd=capfd)
     expected = json.loads(figures)
-    assert f"{expected['perplexity']:,.1f}, &lt;unk&gt; counted as a word" in page
-    assert f"{expected['perplexity_known']:,.1f}, without the events of unknown words" in page
+    assert re.search(rf"<dd>{expected['perplexity']:,.2f} [^<]*, &lt;unk&gt; counted as a word<", page)
+    assert re.search(rf"<dt>without unknown words</dt><dd>{expected['perplexity_known']:,.2f} ", page)
     for part in expected["parts"]:
-        assert f"{part['perplexity']:,.1f}" in page
+        assert f"{part['perplexity']:,.2f}" in page
 
 
 @pytest.mark.parametrize("name", ["model", "model.arpa.gz"])

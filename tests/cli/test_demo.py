@@ -32,12 +32,12 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     status, out, err = _run(capfd=capfd)
     assert status == 0
     assert len(re.findall(r"^ +\d+  \S+ \S+ \S+", out, re.MULTILINE)) == 12
-    rows = re.findall(r"^ +([\d.]+) .*   (class bigram|5-gram model|mixture)", out, re.MULTILINE)
-    figures = {name: float(perplexity) for perplexity, name in rows}
+    rows = re.findall(r"^  (class bigram|5-gram model|mixture)\b.*?  +([\d.]+)", out, re.MULTILINE)
+    figures = {name: float(perplexity) for name, perplexity in rows}
     # Half the perplexity of a unigram model, and not that of a text it has seen.
     assert 130 < figures["class bigram"] < 200
     assert 60 < figures["mixture"] < 0.95 * figures["5-gram model"] < 0.95 * 110
-    gain = re.search(r"([+-][\d.]+)%   mixture", out)
+    gain = re.search(r"  mixture .* ([+-][\d.]+)% \(", out)
     assert gain is not None
     relative = figures["mixture"] / figures["5-gram model"] - 1
     assert float(gain[1]) == pytest.approx(100 * relative, abs=0.1)  # of figures with two digits

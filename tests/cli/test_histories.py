@@ -53,11 +53,11 @@ def test_eval_shows_all_histories(place: Path, model: Path, capfd: pytest.Captur
     status, out, err = run("eval", model, place / "test", capfd=capfd)
     assert status == 0
     assert f"documents start at lines that match '{MARK}', as in training" in err
-    title, *table = out.split("\n\n")[-1].splitlines()
-    assert title.split()[:4] == ["history", "perplexity", "95%", "interval"]
-    assert title.endswith("without unknown words")
+    title, *table = out.split("\nBy history\n")[1].split("\n\n")[0].splitlines()
+    assert title.split()[:4] == ["History", "Perplexity", "95%", "interval"]
+    assert title.endswith("Without <unk>")
     assert all(" to " in line for line in table)
-    expected = {name: f"{_perplexity(place, model, name, MARK):.4f}" for name in HISTORIES}
+    expected = {name: f"{_perplexity(place, model, name, MARK):.2f}" for name in HISTORIES}
     assert {line.split()[0]: line.split()[1] for line in table} == expected
     assert len(set(expected.values())) == 3
     status, out, _ = run("eval", model, place / "test", "--json", capfd=capfd)
@@ -163,7 +163,7 @@ def test_a_report_has_all_histories(place: Path, model: Path, capfd: pytest.Capt
     assert "to caches of all words so far, too" in page
     assert "counts: r-1" in page  # a chain
     for name in HISTORIES:
-        assert f"{_perplexity(place, model, name, MARK):.1f}" in page
+        assert f"{_perplexity(place, model, name, MARK):.2f}" in page
     status, _, _ = run("report", model, *options, "--history", "adaptive", capfd=capfd)
     page = (place / "report.html").read_text()
     assert (status, "By history" in page) == (0, False)

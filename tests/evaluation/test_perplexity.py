@@ -28,9 +28,10 @@ from stategram import (
     open_model,
     train_recipe,
 )
+from stategram.display import Description
 from stategram.evaluation import history_sums
 from stategram.formats import read_arpa
-from stategram.models import Description, Gate, Model, Scores, State, Step
+from stategram.models import Gate, Model, Scores, State, Step
 from stategram.models import mixture as mixture_module
 from stategram.models.model_files import ModelFiles
 from stategram.storage import Archive

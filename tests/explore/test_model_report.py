@@ -22,7 +22,7 @@ from stategram import (
     train_recipe,
 )
 from stategram.explore.pages import model_html
-from stategram.explore.pages.numbers import unbroken
+from stategram.explore.pages.rendering import unbroken
 from story import sentences, word_tree_part
 
 pytest.importorskip("vl_convert", reason="vl-convert draws the charts")
@@ -61,7 +61,7 @@ def test_a_mixture_of_mixtures(corpus: Corpus) -> None:
     ids = structure_of(page).ids
     assert {"model-1", "model-2", "model-3", "parts", "weights", "test"} <= set(ids)
     assert "Mixture of 2 models: clustered model of w-1" in page
-    on_test = page.partition("Parts on the test text")[2].partition("</table>")[0]
+    on_test = page.partition("Parts on the text")[2].partition("</table>")[0]
     titles = re.findall(r'<th scope="row" class="">([^<]*)<', on_test)
     assert titles == [unbroken("2-gram model, kneser-ney"), "mixture of 2 models"]
 
@@ -135,9 +135,9 @@ def test_the_cross_validated_perplexity_comes_first(corpus: Corpus) -> None:
     kind = fitted.gate.kind
     tried = [{"kind": kind, "strength": n, "perplexity": 777.7 + n} for n in range(3)]
     tried += [{"kind": "state", "strength": 0, "perplexity": 5.5}, {**tried[0], "perplexity": None}]
-    own = f"{fitted.training_info['perplexity']:,.1f}"
+    own = f"{fitted.training_info['perplexity']:,.2f}"
     page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": tried}), "it")
-    assert f"<dd>777.7 cross-validated; {own} with weights learned on the same text</dd>" in page
+    assert f"<dd>777.70 cross-validated; {own} with weights learned on the same text</dd>" in page
     page = model_html(replace(fitted, training_info={**fitted.training_info, "candidates": []}), "it")
     assert f"<dd>{own}, on the text that its weights were learned on</dd>" in page
 

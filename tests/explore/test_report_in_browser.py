@@ -18,7 +18,7 @@ from stategram import (
     evaluate,
 )
 from stategram.explore.pages import model_html
-from stategram.explore.pages.numbers import unbroken
+from stategram.explore.pages.rendering import unbroken
 from stategram.paper import write_report
 from story import sentences
 
@@ -120,8 +120,8 @@ def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, 
         for line, row in zip(shown, of_table, strict=True):
             assert line.locator("th").inner_text().startswith(unbroken(row.title))
             value, interval, *_ = line.locator('td[data-label="Perplexity"]').inner_text().splitlines()
-            assert float(value.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.051)
-            low, high = (float(end.replace(",", "")) for end in interval.split("–"))
+            assert float(value.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.0051)
+            low, high = (float(end.replace(",", "")) for end in interval.split(" to "))
             assert low < row.test.perplexity < high
             if row.change is not None:
                 change = line.locator('td[data-label="Change"]').inner_text().split("%")[0]

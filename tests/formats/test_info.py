@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,9 +33,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_is_in_a_model(made: Path, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run("info", made / "model", capfd=capfd)
     assert status == 0
-    rows = {line[:24].strip(): line[25:] for line in out.splitlines()}
+    rows = dict(re.findall("^ *(.*?)  +(.*)$", out, re.MULTILINE))
     total, model = (made / "model").stat().st_size, load_model(made / "model")
-    sizes = [row[1] for row in model.describe().tables[0].rows]
+    sizes = [row[1].value for row in model.describe().tables[0].rows]
     assert rows["N-grams"] == f"{sum(map(int, sizes)):,}"  # type: ignore[arg-type]
     assert [rows[f"of length {n}"] for n in (1, 2, 3)] == [f"{size:,}" for size in sizes]
     assert f"{total / sum(map(int, sizes)):.2f} bytes per n-gram" in rows["Size"]  # type: ignore[arg-type]

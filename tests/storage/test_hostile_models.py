@@ -15,7 +15,7 @@ import pytest
 from hostile import DEEP, VALUES, HostileFile, arrays_like, changed, places
 from model_kinds import corpora, model_of
 from stategram import BadDataError, ClusteredModel, Corpus, StategramError, load_model
-from stategram.cli.info import _lines
+from stategram.cli.info import _text
 from stategram.clustering import Checkpoint, cluster
 from stategram.evaluation import evaluate
 from stategram.explore.pages import model_html
@@ -28,7 +28,7 @@ TRIES = 25
 
 def use_model(path: Path) -> None:
     """Do with a model what commands do."""
-    list(_lines(model_info(path)))
+    _text(model_info(path))
     model = load_model(path)
     repr(model), model.notes, model.parameters, model.describe()
     evaluate(model, ["w3 w4 w5 w9", "w7 zebra w5"])

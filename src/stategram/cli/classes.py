@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import click
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +18,8 @@ from stategram.cli.options import TextOptions, common_options, format_option, me
 from stategram.cli.reading import counts_or_text
 from stategram.clustering import CRITERIA, EFFORTS, WordClasses, build_hierarchy
 from stategram.counts import CountedText, ShardedText, count_bigrams
-from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity
+from stategram.display import description_text, json_text
+from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity, describe_class_bigram
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.storage import check_place, expand_urls
 from stategram.tables import choose_format
@@ -238,8 +238,8 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
         of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
         with console.step(f"evaluating on {options.evaluate}"):
             figures = _evaluate(corpus, of_words, options.evaluate, text)
-        as_json = msgspec.json.encode(asdict(figures)).decode()
-        click.echo(as_json if options.as_json else _as_table(figures))
+        shown = json_text(figures) if options.as_json else description_text(describe_class_bigram(figures))
+        click.echo(shown)
 
 
 def _fit(estimator: WordClasses, corpus: Corpus | ShardedText, console: Console) -> None:
@@ -298,16 +298,3 @@ def _evaluate(
     )
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
     return class_bigram_perplexity(count_bigrams(corpus), of_id, test.ids)
-
-
-def _as_table(figures: ClassBigramFigures) -> str:
-    return "\n".join(
-        (
-            "p(G(w)|G(w-1)) p(w|G(w)), the class bigram of these classes",
-            f"classes                        {figures.classes}",
-            f"mutual information, training   {figures.ami:.4f} bits",
-            f"events, test                   {figures.events}",
-            f"unknown words, test            {figures.unknown} as <unk>, {figures.skipped} skipped",
-            f"perplexity, test               {figures.perplexity:.4f}",
-        )
-    )

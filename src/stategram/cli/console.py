@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from stategram.cli.streams import terminal_stream
+from stategram.display import DisplayTable, table_text
 from stategram.errors import UnknownWordsWarning
 from stategram.progress import Progress, Stop
 from stategram.wording import visible
@@ -56,6 +57,11 @@ class Console:
             self._terminal.print(visible(message), markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
+
+    def tables(self, shown: Iterable[DisplayTable]) -> None:
+        """Write tables below the title of a step."""
+        for one in shown:
+            self.info(table_text(one, _INDENT))
 
     def leave_to_keyboard(self) -> None:
         """Stop the bar, which would be drawn over what is typed."""

@@ -8,19 +8,25 @@ from dataclasses import replace
 import click
 
 from stategram.cli.console import Console
-from stategram.cli.intervals import interval_text, show_few_units
 from stategram.cli.options import common_options
 from stategram.cli.outputs import check_output
 from stategram.clustering import WordClasses
 from stategram.counts import count_bigrams
-from stategram.evaluation import ClassBigramFigures, Comparison, class_bigram_perplexity, compare
+from stategram.display import Cell, table_text
+from stategram.evaluation import (
+    ClassBigramFigures,
+    Comparison,
+    class_bigram_perplexity,
+    compare,
+    describe_comparison,
+)
 from stategram.explore.views import representative_classes
 from stategram.models import Model
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
 from stategram.text import Corpus, corpus_from_sentences, tokenization_record
 from stategram.text.sotu import SotuCorpus, load_sotu
-from stategram.wording import command_line, plural
+from stategram.wording import command_line, perplexity, plural
 
 _OUTPUT = "demo-model"
 _RECIPE = "fast"
@@ -73,7 +79,6 @@ def demo(output: str, force: bool, seed: int, console: Console) -> None:
         labels = words.predict(train.vocabulary.words)
         figures = class_bigram_perplexity(count_bigrams(train), labels, test.ids)
         comparison = _compare(mixture, text)
-    show_few_units(comparison.resampling, console)
     with console.step(f"writing {output}"):
         _save(mixture, output, train, seed, overwrite=overwrite)
 
@@ -135,8 +140,7 @@ def _figures_shown(classes: ClassBigramFigures, comparison: Comparison) -> Itera
         f"\nTest text: {plural(comparison.events, 'event')} of the years that end in 9, "
         f"{plural(comparison.left_out, 'unknown word')} left out.\n"
     )
-    yield f"{'perplexity':>12}   {'95% interval':<18} {'difference':>10}"
-    yield f"{classes.perplexity:12.2f}   {'':<18} {'':>10}   class bigram of the {_CLASSES} classes"
-    for one in comparison.models:
-        change = "" if one.difference is None else f"{one.difference.relative:+.1%}"
-        yield f"{one.perplexity:12.2f}   {interval_text(one.interval):<18} {change:>10}   {one.name}"
+    (models,) = describe_comparison(comparison).tables
+    of_classes = Cell(f"class bigram of the {_CLASSES} classes"), Cell(perplexity(classes.perplexity))
+    row = of_classes + (Cell(),) * (len(models.columns) - len(of_classes))
+    yield table_text(replace(models, title="", rows=(row, *models.rows)), "  ")

@@ -5,29 +5,21 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 
 import click
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.cli.checks import check_inputs, was_given
 from stategram.cli.console import Console
-from stategram.cli.intervals import (
-    interval_text,
-    relative_column,
-    relative_text,
-    show_few_units,
-)
 from stategram.cli.options import ReadingOptions, cluster_options, model_options, unknown_option, work_options
 from stategram.cli.reading import read_model, read_test
+from stategram.display import description_text, json_text
 from stategram.evaluation import (
-    Comparison,
-    Interval,
-    PerplexityFigures,
     compare_scores,
+    describe_comparison,
+    describe_perplexity,
     evaluate_scores,
     score_in_pieces,
 )
@@ -114,8 +106,7 @@ def eval(
             f"      note: {plural(figures.above_one, 'event has', 'events have')} a probability above 1: "
             "this model is not normalized"
         )
-    show_few_units(figures.resampling, console)
-    click.echo(msgspec.json.encode(asdict(figures)).decode() if as_json else _as_table(figures))
+    click.echo(json_text(figures) if as_json else description_text(describe_perplexity(figures)))
 
 
 def _compare(
@@ -147,8 +138,7 @@ def _compare(
             f"      note: {plural(found.left_out, 'event is', 'events are')} left out: words for which not "
             "all models have a probability of their own"
         )
-    show_few_units(found.resampling, console)
-    click.echo(msgspec.json.encode(asdict(found)).decode() if as_json else _comparison_table(found))
+    click.echo(json_text(found) if as_json else description_text(describe_comparison(found)))
 
 
 @contextmanager
@@ -164,83 +154,3 @@ def _scoring(
     source = ModelSource.of(name, verify=not reading.no_verify, history=reading.history_name)
     with tempfile.TemporaryDirectory(prefix="stategram-", dir=Resources.current().tmp) as folder:
         yield PieceScorer(source, Path(folder), progress)
-
-
-def _comparison_table(found: Comparison) -> str:
-    title, *differences = relative_column(
-        f"{'difference':>10}   95% interval", (one.difference for one in found.models)
-    )
-    lines = [
-        f"events     {found.events:>12,}   in {plural(found.sentences, 'sentence')}",
-        "",
-        f"{'perplexity':>12}   {'95% interval':<23} {title}   model",
-    ]
-    for one, difference in zip(found.models, differences, strict=True):
-        lines.append(
-            f"{_number(one.perplexity)}   {interval_text(one.interval):<23} {difference}   {one.name}"
-        )
-    return "\n".join([*lines, "", f"95% intervals: {found.resampling}"])
-
-
-def _as_table(figures: PerplexityFigures) -> str:
-    words = figures.events - figures.sentences
-    is_excluded = figures.unknown_words == "exclude"
-    counted = "unknown words are left out" if is_excluded else "<unk> counted as a word"
-    lines = [
-        f"events                    {figures.events:>12,}   words and sentence ends",
-        f"sentences                 {figures.sentences:>12,}",
-        f"unknown words             {figures.unknown:>12,}   {figures.unknown / words:.2%} of the words",
-        f"perplexity                {_number(figures.perplexity)}   {counted}",
-        *_interval_line(figures.interval, f"   {figures.resampling}"),
-    ]
-    if figures.zero_probability:
-        lines.append(
-            f"  zero probability        {figures.zero_probability:>12,}   events that the model rules out"
-        )
-    if not is_excluded:
-        lines.append(f"  without unknown words   {_number(figures.perplexity_known)}")
-        lines += _interval_line(figures.interval_known)
-    if figures.perplexity_spelled is not None:
-        left_out = f"   {figures.unspelled:,} <unk> in the text left out" if figures.unspelled else ""
-        lines.append(f"  with their spelling     {_number(figures.perplexity_spelled)}{left_out}")
-        lines += _interval_line(figures.interval_spelled)
-    lines.append(f"bits per event            {_number(figures.bits)}")
-    if figures.bits_per_character is not None:
-        lines.append(f"bits per character        {_number(figures.bits_per_character)}   with their spelling")
-    if figures.difference is not None:
-        lines.append(f"against the best part     {relative_text(figures.difference)}")
-    if figures.orders:
-        lines.append("\nn-gram of       events     share   perplexity")
-        lines += [
-            f"{one.order} {'word ' if one.order == 1 else 'words'} {one.events:>14,} {one.share:>9.2%} "
-            f"{_number(one.perplexity) if one.events else '-':>12}"
-            for one in reversed(figures.orders)
-        ]
-    if figures.parts:
-        title, *differences = relative_column("against the best", (one.difference for one in figures.parts))
-        as_word = ", <unk> counted as a word" * is_excluded
-        lines.append(f"\n      weight   perplexity   {'95% interval':<23} {title}   part{as_word}")
-        lines += [
-            f"{one.weight:>12.4f} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
-            f"{difference}   {one.name}"
-            for one, difference in zip(figures.parts, differences, strict=True)
-        ]
-    if figures.histories:
-        title, *differences = relative_column(
-            "against the first", (one.difference for one in figures.histories)
-        )
-        lines.append(f"\nhistory        perplexity   {'95% interval':<23} {title}   without unknown words")
-        lines += [
-            f"{one.history:<12} {_number(one.perplexity)}   {interval_text(one.interval):<23} "
-            f"{difference}   {_number(one.perplexity_known):>21}"
-            for one, difference in zip(figures.histories, differences, strict=True)
-        ]
-    return "\n".join(lines)
-
-
-def _interval_line(interval: Interval | None, how: str = "") -> list[str]:
-    return [] if interval is None else [f"    95% interval          {interval_text(interval):>12}{how}"]
-
-
-def _number(value: float) -> str:
-    return f"{value:>12,.4f}" if value < 1e9 else f"{value:>12.4g}"

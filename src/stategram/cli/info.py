@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from stategram.cli.checks import check_inputs
+from stategram.display import Description, description_text
 from stategram.formats import ModelInfo, model_info
 from stategram.wording import escaped, size
 
-_WIDTH = 24
 # What is among the facts already, or at the parts.
 _SHOWN_ELSEWHERE = frozenset(("ngrams", "parameters", "part", "seed", "model"))
 _LONGEST_VALUE = 200
@@ -41,8 +41,7 @@ def info(model_name: str, as_json: bool) -> None:
         # ASCII only: names may hold what a terminal would obey.
         click.echo(json.dumps(_as_json(found)))
         return
-    for line in _lines(found):
-        click.echo(escaped(line))
+    click.echo(_text(found))
 
 
 def _as_json(found: ModelInfo) -> dict[str, Any]:
@@ -50,24 +49,17 @@ def _as_json(found: ModelInfo) -> dict[str, Any]:
     return {**asdict(found), **sizes, "parts": [_as_json(part) for part in found.parts]}
 
 
-def _lines(found: ModelInfo, indent: str = "") -> Iterator[str]:
-    def row(label: str, value: str) -> str:
-        return f"{indent}{label:<{_WIDTH}} {value}".rstrip()
-
-    yield f"{indent}{found.title}"
-    yield row("Kind", found.kind)
-    for label, fact in found.facts.items():
-        yield row(label, _shown(fact))
-    for length, count in enumerate(found.ngrams, 1):
-        yield row(f"  of length {length}", f"{count:,}")
+def _text(found: ModelInfo, indent: str = "") -> str:
+    facts = [("Kind", found.kind), *((label, _shown(fact)) for label, fact in found.facts.items())]
+    facts += [(f"  of length {length}", f"{count:,}") for length, count in enumerate(found.ngrams, 1)]
     if found.bytes is not None:
         each = found.bytes_per_ngram
-        yield row("Size", size(found.bytes) + ("" if each is None else f", {each:.2f} bytes per n-gram"))
-    yield from (row(label, value) for label, value in _made(found.made or {}))
-    for number, part in enumerate(found.parts, 1):
-        yield ""
-        yield f"{indent}Part {number}"
-        yield from _lines(part, f"{indent}  ")
+        facts.append(("Size", size(found.bytes) + ("" if each is None else f", {each:.2f} bytes per n-gram")))
+    shown = description_text(Description((*facts, *_made(found.made or {}))), indent)
+    parts = [
+        f"\n{indent}Part {number}\n{_text(part, f'{indent}  ')}" for number, part in enumerate(found.parts, 1)
+    ]
+    return "\n".join([f"{indent}{escaped(found.title)}", shown, *parts])
 
 
 def _made(made: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,13 +11,14 @@ import numpy as np
 
 from stategram.cli.checks import check_inputs, once, was_given
 from stategram.cli.console import Console
-from stategram.cli.heldout_table import heldout_table, show_perplexity
 from stategram.cli.options import ReadingOptions, heldout_options, work_options
 from stategram.cli.outputs import check_output, force_option, is_arpa_name, ngram_model, write_output
 from stategram.cli.reading import read_model, read_test
+from stategram.display import Column, display_table
+from stategram.evaluation import heldout_tables
 from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
 from stategram.text import UNKNOWN, Corpus, tokenization_record
-from stategram.wording import plural
+from stategram.wording import percent, perplexity, plural
 
 _NORMALIZATION = ("lowercase", "digits", "split", "tokenize", "document_mark")
 # KenLM's probability of unknown words in a model without <unk>, and less.
@@ -177,14 +177,12 @@ def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> N
 def _show_figures(mixture: Mixture, mixed: Model, corpus: Corpus, console: Console) -> None:
     """Show weights, and perplexities on the held-out text."""
     if mixture.training_info:
-        console.info(heldout_table(mixture, mixture.training_info["perplexity"]))
+        console.tables(heldout_tables(mixture, None))
     else:
         scores = mixture.score(corpus)
-        lines = [f"      {'alone':>11}  {'weight':>6}   on the held-out text"]
-        rows = [(part.perplexity, part.weight, part.name) for part in scores.parts]
-        for perplexity, weight, name in (*rows, (scores.perplexity, 1.0, repr(mixture))):
-            shown = show_perplexity(perplexity if math.isfinite(perplexity) else None)
-            lines.append(f"      {shown}  {weight:6.3f}   {name}")
-        console.info("\n".join(lines))
+        rows = [(part.name, perplexity(part.perplexity), percent(part.weight)) for part in scores.parts]
+        columns = "Part", Column("Alone", "number"), Column("Weight", "number")
+        mixed_row = "mixture", perplexity(scores.perplexity), ""
+        console.tables([display_table("On the held-out text", columns, [*rows, mixed_row])])
     if mixed is not mixture:
-        console.info(f"      {show_perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")
+        console.info(f"      {perplexity(mixed.perplexity(corpus))}  merged into one n-gram model")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import click
-import msgspec
 import numpy as np
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, quiet_option
 from stategram.cli.reading import normalization_of, read_model, takes_time
+from stategram.display import Column, display_table, json_text, table_text
 from stategram.errors import BadDataError
 from stategram.models import Model
 from stategram.text import (
@@ -94,7 +94,7 @@ def predict(
     for number, line in enumerate(histories, 1):
         found = _predict(model, normalization.words_so_far(line), top, not no_start)
         if as_json:
-            click.echo(msgspec.json.encode(asdict(found)))
+            click.echo(json_text(found))
         elif history == "-":
             lines = (
                 f"{number}\t{one.word}\t{one.probability:.8g}\t{one.cumulative:.8g}\t{one.order or '-'}"
@@ -145,9 +145,6 @@ def _predict(model: Model, history: list[str], top: int, sentence_start: bool) -
 
 
 def _as_table(found: _Prediction) -> str:
-    lines = ["probability  cumulative  n-gram  word"]
-    lines += [
-        f"{one.probability:>11.6f}  {one.cumulative:>10.6f}  {one.order or '-':>6}  {one.word}"
-        for one in found.words
-    ]
-    return "\n".join(lines)
+    numbers = [Column(title, "number") for title in ("probability", "cumulative", "n-gram")]
+    rows = [(f"{one.probability:.6f}", f"{one.cumulative:.6f}", one.order, one.word) for one in found.words]
+    return table_text(display_table("", (*numbers, "word"), rows))

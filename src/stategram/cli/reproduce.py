@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -16,31 +15,24 @@ from stategram.cli.options import TextOptions, common_options, document_mark_opt
 from stategram.contexts import file_of_tags
 from stategram.explore.pages import check_report_extra
 from stategram.paper import (
-    TABLE_TITLES,
     TABLES,
     VOCABULARY_SIZE,
     Clock,
-    Reproduction,
-    RowResult,
     Texts,
     check_folder,
     check_scale,
-    conditions_table,
-    headline,
-    missing,
     read_texts,
     reproduce_texts,
+    summary,
     texts_of_sentences,
-    uncertainty,
     write_report,
 )
 from stategram.progress import Progress
 from stategram.text import Vocabulary
 from stategram.text.sotu import load_sotu
-from stategram.wording import command_line, duration, size
+from stategram.wording import command_line
 
 _OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")
-_WIDTH = 52
 
 
 @click.command(
@@ -188,70 +180,3 @@ def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, p
         document_mark=text.document_mark,
         progress=progress,
     )
-
-
-def summary(found: Reproduction) -> str:
-    """Return all tables, the claims, time and memory as plain text."""
-    return "\n".join(_lines(found))
-
-
-def _lines(found: Reproduction) -> Iterator[str]:
-    test = next(text for text in found.texts if text.use == "test")
-    yield (
-        f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which count); "
-        f"vocabulary of {found.vocabulary:,} words."
-    )
-    yield from filter(None, (uncertainty(found), *missing(found)))
-    for number, title in TABLE_TITLES.items():
-        rows = [row for row in found.rows if row.table == number]
-        if not rows:
-            continue
-        yield ""
-        seeds = f" {'by seed':>14}" if found.seeds > 1 else ""
-        yield (
-            f"{title:{_WIDTH}} {'states':>7} {'categ.':>7} {'perplexity':>11} {'95% interval':>17}{seeds} "
-            f"{'change':>7} {'95% interval':>16} {'paper':>7} {'change':>7} {'time':>12}"
-        )
-        yield from (_row(row, found.seeds) for row in rows)
-    yield ""
-    yield (
-        "change: of a tree against the flat row, of a mixture against its n-gram model, of other rows of "
-        "table 5 against the row that they vary, of the recipe against Kneser-Ney 5, of the "
-        "adaptive one against the same recipe; paper: its own figures, of another text"
-    )
-    yield ""
-    conditions = conditions_table(found)
-    yield f"{conditions.title:{_WIDTH + 14}} {'paper':>17} {'here':>11}"
-    for name, paper, here in conditions.rows:
-        yield f"  {name.text:{_WIDTH + 12}} {paper.text:>17} {here.text:>11}"
-    if found.claims:
-        yield ""
-        yield headline(found)
-        yield "The claims of the paper, its figures, and those found here:"
-        for claim in found.claims:
-            yield f"  {claim.verdict + ':':13} {claim.claim} ({claim.rule})"
-            yield f"                paper: {claim.paper}; here: {claim.found}"
-    yield ""
-    memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
-    yield f"{duration(found.seconds)} in all, {duration(found.cpu_seconds)} of processor time{memory}."
-
-
-def _row(row: RowResult, seeds: int) -> str:
-    states = "" if row.states is None else f"{row.states:,}"
-    categories = "" if row.categories is None else f"{row.categories:,}"
-    paper = "" if row.paper is None else f"{row.paper.perplexity:g}"
-    by_seed = (
-        "" if row.seeds is None else f"{row.seeds.mean:,.1f} \N{PLUS-MINUS SIGN} {row.seeds.deviation:,.1f}"
-    )
-    ends, change = row.test.interval, row.change_interval
-    return (
-        f"  {row.title:{_WIDTH - 2}} {states:>7} {categories:>7} {row.test.perplexity:>11,.1f} "
-        f"{'' if ends is None else f'{ends.low:,.1f} to {ends.high:,.1f}':>17}"
-        f"{f' {by_seed:>14}' if seeds > 1 else ''} {_change(row.change):>7} "
-        f"{'' if change is None else f'{_change(change.low)} to {_change(change.high)}':>16} "
-        f"{paper:>7} {_change(row.paper.change if row.paper else None):>7} {duration(row.seconds):>12}"
-    )
-
-
-def _change(change: float | None) -> str:
-    return "" if change is None else f"{round(change, 3) + 0.0:+.1%}"

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 import click
-import msgspec
 
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, work_options
 from stategram.cli.reading import normalization_of, read_model
+from stategram.display import Column, display_table, json_text, table_text
 from stategram.evaluation import Rescored, WordErrors
 from stategram.evaluation import rescore as rescore_lists
 from stategram.formats import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
@@ -142,7 +142,7 @@ def rescore(
     if nbest_out is not None:
         write_nbest(nbest_out, found)
     if references is not None:
-        shown = msgspec.json.encode(_as_json(found, tune)).decode() if as_json else _as_table(found)
+        shown = json_text(_as_json(found, tune)) if as_json else _as_table(found)
         # stdout is for one thing.
         click.echo(shown, err="-" in (output, nbest_out))
 
@@ -198,11 +198,10 @@ def _as_table(found: Rescored) -> str:
     lines = [f"--lm-weight {found.lm_weight:.6g} --word-bonus {found.word_bonus:.6g}"]
     if len(found.score_weights) > 1:
         lines[0] += f' --score-weights "{" ".join(f"{weight:.6g}" for weight in found.score_weights)}"'
-    lines.append("          word error rate   errors   substituted   deleted   inserted")
-    lines += [
-        f"{name:<8} {errors.rate:>16.2%} {errors.errors:>8,} {errors.substitutions:>13,} "
-        f"{errors.deletions:>9,} {errors.insertions:>10,}"
-        for name, errors in _errors(found).items()
+    columns = ("", Column("word error rate", "number"), "errors", "substituted", "deleted", "inserted")
+    rows = [
+        (name, f"{one.rate:.2%}", one.errors, one.substitutions, one.deletions, one.insertions)
+        for name, one in _errors(found).items()
     ]
-    lines.append(f"of {plural(next(iter(_errors(found).values())).words, 'word')}")
-    return "\n".join(lines)
+    words = plural(next(iter(_errors(found).values())).words, "word")
+    return "\n".join([*lines, table_text(display_table("", columns, rows, [f"of {words}"]))])

@@ -15,7 +15,6 @@ import msgspec
 from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
-from stategram.cli.heldout_table import ended_early, heldout_table
 from stategram.cli.options import (
     GroupedCommand,
     TextOptions,
@@ -294,7 +293,7 @@ def train(
 
 
 def _show_what_is_next(model: Model, output: str, checkpoint: str | None, console: Console) -> None:
-    if checkpoint and any(map(ended_early, model.parts or (model,))):
+    if checkpoint and any(part.metadata.get("ended_early") for part in model.parts or (model,)):
         console.info(f"      {checkpoint} is needed to do the rest: the same command with --resume --force")
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
@@ -399,18 +398,20 @@ def _train_by_recipe(
         "unknown": corpus.n_unknown,
     }
     if heldout is not None:
-        perplexity = _heldout_perplexity(model, heldout)
-        console.info(heldout_table(model, perplexity))
-        figures["heldout_perplexity"] = perplexity
+        figures["heldout_perplexity"] = _show_heldout_perplexity(model, heldout, console)
     return model, {**figures, "parameters": model.parameters}
 
 
-def _heldout_perplexity(model: Model, heldout: Corpus) -> float | None:
-    """Return the perplexity of the held-out text, None if it is infinite."""
+def _show_heldout_perplexity(model: Model, heldout: Corpus, console: Console) -> float | None:
+    """Show and return the perplexity of the held-out text, None if it is infinite."""
+    perplexity: float | None
     if model.parts:
-        return model.training_info["perplexity"]  # type: ignore[no-any-return]
-    perplexity = model.perplexity(heldout)
-    return perplexity if math.isfinite(perplexity) else None
+        perplexity = model.training_info["perplexity"]
+    else:
+        perplexity = model.perplexity(heldout)
+        perplexity = perplexity if math.isfinite(perplexity) else None
+    console.tables(heldout_tables(model, perplexity))
+    return perplexity
 
 
 def _write(

@@ -6,6 +6,8 @@ from stategram.evaluation.class_bigram import (
     class_bigram_perplexity,
 )
 from stategram.evaluation.comparison import ComparedModel, Comparison, compare, compare_scores
+from stategram.evaluation.figures import describe_class_bigram, describe_comparison, describe_perplexity
+from stategram.evaluation.heldout import cross_validated, heldout_tables
 from stategram.evaluation.nbest import HypothesisErrors, NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.normalisation import HistorySum, history_sums
 from stategram.evaluation.perplexity import (
@@ -54,9 +56,14 @@ __all__ = [
     "class_bigram_perplexity",
     "compare",
     "compare_scores",
+    "cross_validated",
+    "describe_class_bigram",
+    "describe_comparison",
+    "describe_perplexity",
     "evaluate",
     "evaluate_resampled",
     "evaluate_scores",
+    "heldout_tables",
     "history_sums",
     "hypothesis_errors",
     "quantiles",

@@ -9,6 +9,7 @@ exponential of a ratio, log-probability by events, and both are drawn together.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.resources import Resources
 from stategram.text import Corpus
-from stategram.wording import plural
+from stategram.wording import change, perplexity, plural
+
+_log = logging.getLogger(__name__)
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -44,7 +47,7 @@ class Interval:
     high: float
 
     def __str__(self) -> str:
-        return f"{_end(self.low)} to {_end(self.high)}"
+        return f"{perplexity(self.low)} to {perplexity(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,8 @@ class Difference:
     decided: bool
 
     def __str__(self) -> str:
-        ends = f"{self.low:+.2%} to {self.high:+.2%}"
-        return f"{self.relative:+.2%} ({ends}{'' if self.decided else ', not decided'})"
+        ends = f"{change(self.low)} to {change(self.high)}"
+        return f"{change(self.relative)} ({ends}{'' if self.decided else ', not decided'})"
 
     @property
     def interval(self) -> Interval:
@@ -97,6 +100,14 @@ class Resampling:
     def is_unreliable(self) -> bool:
         """Whether there are too few units for an interval to be relied on."""
         return self.units < FEW_UNITS
+
+    def warn(self) -> None:
+        """Log a note if intervals are unreliable."""
+        if self.is_unreliable:
+            _log.warning(
+                "the text has only %s: the confidence intervals are unreliable, most likely too short",
+                self.drawn,
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +198,3 @@ def quantiles(values: Floats) -> tuple[float, float]:
     """Return the ends of the confidence interval of resampled values."""
     low, high = np.nanquantile(values, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]).tolist()
     return low, high
-
-
-def _end(value: float) -> str:
-    return f"{value:,.2f}" if value < 1000 else f"{value:,.1f}" if value < 1e7 else f"{value:.3g}"

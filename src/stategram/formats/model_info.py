@@ -118,7 +118,7 @@ def _model_info(model: Model, archive: Archive) -> ModelInfo:
         model.kind,
         model.title,
         {**facts, **dict(described.facts)},
-        tuple(int(row[1] or 0) for table in lengths for row in table.rows),
+        tuple(int(row[1].value or 0) for table in lengths for row in table.rows),
         archive.bytes,
         {"options": dict(model.metadata)},
         tuple(_model_info(part, of) for part, of in zip(model.parts, archive.parts(), strict=False)),

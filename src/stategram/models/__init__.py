@@ -14,8 +14,6 @@ from stategram.models.mixture import Mixture
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
-    Description,
-    DescriptionTable,
     Model,
     warn_of_unknown,
 )
@@ -50,8 +48,6 @@ __all__ = [
     "CategoryNgramModel",
     "Chain",
     "ClusteredModel",
-    "Description",
-    "DescriptionTable",
     "FrequentNgram",
     "Gate",
     "GeneratedSentence",

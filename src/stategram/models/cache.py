@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
 from stategram.models.distributions import CacheDistributions
-from stategram.models.model import Description, Model, Text
+from stategram.models.model import Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
 from stategram.storage import Archive, Entries, Finite, array_of

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.clustering import WordClasses
+from stategram.display import Description
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import CategoryNgramTargets
 from stategram.models.clusters import ModelClasses
 from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions
-from stategram.models.model import Description, Model, Text
+from stategram.models.model import Model, Text
 from stategram.models.model_files import ModelFiles
 from stategram.models.ngram import NgramModel
 from stategram.models.scores import Scores, State, Step

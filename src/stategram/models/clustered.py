@@ -16,12 +16,13 @@ from stategram import _core
 from stategram.clustering import Clustering
 from stategram.contexts import MAX_VALUES, ContextDefinition
 from stategram.counts import cluster_counts
+from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import ClusteredTargets
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.discounts import category_sums, word_probabilities
 from stategram.models.distributions import CategoryDistributions, StateDistributions, entropies_of
-from stategram.models.model import Description, DescriptionTable, Model, Text, scoring_threads
+from stategram.models.model import Model, Text, scoring_threads
 from stategram.models.model_files import ModelFiles
 from stategram.models.scores import Scores, State
 from stategram.models.state_counts import StateCounts, StateProbs
@@ -260,8 +261,8 @@ class ClusteredModel(Model):
             )
             for level in self.training_info.get("levels", ())
         )
-        table = DescriptionTable("Levels of the context tree", ("Level", "Refines by", *columns), rows)
-        return Description(facts, (table,) if rows else ())
+        levels = display_table("Levels of the context tree", ("Level", "Refines by", *columns), rows)
+        return Description(facts, (levels,) if rows else ())
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.display import Description
 from stategram.errors import UsageError, WrongTypeError
 from stategram.models.alignment import align
 from stategram.models.approximation.targets import MixtureTargets, Targets
@@ -22,7 +23,6 @@ from stategram.models.gate import Gate, GateEntries
 from stategram.models.mixture_fitting import MAX_ITERATIONS, TOLERANCE, FitSettings, HeldOut, fit_gate
 from stategram.models.model import (
     HISTORIES,
-    Description,
     Model,
     Text,
     draw_from,

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.display import Description
 from stategram.errors import UnknownWordsWarning, UsageError, WrongTypeError, warn_caller
 from stategram.models.approximation.targets import AnyTargets, Targets
 from stategram.models.distributions import Distributions, entropies_of
@@ -61,23 +62,6 @@ HISTORIES = ("sentence", "document", "adaptive")
 _EVENTS_PER_PIECE = 1 << 17
 # A pool of threads costs more than scoring so few events.
 _EVENTS_FOR_THREADS = 4096
-
-
-@dataclass(frozen=True)
-class DescriptionTable:
-    """A table of a description; integers are counts."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str | int | float | None, ...], ...]
-
-
-@dataclass(frozen=True)
-class Description:
-    """What a model is made of, for reports: facts with their labels, and tables."""
-
-    facts: tuple[tuple[str, str | int | float], ...]
-    tables: tuple[DescriptionTable, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

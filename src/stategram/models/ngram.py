@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import NgramCounts, ShardedText, count_ngrams
+from stategram.display import Description, DisplayTable, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.approximation.targets import NgramTargets
 from stategram.models.distributions import NgramDistributions
 from stategram.models.filtering import filter_trie
 from stategram.models.model import (
-    Description,
-    DescriptionTable,
     Model,
     Text,
     scoring_threads,
@@ -321,12 +320,12 @@ class NgramModel(Model):
             facts.append(("Values", "rounded (compact)"))
         return Description(tuple(facts), (self.sizes_table("word"), self.discounts_table("word")))
 
-    def sizes_table(self, unit: str, units: str | None = None) -> DescriptionTable:
+    def sizes_table(self, unit: str, units: str | None = None) -> DisplayTable:
         """Return how many n-grams of each length there are; they are made of a `unit`, or several `units`."""
         rows = tuple((plural(order, unit, units), size) for order, size in enumerate(self.trie.sizes, 1))
-        return DescriptionTable("N-grams by their length", ("Length", "N-grams"), rows)
+        return display_table("N-grams by their length", ("Length", "N-grams"), rows)
 
-    def discounts_table(self, unit: str, units: str | None = None) -> DescriptionTable:
+    def discounts_table(self, unit: str, units: str | None = None) -> DisplayTable:
         """Return what was taken from the counts of n-grams of each length; no rows if it is not known."""
         known = self.training_info.get("discounts")
         found = [tuple(one) for one in known if isinstance(one, list)] if isinstance(known, list) else []
@@ -345,7 +344,7 @@ class NgramModel(Model):
             for length, values in enumerate(found, 1)
             if any(values)
         )
-        return DescriptionTable(title, ("Length", *columns), rows)
+        return display_table(title, ("Length", *columns), rows)
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""

@@ -9,11 +9,8 @@ from stategram.paper.run import TABLES, Clock
 from stategram.paper.runner import check_folder, reproduce, reproduce_texts
 from stategram.paper.tables import (
     TABLE_TITLES,
-    conditions_table,
-    headline,
-    missing,
+    summary,
     tables_markdown,
-    uncertainty,
 )
 from stategram.paper.texts import Texts, read_texts, texts_of_sentences
 
@@ -30,15 +27,12 @@ __all__ = [
     "Texts",
     "check_folder",
     "check_scale",
-    "conditions_table",
-    "headline",
-    "missing",
     "read_texts",
     "report_html",
     "reproduce",
     "reproduce_texts",
+    "summary",
     "tables_markdown",
     "texts_of_sentences",
-    "uncertainty",
     "write_report",
 ]

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
+from stategram.display import Column, display_table
 from stategram.explore.pages.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.explore.pages.line_charts import Panel, Point
-from stategram.explore.pages.numbers import count, count_range, criterion, perplexity
-from stategram.explore.pages.tables import Column, table
 from stategram.paper.results import CountBand, Reproduction, RowResult
 from stategram.paper.tables import PAPER_TABLES, is_tree
-from stategram.wording import plural
+from stategram.wording import count, perplexity, plural
 
 _COLOURS = {"tree": "tree", "flat": "flat", "n-gram": "ngram", "mixture": "mixture", "word tree": "series-1"}
 # The perplexity of fewer events is mostly chance: it is in the data, but not drawn.
@@ -71,13 +70,13 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
         "them level by level.",
         _legend(pairs),
         panels=tuple(panels),
-        data=table(
+        data=display_table(
             "Sweeps",
             (
-                Column("Model"),
+                "Model",
                 Column("Sweep", "number"),
                 Column("Level", "number"),
-                Column("Step"),
+                "Step",
                 Column("Moves", "number"),
                 Column("Criterion", "number"),
                 Column("Perplexity", "number"),
@@ -85,11 +84,11 @@ def sweeps_chart(found: Reproduction) -> Chart | None:
             [
                 (
                     row.title,
-                    count(number),
-                    count(sweep.level),
+                    number,
+                    sweep.level,
                     sweep.step,
-                    count(sweep.moves),
-                    criterion(sweep.criterion),
+                    sweep.moves,
+                    f"{sweep.criterion:,.0f}",
                     perplexity(sweep.perplexity),
                 )
                 for drawn in sweeps
@@ -116,7 +115,7 @@ def bands_chart(found: Reproduction) -> Chart | None:
                 count(band.least),
                 band.perplexity,
                 _kind(row),
-                f"{_kind(row)}, context seen {count_range(band.least, band.most)} times: "
+                f"{_kind(row)}, context seen {_count_range(band.least, band.most)} times: "
                 f"{perplexity(band.perplexity)} ({plural(band.events, 'event')})",
             )
             for row, band in drawn
@@ -138,10 +137,10 @@ def bands_chart(found: Reproduction) -> Chart | None:
         f"Bands with fewer than {_MIN_EVENTS} events are not drawn.",
         _legend(pairs),
         panels=tuple(panels),
-        data=table(
+        data=display_table(
             "Perplexity by count of the context",
             (
-                Column("Model"),
+                "Model",
                 Column("Seen", "number"),
                 Column("Events", "number"),
                 Column("Perplexity", "number"),
@@ -149,8 +148,8 @@ def bands_chart(found: Reproduction) -> Chart | None:
             [
                 (
                     row.title,
-                    count_range(band.least, band.most),
-                    count(band.events),
+                    _count_range(band.least, band.most),
+                    band.events,
                     perplexity(band.perplexity),
                 )
                 for _, rows in pairs
@@ -196,11 +195,11 @@ def sizes_chart(found: Reproduction) -> Chart | None:
         "Perplexity of the held-out text by the number of states, with as many categories.",
         (("held-out perplexity", "tree"),),
         panels=tuple(panels),
-        data=table(
+        data=display_table(
             "Numbers of clusters",
-            (Column("Model"), Column("Clusters", "number"), Column("Held-out", "number")),
+            ("Model", Column("Clusters", "number"), Column("Held-out", "number")),
             [
-                (titles.get(trial.key, trial.key), count(trial.clusters), perplexity(trial.perplexity))
+                (titles.get(trial.key, trial.key), trial.clusters, perplexity(trial.perplexity))
                 for trial in found.sizes
             ],
         ),
@@ -282,3 +281,14 @@ def _pair_title(tree: RowResult) -> str:
 def _legend(pairs: Sequence[tuple[str, list[RowResult]]]) -> Legend:
     kinds = {_kind(row) for _, rows in pairs for row in rows}
     return tuple((kind, colour) for kind, colour in _COLOURS.items() if kind in kinds)
+
+
+def _count_range(least: int, most: int | None) -> str:
+    """Return a range of counts.
+
+    >>> _count_range(0, 0), _count_range(1, 5), _count_range(1000, None)
+    ('0', '1–5', '1,000+')
+    """
+    if most is None:
+        return f"{least:,}+"
+    return f"{least:,}" if least == most else f"{least:,}\N{EN DASH}{most:,}"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from stategram.explore.pages.numbers import DASH, count
+from stategram.display import Column, DisplayTable, display_table
+from stategram.explore.pages.input_files import input_files_table
 from stategram.explore.pages.rendering import render
-from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
 from stategram.paper.charts import bands_chart, perplexity_chart, sizes_chart, sweeps_chart, weights_chart
 from stategram.paper.published import CHOICES
-from stategram.paper.results import Reproduction, RowResult
+from stategram.paper.results import Reproduction
 from stategram.paper.tables import (
     COMPARABLE,
     MEASURES,
@@ -21,10 +21,10 @@ from stategram.paper.tables import (
     missing,
     paper_tables,
     tables_markdown,
+    times_table,
     uncertainty,
 )
 from stategram.storage import atomic_write
-from stategram.wording import duration
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
@@ -56,59 +56,21 @@ def report_html(found: Reproduction) -> str:
         tree_charts=list(filter(None, (bands_chart(found), sweeps_chart(found), sizes_chart(found)))),
         weights=weights_chart(found),
         galleries=[(titles.get(one.key, one.key), one) for one in found.galleries],
-        times=_times(found),
+        times=times_table(found),
         texts=_texts(found),
         inputs=input_files_table(found.inputs),
     )
 
 
-def _times(found: Reproduction) -> Table:
-    return table(
-        "Time of each row",
-        (
-            Column("Model"),
-            Column("Time", "number ours"),
-            Column("Sweeps", "number"),
-            Column("Per sweep", "number"),
-            Column("Paper", "number paper"),
-        ),
-        [_time(row) for row in {row.key: row for row in found.rows}.values()],
-    )
-
-
-def _time(row: RowResult) -> tuple[str | Cell, ...]:
-    sweeps = len(row.sweeps)
-    return (
-        row.title,
-        duration(row.seconds),
-        count(sweeps) if sweeps else DASH,
-        duration(row.seconds / sweeps) if sweeps else DASH,
-        _paper_time(row),
-    )
-
-
-def _paper_time(row: RowResult) -> Cell:
-    """Return the paper's time of a row; it is compared with ours if there are as many clusters."""
-    seconds = row.paper.seconds if row.paper else None
-    if seconds is None:
-        return Cell()
-    as_many = (row.states, row.categories) == row.asked
-    ratio = float(f"{seconds / row.seconds:.2g}") if row.seconds else 0.0
-    return Cell(f"about {duration(seconds)}", f"{ratio:,.0f} times as long" if as_many and ratio else "")
-
-
-def _texts(found: Reproduction) -> Table:
-    return table(
+def _texts(found: Reproduction) -> DisplayTable:
+    return display_table(
         "Texts",
         (
-            Column("Text"),
+            "Text",
             Column("Sentences", "number"),
             Column("Words", "number"),
             Column("Events", "number"),
             Column("Unknown words", "number"),
         ),
-        [
-            (text.use, count(text.sentences), count(text.words), count(text.events), count(text.unknown))
-            for text in found.texts
-        ],
+        [(text.use, text.sentences, text.words, text.events, text.unknown) for text in found.texts],
     )

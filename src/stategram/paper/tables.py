@@ -5,21 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.explore.pages.numbers import (
-    DASH,
-    TIMES,
-    change,
-    change_interval,
-    count,
-    interval,
-    percent,
-    perplexity,
+from stategram.display import (
+    Cell,
+    Column,
+    DisplayTable,
+    Value,
+    display_table,
+    markdown_text,
+    table_markdown,
+    table_text,
 )
-from stategram.explore.pages.tables import Cell, Column, Table, markdown_text, table, table_markdown
 from stategram.paper.claims import N_CLAIMS
 from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
-from stategram.wording import plural
+from stategram.wording import change, count, duration, percent, perplexity, plural, size
 
 PAPER_TABLES = 4
 TABLE_TITLES = {
@@ -92,11 +91,36 @@ def tables_markdown(found: Reproduction) -> str:
     )
 
 
-def claims_table(found: Reproduction) -> Table:
+def summary(found: Reproduction) -> str:
+    """Return all tables, the claims, time and memory for a terminal."""
+    test = next(text for text in found.texts if text.use == "test")
+    memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
+    claims = [
+        f"  {claim.verdict + ':':13} {claim.claim} ({claim.rule})\n"
+        f"                paper: {claim.paper}; here: {claim.found}"
+        for claim in found.claims
+    ]
+    if claims:
+        claims = [headline(found), "The claims of the paper, its figures, and those found here:", *claims]
+    return "\n".join(
+        [
+            f"Perplexity of {test.events:,} test events ({test.unknown:,} of them unknown words, which "
+            f"count); vocabulary of {found.vocabulary:,} words.",
+            *filter(None, (uncertainty(found), *missing(found))),
+            *(f"\n{table_text(one)}" for one in (*paper_tables(found), conditions_table(found))),
+            "",
+            *claims,
+            f"\n{table_text(times_table(found))}",
+            f"{duration(found.seconds)} in all, {duration(found.cpu_seconds)} of processor time{memory}.",
+        ]
+    )
+
+
+def claims_table(found: Reproduction) -> DisplayTable:
     """Return the paper's claims, its figures beside ours."""
-    return table(
+    return display_table(
         "The paper's claims",
-        (Column("Claim"), Column("Paper"), Column("Here"), Column("Verdict")),
+        ("Claim", "Paper", "Here", "Verdict"),
         [
             (
                 Cell(claim.claim, f"Rule: {claim.rule}." if claim.rule else ""),
@@ -114,11 +138,11 @@ def claims_table(found: Reproduction) -> Table:
     )
 
 
-def conditions_table(found: Reproduction) -> Table:
+def conditions_table(found: Reproduction) -> DisplayTable:
     """Return the conditions of the paper beside ours."""
     rows = {row.key: row for row in found.rows}
     words = next((text.words for text in found.texts if text.use == "train"), None)
-    lines: list[tuple[str | Cell, ...]] = [
+    lines: list[tuple[Value | Cell, ...]] = [
         ("Words of the training text", f"about {count(TRAINING_WORDS)}", count(words)),
         ("Words of the vocabulary", count(VOCABULARY_SIZE), count(found.vocabulary)),
     ]
@@ -132,25 +156,25 @@ def conditions_table(found: Reproduction) -> Table:
         if printed in rows:
             name = f"Parameters of the model {rows[printed].title}"
             lines.append((name, f"about {count(PAPER[key].parameters)}", count(rows[printed].parameters)))
-    columns = (Column("Condition"), Column("Paper", "number paper"), Column("Here", "number ours"))
-    return table("Conditions", columns, lines)
+    columns = ("Condition", Column("Paper", "number paper"), Column("Here", "number ours"))
+    return display_table("Conditions", columns, lines)
 
 
-def paper_tables(found: Reproduction) -> list[Table]:
+def paper_tables(found: Reproduction) -> list[DisplayTable]:
     """Return the tables that have rows."""
     return [paper_table(found, number) for number in sorted({row.table for row in found.rows})]
 
 
-def paper_table(found: Reproduction, number: int) -> Table:
+def paper_table(found: Reproduction, number: int) -> DisplayTable:
     """Return a table, the paper's figures beside ours."""
     rows = [row for row in found.rows if row.table == number]
     # Events are in the note below the table, and in it only if they differ.
     differ = len({(row.test.events, row.test.unknown) for row in rows}) > 1
-    return table(
+    return display_table(
         TABLE_TITLES.get(number, f"Table {number}"),
         (
-            Column("Model"),
-            Column(f"States {TIMES} categories", "number"),
+            "Model",
+            Column("States \N{MULTIPLICATION SIGN} categories", "number"),
             Column("Perplexity", "number ours"),
             Column("Paper", "number paper"),
             Column("Change", "number ours"),
@@ -166,22 +190,58 @@ def paper_table(found: Reproduction, number: int) -> Table:
     )
 
 
-def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Cell, ...]:
-    against = _against(row, found)
+def times_table(found: Reproduction) -> DisplayTable:
+    """Return how long each row took, here and in the paper."""
+    return display_table(
+        "Time of each row",
+        (
+            "Model",
+            Column("Time", "number ours"),
+            Column("Sweeps", "number"),
+            Column("Per sweep", "number"),
+            Column("Paper", "number paper"),
+        ),
+        [_time(row) for row in {row.key: row for row in found.rows}.values()],
+    )
+
+
+def _time(row: RowResult) -> tuple[Value | Cell, ...]:
+    sweeps = len(row.sweeps)
+    return (
+        row.title,
+        duration(row.seconds),
+        sweeps or None,
+        duration(row.seconds / sweeps) if sweeps else "",
+        _paper_time(row),
+    )
+
+
+def _paper_time(row: RowResult) -> Cell:
+    """Return the paper's time of a row; it is compared with ours if there are as many clusters."""
+    seconds = row.paper.seconds if row.paper else None
+    if seconds is None:
+        return Cell()
+    as_many = (row.states, row.categories) == row.asked
+    ratio = float(f"{seconds / row.seconds:.2g}") if row.seconds else 0.0
+    return Cell(f"about {duration(seconds)}", f"{ratio:,.0f} times as long" if as_many and ratio else "")
+
+
+def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Value | Cell, ...]:
+    against, ends = _against(row, found), row.change_interval
+    change_ends = "" if ends is None else f"{change(ends.low)} to {change(ends.high)}"
     return (
         Cell(row.title, row.note),
         Cell(
             _clusters(row.states, row.categories),
             f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
         ),
-        Cell(perplexity(row.test.perplexity), _notes(interval(row.test.interval), _seeds_text(row.seeds))),
-        # Most of the paper's figures are whole numbers.
-        perplexity(row.paper.perplexity if row.paper else None).removesuffix(".0"),
+        Cell(perplexity(row.test.perplexity), _notes(row.test.interval, _seeds_text(row.seeds))),
+        Cell(row.paper.perplexity if row.paper else None),
         Cell(
             change(row.change),
             _notes(
                 f"against {against}" if against and row.change is not None else "",
-                change_interval(row.change_interval),
+                change_ends,
                 _seeds_text(row.change_seeds, change),
             ),
         ),
@@ -189,13 +249,13 @@ def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[str | Ce
         perplexity(row.test.perplexity_known),
         perplexity(row.heldout_perplexity),
         count(row.parameters),
-        count(row.test.events) if events else DASH,
-        count(row.test.unknown) if events else DASH,
+        count(row.test.events) if events else "",
+        count(row.test.unknown) if events else "",
     )
 
 
-def _notes(*notes: str) -> str:
-    return "\n".join(note for note in notes if note not in ("", DASH))
+def _notes(*notes: object) -> str:
+    return "\n".join(str(note) for note in notes if note)
 
 
 def _seeds_text(figures: SeedFigures | None, written: Callable[[float], str] = perplexity) -> str:
@@ -239,7 +299,11 @@ def _note(rows: list[RowResult]) -> str:
 
 
 def _clusters(states: int | None, categories: int | None) -> str:
-    return DASH if states is None and categories is None else f"{count(states)} {TIMES} {count(categories)}"
+    return (
+        ""
+        if states is None and categories is None
+        else f"{count(states)} \N{MULTIPLICATION SIGN} {count(categories)}"
+    )
 
 
 def _has_other_sizes(row: RowResult) -> bool:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import NamedTuple
 
+from stategram.display import Column, DisplayTable, display_table
 from stategram.evaluation import LEVEL, Interval
 from stategram.explore.pages.line_charts import Panel
-from stategram.explore.pages.numbers import interval, percent, perplexity
-from stategram.explore.pages.tables import Column, Table, table
+from stategram.wording import percent, perplexity
 
 _NGRAM = "ngram"
 _NGRAMS = (_NGRAM, "ngram-2", "ngram-3", "ngram-4")
@@ -63,7 +63,7 @@ class Chart:
     legend: Legend
     bars: tuple[Bar, ...] = ()
     panels: tuple[Panel, ...] = ()
-    data: Table | None = None
+    data: DisplayTable | None = None
 
 
 class Ranked(NamedTuple):
@@ -97,7 +97,7 @@ def _whisker(model: Ranked, longest: float) -> Whisker | None:
     if ends is None:
         return None
     below, length = (model.perplexity - ends.low) / longest, (ends.high - ends.low) / longest
-    return Whisker(below, length, f"{LEVEL:.0%} interval: {interval(ends)}")
+    return Whisker(below, length, f"{LEVEL:.0%} interval: {ends}")
 
 
 class Weight(NamedTuple):
@@ -129,9 +129,9 @@ def weight_bars(mixtures: Sequence[tuple[str, Sequence[Weight]]], text: str) -> 
             )
             for title, parts in stacks
         ),
-        data=table(
+        data=display_table(
             "Weights",
-            (Column("Mixture"), Column("Part"), Column("Weight", "number")),
+            ("Mixture", "Part", Column("Weight", "number")),
             [(title, part.name, percent(part.weight)) for title, parts in stacks for part in parts],
         ),
     )

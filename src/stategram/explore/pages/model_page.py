@@ -5,23 +5,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 
+from stategram.display import Description, DisplayTable, value_text
 from stategram.errors import BadDataError
-from stategram.evaluation import PerplexityFigures
+from stategram.evaluation import PerplexityFigures, cross_validated, describe_perplexity, heldout_tables
 from stategram.explore.pages.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.explore.pages.numbers import DASH, MINUS, change, count, percent, perplexity
+from stategram.explore.pages.input_files import input_files_table
 from stategram.explore.pages.rendering import render
 from stategram.explore.pages.surprisal_charts import surprisal_charts
-from stategram.explore.pages.tables import Cell, Column, Table, input_files_table, table
 from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import Model
 from stategram.storage import Entries, InputFile, Natural, Positive
 from stategram.text import SPECIAL_WORDS, Corpus
-from stategram.wording import plural
+from stategram.wording import percent
 
 _COLOURS = {
     "ngram": "ngram",
@@ -38,15 +38,6 @@ _LOOKS_BACK = {
     "adaptive": "to caches of all words so far, too",
 }
 """What each history means."""
-
-_FEATURES = {
-    "none": "the same weights after every history",
-    "length": "number of known words",
-    "backoff": "number of known words and back-off weight",
-    "category": "category of the last word",
-    "state": "state",
-    "all": "all features of the parts",
-}
 
 
 class _Figures(Entries, frozen=True):
@@ -71,7 +62,7 @@ class _Part:
 
     title: str
     facts: list[tuple[str, str]]
-    tables: list[Table]
+    tables: list[DisplayTable]
     gallery: ClusterGallery | None
     examples: list[ExampleList]
 
@@ -121,11 +112,10 @@ def model_html(
         n_words=len(model.vocabulary) - len(SPECIAL_WORDS),
         made=made,
         heldout=mixture.training_info["perplexity"] if mixture else made.figures.heldout_perplexity,
-        cross_validated=_cross_validated(mixture).get(_weights_by(mixture)) if mixture else None,
+        cross_validated=cross_validated(mixture).get(_weights_by(mixture)) if mixture else None,
         test=test,
-        looks_back=_LOOKS_BACK[test_history] if test_history else "",
-        test_tables=list(_test_tables(model, test)) if test else [],
-        mixture_tables=list(_mixture_tables(mixture)) if mixture else [],
+        on_test=_on_test(model, test, test_history) if test else None,
+        mixture_tables=heldout_tables(mixture, None) if mixture else (),
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
         surprisals=surprisal_charts(model, _kind_and_colour(model), text, sentences),
         parts=[_part(title, part, text) for title, part in _leaf_models(model)],
@@ -140,7 +130,7 @@ def _gain(model: Model, test: PerplexityFigures | None) -> str:
         mixed: float | None = test.perplexity
         alone = [part.perplexity for part in test.parts]
     else:
-        mixed = _cross_validated(model).get(_weights_by(model))
+        mixed = cross_validated(model).get(_weights_by(model))
         alone = [one["perplexity"] for one in model.training_info["parts"] if one["perplexity"] is not None]
     best = min(alone, default=math.inf)
     if mixed is None or not mixed < best < math.inf:
@@ -148,127 +138,23 @@ def _gain(model: Model, test: PerplexityFigures | None) -> str:
     return f", perplexity {percent(1 - mixed / best)} below its best part"
 
 
-def _test_tables(model: Model, test: PerplexityFigures) -> Iterator[Table]:
-    if test.histories:
-        yield table(
-            "By history",
-            (
-                Column("The model looks back"),
-                Column("Perplexity", "number ours"),
-                Column("Without <unk>", "number"),
-                Column("Change", "number"),
-            ),
-            [
-                (
-                    _LOOKS_BACK[one.history],
-                    perplexity(one.perplexity),
-                    perplexity(one.perplexity_known),
-                    change(one.perplexity / test.perplexity - 1) if number else DASH,
-                )
-                for number, one in enumerate(test.histories)
-            ],
-        )
-    if test.orders:
-        yield table(
-            "By length of the longest known n-gram",
-            (
-                Column("Words"),
-                Column("Events", "number"),
-                Column("Fraction", "number"),
-                Column("Perplexity", "number"),
-            ),
-            [
-                (
-                    count(one.order),
-                    count(one.events),
-                    percent(one.share),
-                    perplexity(one.perplexity) if one.events else DASH,
-                )
-                for one in reversed(test.orders)
-            ],
-        )
-    if len(test.parts) > 1:
-        # Those of a word tree model are its trees.
-        titles = model.part_titles or [part.name for part in test.parts]
-        yield table(
-            "Parts on the test text",
-            (Column("Part"), Column("Alone", "number"), Column("Average weight", "number")),
-            [
-                (title, perplexity(part.perplexity), percent(part.weight))
-                for title, part in zip(titles, test.parts, strict=True)
-            ],
-        )
-
-
-def _mixture_tables(model: Model) -> Iterator[Table]:
-    """Return what each part contributes on the held-out text, and what the weights depend on."""
-    info = model.training_info
-    yield table(
-        "On the held-out text",
-        (
-            Column("Part"),
-            Column("Alone", "number ours"),
-            Column("Weight", "number"),
-            Column("Without it", "number"),
-            Column("Loss", "number"),
-            Column("Parameters", "number"),
-        ),
-        [
-            (
-                name,
-                _perplexity(one["perplexity"]),
-                percent(one["weight"]),
-                _perplexity(one["without"]),
-                _loss(one["without"], info["perplexity"]),
-                count(part.parameters),
-            )
-            for name, part, one in zip(model.part_titles, model.parts, info["parts"], strict=True)
-        ],
-        (
-            f"The perplexity of the mixture is {perplexity(info['perplexity'])} on "
-            f"{plural(info['events'], 'held-out event')}; “Without it” is that of a mixture of the others.",
-        ),
-    )
-    if candidates := _cross_validated(model):
-        yield table(
-            "What the weights depend on",
-            (Column("Features of the history"), Column("Cross-validated perplexity", "number")),
-            [
-                (
-                    Cell(_FEATURES.get(name, name), "chosen" if name == _weights_by(model) else ""),
-                    perplexity(value),
-                )
-                for name, value in candidates.items()
-            ],
-            (f"{plural(int(_facts(model)['Weights']), 'learned weight')}.",),
-        )
-
-
-def _perplexity(value: float | None) -> str:
-    """Format a perplexity of training information: None is infinite, which JSON cannot hold."""
-    return "infinite" if value is None else perplexity(value)
-
-
-def _loss(without: float | None, mixture: float) -> str:
-    return "infinite" if without is None else change(without / mixture - 1)
-
-
-def _cross_validated(model: Model) -> dict[str, float]:
-    """Return the best perplexity of each choice of features, cross-validated between two halves."""
-    best: dict[str, float] = {}
-    for one in model.training_info.get("candidates", ()):
-        if one["perplexity"] is not None:
-            best[one["kind"]] = min(one["perplexity"], best.get(one["kind"], one["perplexity"]))
-    return best
-
-
-def _facts(model: Model) -> dict[str, str | int | float]:
-    return dict(model.describe().facts)
+def _on_test(model: Model, test: PerplexityFigures, history: str | None) -> Description:
+    """Return the figures of a test text; parts have their titles here, but those of a word tree model."""
+    if len(test.parts) == 1:
+        test = replace(test, parts=())
+    elif len(model.part_titles) == len(test.parts):
+        named = zip(test.parts, model.part_titles, strict=True)
+        test = replace(test, parts=tuple(replace(part, name=title) for part, title in named))
+    histories = tuple(replace(one, history=_LOOKS_BACK[one.history]) for one in test.histories)
+    found = describe_perplexity(replace(test, histories=histories))
+    looks_back = (("History", f"the model looks back {_LOOKS_BACK[history]}"),) if history else ()
+    facts = ((label.strip(), value_text(value)) for label, value in (*found.facts, *looks_back))
+    return Description(tuple(facts), tuple(one for one in found.tables if one.rows))
 
 
 def _weights_by(model: Model) -> str:
     """Return the features on which the weights of a mixture depend."""
-    return str(_facts(model)["Weights by"])
+    return str(dict(model.describe().facts)["Weights by"])
 
 
 def _mixture_charts(model: Model, test: PerplexityFigures | None) -> Iterator[Chart]:
@@ -312,33 +198,11 @@ def _part(title: str, model: Model, text: Corpus | None) -> _Part:
     description = model.describe()
     return _Part(
         title[:1].upper() + title[1:],
-        [(name, _value(value)) for name, value in description.facts],
-        [
-            table(
-                one.title,
-                [
-                    Column(name, "number" if i and _is_number(one.rows[0][i]) else "")
-                    for i, name in enumerate(one.columns)
-                ],
-                [[_value(value) for value in row] for row in one.rows],
-            )
-            for one in description.tables
-            if one.rows
-        ],
+        [(name, value_text(value)) for name, value in description.facts],
+        [one for one in description.tables if one.rows],
         gallery(model, title),
         examples(model, text),
     )
-
-
-def _is_number(value: str | float | None) -> bool:
-    return not isinstance(value, str) or value[:1].isdigit()
-
-
-def _value(value: str | float | None) -> str:
-    """Format a value of a description: integers are counts."""
-    if value is None or isinstance(value, int):
-        return count(value)
-    return perplexity(value).replace("-", MINUS) if isinstance(value, float) else value
 
 
 def _json(value: Mapping[str, Any]) -> str:

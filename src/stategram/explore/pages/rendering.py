@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import stategram
 from stategram.errors import StategramError
-from stategram.explore.pages import numbers
 from stategram.explore.pages.line_charts import panel_svg
-from stategram.wording import duration, plural, printable, size
+from stategram.wording import count, duration, percent, perplexity, plural, printable, size
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,6 +23,7 @@ _LIBRARIES = ("altair", "jinja2", "vl_convert")
 _GENERATOR = b'name="generator" content="stategram '
 # It comes before the style sheet.
 _HEAD_BYTES = 4096
+_NEGATIVE = re.compile(r"(?<![\w-])-(?=[\d.])")
 
 
 def check_report_extra() -> None:
@@ -83,14 +84,34 @@ def _environment(package: str = _PACKAGE) -> Environment:
     )
     environment.filters.update(
         duration=duration,
-        fraction=numbers.fraction,
-        number=numbers.count,
-        percent=numbers.percent,
-        perplexity=numbers.perplexity,
+        fraction=_fraction,
+        number=count,
+        percent=percent,
+        perplexity=perplexity,
         size=size,
-        unbroken=numbers.unbroken,
+        unbroken=unbroken,
     )
     return environment
+
+
+def unbroken(text: str) -> str:
+    """Write negative numbers with a minus sign, and n-gram so that no line breaks in it.
+
+    >>> unbroken("5-gram model: -3.1%") == "5\N{NON-BREAKING HYPHEN}gram model: \N{MINUS SIGN}3.1%"
+    True
+    """
+    return _NEGATIVE.sub("\N{MINUS SIGN}", text).replace("-gram", "\N{NON-BREAKING HYPHEN}gram")
+
+
+def _fraction(value: float) -> str:
+    """Return a small part of a whole, with one digit at least.
+
+    >>> _fraction(0.61), _fraction(0.034), _fraction(0.0061), _fraction(0.0001)
+    ('61%', '3%', '0.6%', '<0.1%')
+    """
+    if value >= 0.01:
+        return f"{value:.0%}"
+    return f"{value:.1%}" if value >= 0.001 else "<0.1%"
 
 
 def policy_of(*scripts: str) -> str:

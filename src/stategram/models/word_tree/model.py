@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from stategram import _core
 from stategram.counts import count_bigrams
+from stategram.display import Description, display_table
 from stategram.errors import BadDataError, UsageError
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.distributions import TreeDistributions
 from stategram.models.mixture_fitting import fit_weights, interpolate
 from stategram.models.model import (
     HISTORIES,
-    Description,
-    DescriptionTable,
     History,
     Model,
     Text,
@@ -289,9 +288,7 @@ class WordTreeModel(Model):
             ("N-grams", sum(row[2] for row in rows)),
             ("Weights", sum(one.size for of_history in self.weights.values() for one in of_history)),
         )
-        return Description(
-            facts, (DescriptionTable("Chains", ("Chain", "Contexts", "N-grams", "Bytes"), rows),)
-        )
+        return Description(facts, (display_table("Chains", ("Chain", "Contexts", "N-grams", "Bytes"), rows),))
 
     def start(self, *, sentence_start: bool = True) -> State:
         """Return the state at the start of a sentence, or else the state that knows of no words."""

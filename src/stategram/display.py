@@ -1,0 +1,239 @@
+"""Facts and tables as terminals, notebooks and Markdown show them; pages have templates for the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import zip_longest
+from typing import TypeAlias
+
+import msgspec
+
+from stategram.wording import escaped, printable, visible
+
+Value: TypeAlias = str | int | float | None
+"""What a cell may hold; integers are counts, None is an empty cell."""
+Fact: TypeAlias = tuple[str, str | int | float]
+"""A label and a value."""
+
+_NUMBER = "number"
+_DASH = "\N{EN DASH}"
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `style` are classes of the style sheet of pages: ``number`` aligns to the right."""
+
+    title: str
+    style: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is aligned to the right."""
+        return _NUMBER in self.style.split()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A value, and a note of one or more lines in small letters below it."""
+
+    value: Value = None
+    note: str = ""
+    style: str = ""
+
+    @property
+    def text(self) -> str:
+        """The value as it is shown."""
+        return value_text(self.value)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not self.text and not self.note
+
+
+@dataclass(frozen=True)
+class DisplayTable:
+    """Columns and rows; `notes` are the sentences below it."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Description:
+    """What there is to know of something: facts with their labels, and tables."""
+
+    facts: tuple[Fact, ...]
+    tables: tuple[DisplayTable, ...] = ()
+
+
+def display_table(
+    title: str,
+    columns: Sequence[str | Column],
+    rows: Iterable[Sequence[Value | Cell]],
+    notes: Iterable[str] = (),
+) -> DisplayTable:
+    """Return a table without the columns that are empty in every row.
+
+    A column that is given by its title alone is one of numbers if no row has a text in it.
+
+    Examples
+    --------
+    >>> found = display_table("t", ["a", "b"], [[1, None], [2000, None]])
+    >>> [(column.title, column.is_number) for column in found.columns]
+    [('a', True)]
+    >>> [cell.text for (cell,) in found.rows]
+    ['1', '2,000']
+
+    """
+    cells = [[value if isinstance(value, Cell) else Cell(value) for value in row] for row in rows]
+    kept = [i for i in range(len(columns)) if not cells or not all(row[i].is_empty for row in cells)]
+    return DisplayTable(
+        title,
+        tuple(_column(columns[i], [row[i] for row in cells]) for i in kept),
+        tuple(tuple(row[i] for i in kept) for row in cells),
+        tuple(notes),
+    )
+
+
+def _column(given: str | Column, cells: Sequence[Cell]) -> Column:
+    if isinstance(given, Column):
+        return given
+    return Column(given, "" if any(isinstance(cell.value, str) for cell in cells) else _NUMBER)
+
+
+def value_text(value: Value) -> str:
+    """Return a value as facts and cells show it.
+
+    >>> value_text(12345), value_text(1234.5678), value_text(0.25), value_text(None)
+    ('12,345', '1,234.57', '0.25', '')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
+
+
+def description_text(shown: Description, indent: str = "") -> str:
+    """Return facts, one per line, and tables for a terminal.
+
+    >>> print(description_text(Description((("Words", 1200), ("Order", 5)))))
+    Words  1,200
+    Order  5
+    """
+    facts = [(escaped(label), escaped(value_text(value))) for label, value in shown.facts]
+    width = max((len(label) for label, _ in facts), default=0)
+    lines = (f"{indent}{label:<{width}}  {value}".rstrip() for label, value in facts)
+    tables = (table_text(one, indent) for one in shown.tables if one.rows)
+    return "\n\n".join(filter(None, ("\n".join(lines), *tables)))
+
+
+def table_text(shown: DisplayTable, indent: str = "") -> str:
+    """Return a table for a terminal: its title, aligned columns, and notes.
+
+    >>> print(table_text(display_table("Words", ["Word", "Count"], [["the", 1200], ["cat", None]])))
+    Words
+    Word  Count
+    the   1,200
+    cat
+    """
+    rows = [[column.title for column in shown.columns]]
+    for row in shown.rows:
+        cells = [[cell.text, *cell.note.splitlines()] for cell in row]
+        rows += map(list, zip_longest(*cells, fillvalue=""))
+    rows = [[escaped(text) for text in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    aligned = [
+        "  ".join(
+            text.rjust(width) if column.is_number else text.ljust(width)
+            for text, width, column in zip(row, widths, shown.columns, strict=True)
+        )
+        for row in rows
+    ]
+    lines = [*([shown.title] if shown.title else []), *aligned, *shown.notes]
+    return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+
+
+def json_text(figures: object) -> str:
+    """Return records of any kind as JSON on one line; what is infinite is null.
+
+    >>> json_text(Column("Perplexity"))
+    '{"title":"Perplexity","style":""}'
+    """
+    return msgspec.json.encode(figures).decode()
+
+
+def table_html(shown: DisplayTable) -> str:
+    """Return a table and its notes as HTML for a notebook, in which any text is harmless.
+
+    Nothing has a colour of its own, so that it can be read in light and dark notebooks.
+
+    >>> print(table_html(display_table("", ["Word", "Count"], [["<b>", 1200]])))
+    <table>
+    <thead><tr><th style="text-align: left">Word</th><th style="text-align: right">Count</th></tr></thead>
+    <tbody>
+    <tr><td style="text-align: left">&lt;b&gt;</td><td style="text-align: right">1,200</td></tr>
+    </tbody>
+    </table>
+    <BLANKLINE>
+    """
+    head = "".join(_html("th", column.title, column) for column in shown.columns)
+    rows = [
+        [_html("td", cell.text, column) for cell, column in zip(row, shown.columns, strict=True)]
+        for row in shown.rows
+    ]
+    return (
+        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{''.join(map(_row, rows))}</tbody>\n</table>\n"
+        + "".join(f"<p>{_harmless(note)}</p>\n" for note in shown.notes)
+    )
+
+
+def table_markdown(shown: DisplayTable) -> str:
+    """Return a table as Markdown, its title as a heading, its notes below."""
+    lines = [f"## {markdown_text(shown.title)}", ""]
+    lines.append(_line(column.title for column in shown.columns))
+    lines.append("|" + "|".join(" ---: " if column.is_number else " --- " for column in shown.columns) + "|")
+    for row in shown.rows:
+        lines.append(_line(map(_cell_markdown, row)))
+    for note in shown.notes:
+        lines += ["", markdown_text(note)]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_text(text: str) -> str:
+    r"""Escape the characters that have a meaning in Markdown.
+
+    >>> print(markdown_text("<unk> is *one* word"))
+    \<unk\> is \*one\* word
+    """
+    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"<tr>{''.join(cells)}</tr>\n"
+
+
+def _html(tag: str, text: str, column: Column) -> str:
+    side = "right" if column.is_number else "left"
+    return f'<{tag} style="text-align: {side}">{_harmless(text)}</{tag}>'
+
+
+def _harmless(text: str) -> str:
+    """Return a text that is neither markup, nor turns the direction of writing, nor cannot be encoded."""
+    return escape(visible(printable(text)))
+
+
+def _cell_markdown(cell: Cell) -> str:
+    text = cell.text or _DASH
+    return f"{text} ({'; '.join(cell.note.splitlines())})" if cell.note else text
+
+
+def _line(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(map(markdown_text, cells)) + " |"
