@@ -38,7 +38,7 @@ def test_tables_on_stdout_and_steps_on_stderr(place: Path, capfd: pytest.Capture
         assert f"Table {number}. " in out
     assert re.search(
         r"w-2,w-1 tree, smoothed over its levels +\d+ × \d+ +[\d.]+ +158 +[-+][\d.]+% +-12.2% .*\n"
-        r" +paper: 2,000 × 2,000 +[\d.]+ to [\d.]+ +against flat\n +\S+% to \S+%\n",
+        r".*paper: 2,000 × 2,000 +[\d.]+ to [\d.]+ +against flat\n +\S+% to \S+%\n",
         out,
     )
     assert "The claims of the paper" in out

@@ -43,6 +43,7 @@ from stategram.cli.train_checks import (
     min_counts_of,
 )
 from stategram.counts import ShardedText
+from stategram.evaluation import heldout_tables
 from stategram.models import (
     SMOOTHINGS,
     Model,

@@ -117,6 +117,7 @@ def compare_scores(
         compared = _compared_events(list(scores.values()))
     corpus, events = first.corpus, first.corpus.sentence_sums(compared)
     units = Units.of(corpus)
+    units.resampling.warn()
     found = units.resample([(corpus.sentence_sums(np.where(compared, one, 0.0)), events) for one in values])
     return Comparison(
         events=int(np.count_nonzero(compared)),

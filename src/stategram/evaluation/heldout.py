@@ -17,7 +17,7 @@ _FEATURES = {
 
 
 def heldout_tables(model: Model, value: float | None) -> tuple[DisplayTable, ...]:
-    """Return the perplexity of the held-out text, what each part of a mixture contributes, and its weights."""
+    """Return the perplexity of the held-out text, and of a mixture what each part adds."""
     if model.parts:
         return _parts_table(model), *_features_table(model)
     row = _name(model.title, model), _perplexity(value), model.parameters
@@ -100,8 +100,8 @@ def _tuning_notes(model: Model) -> list[str]:
         return []
     figures = ", ".join(f"{name} {perplexity(value)}" for name, value in tuning["while_tuning"].items())
     return [
-        "Weights were tuned on this text, so the figure is optimistic; a single tree, scoring each word before "
-        f"learning from it: {figures}."
+        "Weights were tuned on this text, so the figure is optimistic; a single tree, scoring each word "
+        f"before learning from it: {figures}."
     ]
 
 

@@ -178,6 +178,7 @@ def evaluate_scores(
     if encoded.n_unknown and words.choice == "spell":
         for note in words.notes:
             _log.warning(note)
+    Units.of(encoded).resampling.warn()
     if not all_histories:
         return _resampled(score(model, encoded), model, text, encoded, words)[0]
     found = {
