@@ -1,4 +1,4 @@
-"""The commands that take models and make a model: mix, prune, filter."""
+"""The commands that take models and make a model: mix, prune."""
 
 from __future__ import annotations
 
@@ -174,36 +174,49 @@ def test_train_to_a_budget(place: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert (status, "give one of them" in err) == (2, True)
 
 
-def test_filter(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_prune_to_a_list_of_words(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "words").write_text("the\ncat\nsat\nzebra\n")
     out = place / "few"
-    status, _, err = run("filter", place / "model", "--vocab-file", place / "words", "-o", out, capfd=capfd)
+    status, _, err = run("prune", place / "model", "--vocab-file", place / "words", "-o", out, capfd=capfd)
     assert (status, "3 of 9 words kept; 1 of the list are not in it" in err) == (0, True), err
     assert run("verify", out, capfd=capfd)[0] == 0
     model, few = load_model(place / "model"), load_model(out)
     assert few.log_probs("the cat sat") == pytest.approx(model.log_probs("the cat sat"), rel=1e-6)
     arpa = place / "few.arpa"
-    given = ("filter", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
+    given = ("prune", place / "news.arpa", "--vocab-file", place / "words", "-o", arpa)
     assert run(*given, capfd=capfd)[0] == 0
     assert run("verify", arpa, capfd=capfd)[0] == 0
     assert kenlm.Model(str(arpa)).score("the cat sat") == pytest.approx(
         kenlm.Model(str(place / "news.arpa")).score("the cat sat"), abs=1e-5
     )
+    # Words first, then n-grams: to a budget, and rounded.
+    NgramModel.train(sentences(400, seed=1), 4).save(place / "whole")
+    frequent = sorted(load_model(place / "whole").vocabulary.words[3:])[::2]
+    (place / "list").write_text("\n".join(frequent))
+    given = ("prune", place / "whole", "--vocab-file", place / "list", "-o", place / "both")
+    status, _, err = run(*given, "--max-ngrams", 500, "--compact", capfd=capfd)
+    assert (status, "[2/5] dropping words" in err) == (0, True), err
+    both = load_model(place / "both", NgramModel)
+    assert sorted(both.vocabulary.words[3:]) == frequent
+    assert 490 <= sum(both.trie.sizes) <= 500
+    assert [one["use"] for one in manifest_of(place / "both")["inputs"]] == ["model", "vocabulary"]
+    status, _, err = run(*given[:-1], place / "small", "--max-size", "10k", capfd=capfd)
+    assert (status, (place / "small").stat().st_size <= 10 * 1024) == (0, True), err
     (place / "others").write_text("no\nsuch\n")
     status, _, err = run(
-        "filter", place / "model", "--vocab-file", place / "others", "-o", place / "x", capfd=capfd
+        "prune", place / "model", "--vocab-file", place / "others", "-o", place / "x", capfd=capfd
     )
     assert (status, "none of its 2 words is in" in err) == (3, True)
     Mixture.fit([model, few], ["the cat sat"]).save(place / "mixture")
     status, _, err = run(
-        "filter", place / "mixture", "--vocab-file", place / "words", "-o", place / "x", capfd=capfd
+        "prune", place / "mixture", "--vocab-file", place / "words", "-o", place / "x", capfd=capfd
     )
     assert (status, "mix them again" in err) == (2, True)
 
 
 def test_a_lexicon_may_have_a_word_twice(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (place / "lexicon").write_text("the DH AH\nthe DH IY\ncat K AE T\n")
-    given = ("filter", place / "model", "--vocab-file", place / "lexicon", "-o", place / "out")
+    given = ("prune", place / "model", "--vocab-file", place / "lexicon", "-o", place / "out")
     assert run(*given, capfd=capfd)[0] == 0
     assert set(load_model(place / "out").vocabulary.words[3:]) == {"the", "cat"}
 

@@ -276,7 +276,7 @@ def test_export_says_what_kenlm_would_not_read(
     words = tmp_path / "words"
     words.write_text("the\ncat\n")
     status, _, err = run(
-        "filter", tmp_path / "out.arpa", "-o", tmp_path / "few.arpa", "--vocab-file", words, capfd=capfd
+        "prune", tmp_path / "out.arpa", "-o", tmp_path / "few.arpa", "--vocab-file", words, capfd=capfd
     )
     assert (status, "note: KenLM" in err) == (0, note is not None)
 

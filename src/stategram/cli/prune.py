@@ -6,6 +6,7 @@ from functools import partial
 
 import click
 
+from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
 from stategram.cli.options import compact_option, max_ngrams_option, no_verify_option, work_options
 from stategram.cli.outputs import (
@@ -18,8 +19,11 @@ from stategram.cli.outputs import (
     write_output,
 )
 from stategram.cli.reading import read_model
-from stategram.models import compact_model, compacted_size, prune_model
+from stategram.errors import BadDataError
+from stategram.models import Model, compact_model, compacted_size, prune_model
 from stategram.resources import parse_size
+from stategram.text import SPECIAL_WORDS, Normalization, Vocabulary
+from stategram.wording import plural
 
 
 @click.command(
@@ -29,6 +33,7 @@ Examples:
   stategram prune model -o small.arpa.gz --max-ngrams 1000000
   stategram prune other.arpa -o small.arpa --threshold 3e-8
   stategram prune mixture -o smaller --max-size 200M
+  stategram prune other.arpa.gz -o smaller.arpa --vocab-file lexicon.txt
   stategram prune model -o smaller --compact""",
 )
 @click.argument("model_name", metavar="MODEL")
@@ -48,6 +53,11 @@ Examples:
     help="Instead: the largest OUT that fits, such as 50M, within a thousandth.",
 )
 @compact_option
+@click.option(
+    "--vocab-file",
+    metavar="WORDS",
+    help="First drop all words but these, one per line; further columns are ignored.",
+)
 @no_verify_option
 @work_options
 def prune(
@@ -58,33 +68,45 @@ def prune(
     max_ngrams: int | None,
     max_size: str | None,
     compact: bool,
+    vocab_file: str | None,
     no_verify: bool,
     console: Console,
 ) -> None:
     """Drop the n-grams that MODEL, a model file or an ARPA file, can best do without (Stolcke 1998).
 
     MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
-    the same threshold; its weights stay. Words are never dropped (stategram filter does that). The n-grams
-    that are kept are as probable as before; back-off weights are computed again, so that all sums to one.
-    Training with --prune and the same threshold gives the same model. How often histories are met is taken
-    from bigrams, not from the unigrams of Kneser-Ney models, which leads to better small models than SRILM's.
+    the same threshold; its weights stay. The n-grams that are kept are as probable as before; back-off
+    weights are computed again, so that all sums to one. Training with --prune and the same threshold gives
+    the same model. How often histories are met is taken from bigrams, not from the unigrams of Kneser-Ney
+    models, which leads to better small models than SRILM's.
+
+    Words are dropped only by --vocab-file, which keeps those of WORDS, and <unk>, <s> and </s>. After any
+    history of them they are as probable as before, and <unk> is as probable as it was together with all
+    dropped words. In a category n-gram model, words that are kept have all of the probability of their
+    category, and the categories of which none is kept go to <unk>. Other models cannot lose words: prune the
+    parts of a mixture and mix them again.
     """
     given = sum(value is not None for value in (threshold, max_ngrams, max_size))
-    if given != 1 and not (given == 0 and compact):
+    if given > 1 or not (given or compact or vocab_file):
         raise click.UsageError(
-            "give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE; or --compact alone, which "
-            "drops nothing"
+            "give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE; or --vocab-file WORDS "
+            "alone; or --compact alone, which drops nothing"
         )
     size = None if max_size is None else parse_size(max_size)
+    inputs = [("model", model_name), *([("vocabulary", vocab_file)] if vocab_file else [])]
+    names = [name for _, name in inputs]
+    check_inputs(names)
     arpa = is_arpa_name(output)
     if arpa and compact:
         raise click.UsageError("an ARPA file cannot be compact; give OUT as a model file")
-    check_output(output, [model_name], arpa=arpa, force=force)
-    console.steps = 2 + given + compact
+    check_output(output, names, arpa=arpa, force=force)
+    console.steps = 2 + bool(vocab_file) + given + compact
     model = read_model(model_name, console, verify=not no_verify)
     if arpa:
         ngram_model(model, model_name)
-    size_of = size_in(output, [model_name], arpa=arpa)
+    if vocab_file:
+        model = _with_words(model, model_name, vocab_file, console)
+    size_of = size_in(output, names, arpa=arpa)
     if given:
         with console.step("pruning") as progress:
             pruned = prune_model(
@@ -101,4 +123,24 @@ def prune(
     if compact:
         with console.step("rounding") as progress:
             model = compact_model(model, progress=progress)
-    write_output(model, output, [("model", model_name)], console, arpa=arpa, force=force)
+    write_output(model, output, inputs, console, arpa=arpa, force=force)
+
+
+def _with_words(model: Model, model_name: str, vocab_file: str, console: Console) -> Model:
+    """Return the model of the words of a file."""
+    split = Normalization.from_recipe(model.metadata, model.vocabulary).split
+    words = Vocabulary.from_file(vocab_file, split=split, repeats=True)
+    with console.step("dropping words"):
+        filtered = model.filter(words)
+    kept, before, wanted = (
+        len(vocabulary) - len(SPECIAL_WORDS) for vocabulary in (filtered.vocabulary, model.vocabulary, words)
+    )
+    if kept == 0:
+        raise BadDataError(
+            f"{vocab_file}: none of its {plural(wanted, 'word')} is in {model_name}; check that both are "
+            "of the same language, case and tokenization"
+        )
+    console.info(
+        f"      {kept:,} of {plural(before, 'word')} kept; {wanted - kept:,} of the list are not in it"
+    )
+    return filtered

@@ -82,7 +82,7 @@ def verify(model_name: str, samples: int, console: Console) -> None:
             if one.total < 1 and is_text:
                 advice = (
                     "sums below one are what vocabulary filters make, such as KenLM's; scores can be used, "
-                    "but <unk> lacks what the dropped words had (stategram filter would give it to <unk>)"
+                    "but <unk> lacks what the dropped words had (stategram prune --vocab-file gives it that)"
                 )
             raise BadDataError(
                 f"{model_name}: the probabilities after {words!r}{where} sum to {one.total:.8g}, which is "
