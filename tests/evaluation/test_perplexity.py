@@ -32,7 +32,6 @@ from stategram.display import Description
 from stategram.evaluation import history_sums
 from stategram.formats import read_arpa
 from stategram.models import Gate, Model, Scores, State, Step
-from stategram.models import mixture as mixture_module
 from stategram.models.model_files import ModelFiles
 from stategram.storage import Archive
 from stategram.text import BEGIN
@@ -95,7 +94,7 @@ def test_parts_of_a_mixture_score_a_text_once_and_by_pieces(monkeypatch: pytest.
     alone = [evaluate(model, test).perplexity for model in models]
     with monkeypatch.context() as patched:
         patched.setattr(NgramModel, "score", counted)
-        patched.setattr(mixture_module, "_EVENTS_PER_PIECE", 40)
+        patched.setattr("stategram.text.corpus.EVENTS_PER_PIECE", 40)
         figures = evaluate(mixture, test)
     for order in (1, 3):
         pieces = [events for of, events in scored if of == order]

@@ -56,7 +56,7 @@ def test_long_texts_in_blocks(kind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     model, corpus = model_of(kind), corpora()[1].sentences(0, 20)
     whole = model.entropies(corpus)
     monkeypatch.setattr("stategram.models.distributions._CELLS", 3 * len(model.vocabulary))
-    monkeypatch.setattr("stategram.models.model._EVENTS_PER_PIECE", 25)
+    monkeypatch.setattr("stategram.text.corpus.EVENTS_PER_PIECE", 25)
     seen: list[float] = []
     with use_resources(threads=2):
         found = model.entropies(corpus, progress=lambda fraction, _: seen.append(fraction))

@@ -553,8 +553,7 @@ def test_commands_print_the_same_with_workers(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(texts)
-    monkeypatch.setattr("stategram.evaluation.perplexity.EVENTS_PER_PIECE", 20)
-    monkeypatch.setattr("stategram.scoring.pieces.EVENTS_PER_PIECE", 20)
+    monkeypatch.setattr("stategram.text.corpus.EVENTS_PER_PIECE", 20)
     names = [f"{number}.gz" for number in range(3)]
     commands: list[list[object]] = [
         ["score", "model", *names],

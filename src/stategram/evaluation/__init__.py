@@ -11,7 +11,6 @@ from stategram.evaluation.heldout import cross_validated, heldout_tables
 from stategram.evaluation.nbest import HypothesisErrors, NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.normalisation import HistorySum, history_sums
 from stategram.evaluation.perplexity import (
-    EVENTS_PER_PIECE,
     HistoryFigures,
     OrderFigures,
     PartFigures,
@@ -33,7 +32,6 @@ from stategram.evaluation.uncertainty import (
 )
 
 __all__ = [
-    "EVENTS_PER_PIECE",
     "LEVEL",
     "ClassBigramFigures",
     "ComparedModel",

@@ -21,9 +21,6 @@ from stategram.text import END, Corpus, Sentences, as_corpus, spelled_corpus
 
 _log = logging.getLogger(__name__)
 
-EVENTS_PER_PIECE = 1 << 18
-"""A text is scored in pieces of about so many events, wherever that is done, so that sums are the same."""
-
 _ROUNDING = 1e-4  # of log10 probabilities: ARPA files have five to seven digits
 
 
@@ -156,9 +153,9 @@ def evaluate(
 
 def score_in_pieces(model: Model, corpus: Corpus) -> Scores:
     """Return the scores of a text; one of many events is scored piece by piece, as workers do it."""
-    if model.looks_back or corpus.n_events <= EVENTS_PER_PIECE:
+    if model.looks_back or corpus.n_events == 0:
         return model.score(corpus)
-    return Scores.join(corpus, [model.score(piece) for _, piece in corpus.pieces(EVENTS_PER_PIECE)])
+    return Scores.join(corpus, [model.score(piece) for _, piece in corpus.pieces()])
 
 
 def evaluate_scores(

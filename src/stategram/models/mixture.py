@@ -39,8 +39,6 @@ from stategram.wording import plural
 _log = logging.getLogger(__name__)
 # Weights that are learned on fewer held-out events depend on chance.
 _FEW_EVENTS = 1000
-# The probabilities of so many events by all parts are in memory at a time.
-_EVENTS_PER_PIECE = 1 << 18
 # How many words a mixture may have for each word of a part: as many as a mixture of 16 models can have.
 _WORDS_PER_PART, _MANY_WORDS = 16, 1 << 20
 _SAME_IDS = np.empty(0, np.uint32)
@@ -285,7 +283,7 @@ class Mixture(Model):
         by_sentence = np.empty((len(self.parts), corpus.n_sentences))
         predicts = [part.predicts_unknown for part in self.parts]
         sentence = 0
-        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+        for begin, piece in corpus.pieces():
             scored = [
                 part.score(piece, names, state)
                 for part, names, state in zip(self._aligned, requested, states, strict=True)

@@ -58,8 +58,6 @@ History: TypeAlias = "Words | State"
 HISTORIES = ("sentence", "document", "adaptive")
 """How far back a model may look: inside the sentence, to earlier ones of the document, into caches too."""
 
-# What distributions need of so many events is in memory at a time.
-_EVENTS_PER_PIECE = 1 << 17
 # A pool of threads costs more than scoring so few events.
 _EVENTS_FOR_THREADS = 4096
 
@@ -301,7 +299,7 @@ class Model(ABC):
         """
         corpus, state = self._to_score(text, (), state)
         found = np.empty(corpus.n_events)
-        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+        for begin, piece in corpus.pieces():
             end = begin + piece.n_events
             step = subprogress(progress, begin / corpus.n_events, end / corpus.n_events)
             found[begin:end] = self._piece_entropies(piece, state, step)

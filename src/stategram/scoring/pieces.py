@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import StategramError
-from stategram.evaluation import EVENTS_PER_PIECE
 from stategram.formats import open_model
 from stategram.models import Model, PartScores, Scores
 from stategram.progress import Progress, report_each
@@ -104,7 +103,7 @@ class PieceScorer:
         """Return the scores of a text; one that depends on earlier sentences is scored here."""
         if model.looks_back or corpus.n_events == 0:
             return model.score(corpus)
-        pieces = [piece for _, piece in corpus.pieces(EVENTS_PER_PIECE)]
+        pieces = [piece for _, piece in corpus.pieces()]
         tasks = [_Task(number, len(pieces), self.source, str(self.folder)) for number in range(len(pieces))]
         for task, piece in zip(tasks, pieces, strict=True):
             _save(task.text, {"ids": piece.ids, "sentence_starts": piece.sentence_starts})

@@ -16,6 +16,8 @@ from stategram.storage import Entries, array_of, open_archive, write_archive
 from stategram.text.vocabulary import Vocabulary
 
 _BLOCK = 2**20
+EVENTS_PER_PIECE = 2**17
+"""What is computed for each event of a text is computed for so many at a time."""
 # Twenty sentences in a row are not the same by chance.
 _MIN_SENTENCES = 20
 # A position where this many events are the same is worth comparing in full.
@@ -143,7 +145,7 @@ class Corpus:
             document_starts=self.document_starts[first:last] - begin,
         )
 
-    def pieces(self, max_events: int = 2**20) -> Iterator[tuple[int, Corpus]]:
+    def pieces(self, max_events: int | None = None) -> Iterator[tuple[int, Corpus]]:
         """Yield the text in pieces of whole sentences, each after the position of its first event.
 
         A piece has at most `max_events` events, unless a single sentence is longer: so what is computed for
@@ -152,7 +154,10 @@ class Corpus:
         begin = 0
         while begin < self.n_sentences:
             first = int(self.sentence_starts[begin])
-            end = int(np.searchsorted(self.sentence_starts, first + max_events, "right")) - 1
+            end = (
+                int(np.searchsorted(self.sentence_starts, first + (max_events or EVENTS_PER_PIECE), "right"))
+                - 1
+            )
             end = max(end, begin + 1)
             yield first, self.sentences(begin, end)
             begin = end

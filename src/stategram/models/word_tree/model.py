@@ -42,8 +42,6 @@ from stategram.storage import Archive, Entries, Finite, array_of
 from stategram.text import BEGIN, UNKNOWN, Corpus, Vocabulary, as_corpus
 from stategram.wording import plural
 
-# The values of so many events are in memory at a time.
-_EVENTS_PER_PIECE = 1 << 17
 # What a manifest has of the training of a model, besides the numbers of its contexts; at most.
 _REPORT_BYTES = 8192
 
@@ -329,7 +327,7 @@ class WordTreeModel(Model):
         cache = None if words is None else words.cache.copy()
         n_trees = len(self.evidence.trees)
         found = np.empty((n_trees, corpus.n_events))
-        for begin, piece in corpus.pieces(_EVENTS_PER_PIECE):
+        for begin, piece in corpus.pieces():
             if begin:  # a piece begins with a sentence
                 past = Past(rare=past.rare)
             streams, classes = self.evidence.inputs(piece, past)
