@@ -7,6 +7,7 @@ from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
 from stategram.models.clusters import ModelClasses, ModelStates
 from stategram.models.compacting import compact_model, compacted_size
+from stategram.models.distributions import MAX_CELLS
 from stategram.models.frequent import FrequentNgram, frequent_ngrams, word_frequencies
 from stategram.models.gate import GATE_KINDS, Gate
 from stategram.models.merging import check_weights, merge_ngrams
@@ -41,6 +42,7 @@ from stategram.models.word_tree import (
 __all__ = [
     "GATE_KINDS",
     "HISTORIES",
+    "MAX_CELLS",
     "SMOOTHINGS",
     "UNKNOWN_CHOICES",
     "Cache",

@@ -20,8 +20,8 @@ from stategram.progress import Progress
 from stategram.resources import Resources
 from stategram.text import BEGIN, UNKNOWN, Corpus
 
-# The probabilities that are in memory at a time.
-_CELLS = 1 << 21
+MAX_CELLS = 1 << 21
+"""The probabilities that are in memory at a time."""
 
 Rows = NDArray[np.float64]
 """For each event the probability of each word."""
@@ -228,7 +228,7 @@ def entropies_of(
     else:
         firsts, places = _distinct(keys)
     found = np.empty(len(firsts))
-    n_rows = max(1, _CELLS // len(masses))
+    n_rows = max(1, MAX_CELLS // len(masses))
     for begin in range(0, len(firsts), n_rows):
         events = firsts[begin : begin + n_rows]
         rows = np.zeros((len(events), len(masses)))

@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.explore.app.messages import MAX_WORDS
 from stategram.explore.views import WordExample
-from stategram.models import Model, Scores, State
+from stategram.models import MAX_CELLS, Model, Scores, State
 from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, Normalization, block_of_sentences
 from stategram.wording import plural
-
-# The probabilities that are in memory at a time.
-_CELLS = 1 << 21
 
 
 def normalization_of(model: Model) -> Normalization:
@@ -99,7 +96,7 @@ def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
     n_words = len(model.vocabulary)
     found: list[int | None] = []
     end = monotonic() + seconds
-    at_a_time = max(1, min(_CELLS // n_words, 64))
+    at_a_time = max(1, min(MAX_CELLS // n_words, 64))
     distributions = model.distributions(corpus, model.start())
     for begin in range(0, corpus.n_events, at_a_time):
         if begin and monotonic() > end:
