@@ -124,7 +124,6 @@ HIERARCHY: dict[str, Callable[[_core.HierarchyBuilder], object]] = {
     "run": lambda builder: builder.run(1),
     "merges": lambda builder: builder.merges(),
     "losses": lambda builder: builder.losses(),
-    "evaluations": lambda builder: builder.evaluations,
 }
 
 

@@ -1,12 +1,13 @@
-// Flat arrays in, flat arrays out: the only types that cross the border between Python and a kernel.
+// Flat arrays in, flat arrays out: what crosses the border between Python and a kernel. Kernels know nothing
+// of Python; base/bind.hpp makes these of NumPy's arrays, and NumPy's of them.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,41 +15,56 @@
 
 namespace stategram {
 
-namespace nb = nanobind;
-
-// A read-only contiguous one-dimensional array given by Python.
+// A contiguous array with whatever keeps its memory alive; copies are views of the same values.
 template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+class Array {
+ public:
+    using value_type = T;
 
-// A contiguous one-dimensional array of Python's that a kernel writes to.
-template <typename T>
-using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+    Array() = default;
+    Array(T* values, std::size_t size, std::shared_ptr<const void> owner)
+        : values_(values), size_(size), owner_(std::move(owner)) {}
+    // Takes over the memory of a std::vector or a BigArray.
+    template <typename Values>
+        requires(!std::is_reference_v<Values> && !std::derived_from<Values, Array> &&
+                 requires(Values& values) {
+                     { values.data() } -> std::same_as<T*>;
+                 })
+    Array(Values&& values) {
+        const auto owned = std::make_shared<Values>(std::move(values));
+        *this = {owned->data(), owned->size(), owned};
+    }
 
-// A NumPy array given to Python.
-template <typename T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+    T* data() const { return values_; }
+    std::size_t size() const { return size_; }
+    T* begin() const { return values_; }
+    T* end() const { return values_ + size_; }
+    T& operator[](std::size_t i) const { return values_[i]; }
+    const std::shared_ptr<const void>& owner() const { return owner_; }
 
-// Hands a vector's memory to NumPy without a copy. Needs the GIL.
-template <typename T>
-Out<T> to_numpy(std::vector<T>&& values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out<T>(owned->data(), {owned->size()}, owner);
-}
+ private:
+    T* values_ = nullptr;
+    std::size_t size_ = 0;
+    std::shared_ptr<const void> owner_;
+};
 
-// The same for memory that was never filled with zeros. Needs the GIL.
+// One that a kernel only reads, one that it writes to, and one that it makes.
 template <typename T>
-Out<T> to_numpy(std::unique_ptr<T[]>&& values, std::size_t size) {
-    T* owned = values.release();
-    nb::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-    return Out<T>(owned, {size}, owner);
-}
+using In = Array<const T>;
+template <typename T>
+using InOut = Array<T>;
+template <typename T>
+using Out = Array<T>;
 
+// Rows of the same length, one after the other, that a kernel reads.
 template <typename T>
-Out<T> to_numpy(BigArray<T>&& values) {
-    auto* owned = new BigArray<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<BigArray<T>*>(p); });
-    return Out<T>(owned->data(), {owned->size()}, owner);
-}
+struct Matrix : In<T> {
+    std::size_t rows = 0, columns = 0;
+};
+
+// Bytes that a kernel reads, and bytes that it makes, in parts to be joined.
+struct InBytes : std::string_view {};
+template <typename Part = std::string>
+struct OutBytes : std::vector<Part> {};
 
 }  // namespace stategram

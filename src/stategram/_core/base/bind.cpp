@@ -1,5 +1,6 @@
 // Memory, and the base class of steppers, as Python sees them.
-#include <nanobind/nanobind.h>
+
+#include "base/bind.hpp"
 
 #if defined(__linux__)
 #include <malloc.h>
@@ -10,11 +11,8 @@
 namespace stategram {
 namespace {
 
-namespace nb = nanobind;
-
 void trim_memory() {
 #if defined(__GLIBC__)
-    nb::gil_scoped_release release;
     malloc_trim(0);
 #endif
 }
@@ -22,8 +20,9 @@ void trim_memory() {
 }  // namespace
 
 void register_base(nb::module_& m) {
-    m.def("trim_memory", &trim_memory,
-          "Give freed memory back to the system that the C library keeps for later; only that of GNU does.");
+    def_kernel(
+        m, "trim_memory", &trim_memory, "",
+        "Give freed memory back to the system that the C library keeps for later; only that of GNU does.");
     nb::class_<Stepper>(m, "Stepper", "A model word by word, for decoders: its states are bytes.");
 }
 

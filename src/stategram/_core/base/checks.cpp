@@ -52,9 +52,9 @@ void check_below(const In<std::uint32_t>& values, std::size_t limit, const char*
 std::vector<std::uint32_t> inverse(const In<std::uint32_t>& numbers) {
     std::vector<std::uint32_t> places(numbers.size(), UINT32_MAX);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
-        require(numbers(i) < places.size() && places[numbers(i)] == UINT32_MAX,
+        require(numbers[i] < places.size() && places[numbers[i]] == UINT32_MAX,
                 "the numbers are not each of 0, 1, ... once");
-        places[numbers(i)] = static_cast<std::uint32_t>(i);
+        places[numbers[i]] = static_cast<std::uint32_t>(i);
     }
     return places;
 }

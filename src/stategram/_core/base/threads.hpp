@@ -61,6 +61,15 @@ class BusyGuard {
     std::atomic<bool>& busy_;
 };
 
+// What only one thread at a time may use.
+class Exclusive {
+ public:
+    BusyGuard enter() const { return BusyGuard(busy_); }
+
+ private:
+    mutable std::atomic<bool> busy_{false};
+};
+
 // Calls use(first, last) for slices of [begin, end) that cover it, none of them empty. Where work is uneven,
 // many small slices keep all threads busy.
 template <typename Use>

@@ -64,17 +64,12 @@ CountLevels count_ngrams(In<std::uint32_t> ids, In<std::int64_t> sentence_starts
                          std::uint32_t before, int order, std::uint32_t first, std::uint32_t last,
                          int threads) {
     std::vector<Level> levels;
-    {
-        nb::gil_scoped_release release;
-        const NgramSource text = checked_source(ids, sentence_starts, numbers, before, order, first, last);
-        ThreadPool pool(threads);
-        levels =
-            count_range(text, order, static_cast<int>(std::bit_width(numbers.size())), first, last, pool);
-    }
+    const NgramSource text = checked_source(ids, sentence_starts, numbers, before, order, first, last);
+    ThreadPool pool(threads);
+    levels = count_range(text, order, static_cast<int>(std::bit_width(numbers.size())), first, last, pool);
     std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>>> made;
     for (Level& level : levels)
-        made.emplace_back(to_numpy(std::move(level.words)), to_numpy(std::move(level.counts)),
-                          to_numpy(std::move(level.first_child)));
+        made.emplace_back(std::move(level.words), std::move(level.counts), std::move(level.first_child));
     return made;
 }
 
@@ -85,23 +80,20 @@ std::tuple<Out<std::uint8_t>, Out<std::int64_t>> count_run(In<std::uint32_t> ids
                                                            In<std::uint32_t> bounds, int threads) {
     require(bounds.size() >= 2 && std::is_sorted(bounds.data(), bounds.data() + bounds.size()),
             "bounds do not rise");
-    const std::uint32_t first = bounds(0), last = bounds(bounds.size() - 1);
+    const std::uint32_t first = bounds[0], last = bounds[bounds.size() - 1];
     require(begin < numbers.size() && end < numbers.size(), "there are no such words");
     Run run;
-    {
-        nb::gil_scoped_release release;
-        const NgramSource text =
-            checked_source(ids, sentence_starts, numbers, numbers(begin), order, first, last);
-        const std::vector<std::uint32_t> id_of = inverse(numbers);
-        const int bits = static_cast<int>(std::bit_width(numbers.size()));
-        const RunWords words{{numbers.data(), numbers.size()}, id_of, end, order, bits};
-        ThreadPool pool(threads);
-        run = with_limbs(order * bits, [&]<std::size_t Limbs>() {
-            return RangeCounter<Limbs, NgramSource>(text, order, bits, first, last, pool)
-                .pack(words, {bounds.data(), bounds.size()});
-        });
-    }
-    return std::tuple(to_numpy(std::move(run.bytes)), to_numpy(std::move(run.offsets)));
+    const NgramSource text =
+        checked_source(ids, sentence_starts, numbers, numbers[begin], order, first, last);
+    const std::vector<std::uint32_t> id_of = inverse(numbers);
+    const int bits = static_cast<int>(std::bit_width(numbers.size()));
+    const RunWords words{{numbers.data(), numbers.size()}, id_of, end, order, bits};
+    ThreadPool pool(threads);
+    run = with_limbs(order * bits, [&]<std::size_t Limbs>() {
+        return RangeCounter<Limbs, NgramSource>(text, order, bits, first, last, pool)
+            .pack(words, {bounds.data(), bounds.size()});
+    });
+    return {std::move(run.bytes), std::move(run.offsets)};
 }
 
 }  // namespace stategram

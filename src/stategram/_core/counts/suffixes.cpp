@@ -86,7 +86,6 @@ void link_ngrams(In<std::uint32_t> words, In<std::uint32_t> parents_first_child,
     const Lower lower{lower_first_child.data(), lower_words.data(), n_words};
     const std::uint32_t *first_child = parents_first_child.data(), *parent_suffix = parents_suffix.data();
     std::uint32_t *suffix = suffixes.data(), *continuation = continuations.data();
-    nb::gil_scoped_release release;
     check_children(first_child, begin, end, words.size());
     check_suffixes(parent_suffix, begin, end, lower_first_child.size() - 1);
     ThreadPool pool(threads);

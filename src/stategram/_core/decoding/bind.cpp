@@ -1,15 +1,14 @@
 // Decoders and the models that they call, as Python sees them.
+#include "base/bind.hpp"
+
 #include <nanobind/operators.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "base/arrays.hpp"
 #include "base/stepper.hpp"
 #include "decoding/category_stepper.hpp"
 #include "decoding/mixture_stepper.hpp"
@@ -17,7 +16,6 @@
 #include "decoding/ngram_stepper.hpp"
 #include "decoding/state.hpp"
 #include "mixture/gate_tables.hpp"
-#include "ngrams/packed_arrays.hpp"
 
 namespace stategram {
 namespace {
@@ -46,7 +44,9 @@ Py_ssize_t hash(const DecoderState& state) {
 void bind_ngram_stepper(nb::module_& m) {
     nb::class_<NgramStepper, Stepper> stepper(m, "NgramStepper",
                                               "A back-off model; the arrays are those of its trie.");
-    def_packed_init(stepper);
+    def_init<In<std::uint32_t>, In<std::int64_t>, Matrix<std::uint8_t>, In<std::uint8_t>, In<std::uint8_t>,
+             In<std::uint32_t>, In<float>, bool>(stepper,
+                                                 "numbers begins widths words records bases values closed");
 }
 
 void bind_category_stepper(nb::module_& m) {
@@ -56,7 +56,7 @@ void bind_category_stepper(nb::module_& m) {
         "`ngrams`: the model of categories. `categories` and `word_probs`: of "
         "each word its category\nand its probability there.")
         .def(nb::init<std::shared_ptr<const Stepper>, In<std::uint32_t>, const In<double>&>(),
-             nb::arg("ngrams"), nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert());
+             nb::arg("ngrams"), nb::arg("categories"), nb::arg("word_probs"));
 }
 
 void bind_mixture_stepper(nb::module_& m) {
@@ -105,8 +105,8 @@ void bind_model(nb::module_& m) {
         "`damage_error` makes an exception of\na message.")
         .def(nb::init<In<std::uint8_t>, In<std::int64_t>, std::shared_ptr<const Stepper>, nb::object,
                       nb::object>(),
-             nb::arg("letters").noconvert(), nb::arg("offsets").noconvert(), nb::arg("stepper").none(),
-             nb::arg("python").none(), nb::arg("damage_error"))
+             nb::arg("letters"), nb::arg("offsets"), nb::arg("stepper").none(), nb::arg("python").none(),
+             nb::arg("damage_error"))
         .def("score", &DecoderModel::score, nb::arg("sentence").none(), nb::arg("bos") = true,
              nb::arg("eos") = true,
              nb::sig("def score(self, sentence: str | bytes, bos: bool = True, eos: bool = True) -> float"),

@@ -22,7 +22,7 @@ class CategoryStepper final : public Stepper {
                 "each word needs a category, and a probability in it");
         check_below(categories_, ngrams_->n_words(), "a category is not in the n-gram model");
         for (std::size_t id = 0; id < log10_probs_.size(); ++id)
-            log10_probs_[id] = std::log10(word_probs(id));
+            log10_probs_[id] = std::log10(word_probs[id]);
     }
 
     std::size_t n_words() const override { return log10_probs_.size(); }
@@ -34,7 +34,7 @@ class CategoryStepper final : public Stepper {
     }
 
     Step advance(const std::byte* state, std::uint32_t id, std::byte* after) const override {
-        const std::uint32_t category = categories_(id);
+        const std::uint32_t category = categories_[id];
         const Step step = ngrams_->advance(state, category, after);
         store(after + ngrams_->state_size(), category);
         return {step.log10_prob + log10_probs_[id], 0};
@@ -43,7 +43,7 @@ class CategoryStepper final : public Stepper {
     void score_words(bool sentence_start, const std::uint32_t* ids, std::size_t n,
                      Step* steps) const override {
         std::vector<std::uint32_t> categories(n);
-        for (std::size_t i = 0; i < n; ++i) categories[i] = categories_(ids[i]);
+        for (std::size_t i = 0; i < n; ++i) categories[i] = categories_[ids[i]];
         ngrams_->score_words(sentence_start, categories.data(), n, steps);
         for (std::size_t i = 0; i < n; ++i) steps[i] = {steps[i].log10_prob + log10_probs_[ids[i]], 0};
     }

@@ -54,9 +54,9 @@ class MixtureStepper final : public Stepper {
         for (std::size_t i = 0; i < parts_.size(); ++i) {
             const Part& part = parts_[i];
             const bool same = part.ids.size() == 0;
-            const std::uint32_t own = same ? id : part.ids.data()[id];
+            const std::uint32_t own = same ? id : part.ids[id];
             const double log10_prob = part.stepper->advance(state + part.at, own, after + part.at).log10_prob;
-            const double share = same ? 1.0 : part.shares.data()[id];
+            const double share = same ? 1.0 : part.shares[id];
             prob += weights[i] * share * std::exp(log10_prob * ln_10);
         }
         return {std::log10(prob), 0};

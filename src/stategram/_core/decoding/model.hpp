@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/arrays.hpp"
+#include "base/bind.hpp"
 #include "base/checks.hpp"
 #include "base/damaged_model.hpp"
 #include "base/stepper.hpp"
@@ -247,8 +247,8 @@ class DecoderModel {
             auto table = std::make_unique<WordTable>();
             const auto* letters = reinterpret_cast<const char*>(letters_.data());
             for (std::size_t i = 0; i + 1 < offsets_.size(); ++i)
-                require(table->find_or_add({letters + offsets_(i),
-                                            static_cast<std::size_t>(offsets_(i + 1) - offsets_(i))}) == i,
+                require(table->find_or_add({letters + offsets_[i],
+                                            static_cast<std::size_t>(offsets_[i + 1] - offsets_[i])}) == i,
                         "a word is twice in the vocabulary");
             table_ = std::move(table);
         }

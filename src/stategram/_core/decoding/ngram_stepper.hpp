@@ -10,17 +10,17 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "base/stepper.hpp"
-#include "ngrams/packed_arrays.hpp"
+#include "ngrams/packed_layout.hpp"
 #include "ngrams/scoring.hpp"
 
 namespace stategram {
 
 class NgramStepper final : public Stepper, PackedModel {
  public:
-    NgramStepper(In<std::uint32_t> numbersin, In<std::int64_t> begins_in, Widths widths_in,
-                 In<std::uint8_t> words_in, In<std::uint8_t> records_in, In<std::uint32_t> bases_in,
-                 In<float> values_in, bool closed)
-        : PackedModel(numbersin, begins_in, widths_in, words_in, records_in, bases_in, values_in, closed) {
+    NgramStepper(In<std::uint32_t> numbers, In<std::int64_t> begins, Matrix<std::uint8_t> widths,
+                 In<std::uint8_t> words, In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values,
+                 bool closed)
+        : PackedModel(numbers, begins, widths, words, records, bases, values, closed) {
         require(numbers.size() > end_id, "the vocabulary has no special words");
         trie.advance({}, number(begin_id), begin_state_);
     }
@@ -54,8 +54,8 @@ class NgramStepper final : public Stepper, PackedModel {
                               n,
                               starts.data(),
                               starts.size() - 1,
-                              numbers.data(),
-                              numbers.size(),
+                              arrays.numbers.data(),
+                              arrays.numbers.size(),
                               {},
                               sentence_start ? begin_state_ : NgramState{}};
         score_text(trie, text, {log10_probs.data(), orders.data(), nullptr, nullptr});
@@ -77,7 +77,7 @@ class NgramStepper final : public Stepper, PackedModel {
 
  private:
     std::size_t most_known() const { return static_cast<std::size_t>(trie.order() - 1); }
-    std::uint32_t number(std::uint32_t id) const { return numbers.data()[id]; }
+    std::uint32_t number(std::uint32_t id) const { return arrays.numbers[id]; }
 
     NgramState get(const std::byte* bytes) const {
         NgramState state;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/arrays.hpp"
+#include "base/bind.hpp"
 
 namespace stategram {
 

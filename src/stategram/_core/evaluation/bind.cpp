@@ -1,16 +1,15 @@
 // Kernels of evaluation, as Python sees them.
-#include <nanobind/stl/tuple.h>
 
-#include "base/arrays.hpp"
+#include "base/bind.hpp"
+
 #include "evaluation/kernels.hpp"
 
 namespace stategram {
 namespace {
 
 void bind_bootstrap(nb::module_& m) {
-    m.def(
-        "bootstrap_sums", &bootstrap_sums, nb::arg("values").noconvert(), nb::arg("width"),
-        nb::arg("resamples"), nb::arg("seed"), nb::arg("threads"),
+    def_kernel(
+        m, "bootstrap_sums", &bootstrap_sums, "values width resamples seed threads",
         "Return the sum of each column over as many units as there are, drawn with replacement.\n"
         "\n"
         "`values` has a row of `width` numbers for each unit, the result one for each resample. Units are\n"
@@ -19,11 +18,9 @@ void bind_bootstrap(nb::module_& m) {
 }
 
 void bind_distribution_rows(nb::module_& m) {
-    m.def("add_backoff_rows", &add_backoff_rows, nb::arg("probs").noconvert(),
-          nb::arg("backoffs").noconvert(), nb::arg("words").noconvert(), nb::arg("first_child").noconvert(),
-          nb::arg("links").noconvert(), nb::arg("nodes").noconvert(), nb::arg("weights").noconvert(),
-          nb::arg("n_words"), nb::arg("rows").noconvert(), nb::arg("threads"),
-          "Add to each row the weighted distribution of a back-off model after a node.");
+    def_kernel(m, "add_backoff_rows", &add_backoff_rows,
+               "probs backoffs words first_child links nodes weights n_words rows threads",
+               "Add to each row the weighted distribution of a back-off model after a node.");
     const auto def_category_rows = [&](auto function) {
         m.def("add_category_rows", function, nb::arg("of_categories").noconvert(),
               nb::arg("categories").noconvert(), nb::arg("word_probs").noconvert(), nb::arg("n_categories"),
@@ -32,19 +29,16 @@ void bind_distribution_rows(nb::module_& m) {
     };
     def_category_rows(&add_category_rows<float>);
     def_category_rows(&add_category_rows<double>);
-    m.def(
-        "row_entropies", &row_entropies, nb::arg("rows").noconvert(), nb::arg("masses").noconvert(),
-        nb::arg("entropies").noconvert(), nb::arg("threads"),
+    def_kernel(
+        m, "row_entropies", &row_entropies, "rows masses entropies threads",
         "Return sum_i (e_i p_i - m_i p_i ln p_i) of each row p; `masses` has m and `entropies` e by column.\n"
         "\n"
         "With m = 1 and e = 0 it is the entropy in nats.");
 }
 
 void bind_error_envelope(nb::module_& m) {
-    m.def(
-        "error_envelope", &error_envelope, nb::arg("starts").noconvert(), nb::arg("offsets").noconvert(),
-        nb::arg("slopes").noconvert(), nb::arg("errors").noconvert(), nb::arg("low"), nb::arg("high"),
-        nb::arg("threads"),
+    def_kernel(
+        m, "error_envelope", &error_envelope, "starts offsets slopes errors low high threads",
         "Return the errors of the best hypotheses at the weight `low`, and where they change by how much.\n"
         "\n"
         "The total of a hypothesis is its offset plus the weight times its slope; places are those between\n"
@@ -52,13 +46,12 @@ void bind_error_envelope(nb::module_& m) {
 }
 
 void bind_word_errors(nb::module_& m) {
-    m.def("word_errors", &word_errors, nb::arg("ids").noconvert(), nb::arg("starts").noconvert(),
-          nb::arg("reference_ids").noconvert(), nb::arg("reference_starts").noconvert(),
-          nb::arg("references").noconvert(), nb::arg("threads"),
-          "Return the substitutions, deletions and insertions of each hypothesis.\n"
-          "\n"
-          "They are those of an alignment with the fewest errors, and of these with the most substitutions.\n"
-          "`references` has the number of the reference of each hypothesis.");
+    def_kernel(
+        m, "word_errors", &word_errors, "ids starts reference_ids reference_starts references threads",
+        "Return the substitutions, deletions and insertions of each hypothesis.\n"
+        "\n"
+        "They are those of an alignment with the fewest errors, and of these with the most substitutions.\n"
+        "`references` has the number of the reference of each hypothesis.");
 }
 
 }  // namespace

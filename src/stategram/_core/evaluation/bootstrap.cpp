@@ -76,21 +76,18 @@ Out<double> bootstrap_sums(In<double> values, std::size_t width, std::size_t res
     require(units > 0 && units <= UINT32_MAX, "there must be from one to 2^32-1 units");
     require(resamples <= (std::size_t{1} << 40) / width, "there are too many resamples");
     std::vector<double> sums(resamples * width);
-    {
-        nb::gil_scoped_release release;
-        require(std::all_of(values.data(), values.data() + values.size(),
-                            [](double value) { return std::isfinite(value); }),
-                "a value is not finite");
-        ThreadPool pool(threads);
-        std::vector<std::vector<std::uint32_t>> counts(static_cast<std::size_t>(pool.size()));
-        pool.run(resamples, [&](std::size_t resample, int worker) {
-            std::vector<std::uint32_t>& of_worker = counts[static_cast<std::size_t>(worker)];
-            of_worker.resize(units);
-            draw(hash(hash(seed) + resample), units, of_worker.data());
-            add_up_all(of_worker.data(), units, values.data(), width, sums.data() + resample * width);
-        });
-    }
-    return to_numpy(std::move(sums));
+    require(std::all_of(values.data(), values.data() + values.size(),
+                        [](double value) { return std::isfinite(value); }),
+            "a value is not finite");
+    ThreadPool pool(threads);
+    std::vector<std::vector<std::uint32_t>> counts(static_cast<std::size_t>(pool.size()));
+    pool.run(resamples, [&](std::size_t resample, int worker) {
+        std::vector<std::uint32_t>& of_worker = counts[static_cast<std::size_t>(worker)];
+        of_worker.resize(units);
+        draw(hash(hash(seed) + resample), units, of_worker.data());
+        add_up_all(of_worker.data(), units, values.data(), width, sums.data() + resample * width);
+    });
+    return sums;
 }
 
 }  // namespace stategram

@@ -94,15 +94,12 @@ Out<double> row_entropies(In<double> rows, In<double> masses, In<double> entropi
             "each column needs a mass and an entropy");
     const std::size_t n_rows = rows.size() / size;
     std::vector<double> found(n_rows);
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        for_slices(pool, 0, n_rows, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                found[i] = row_entropy(rows.data() + i * size, masses.data(), entropies.data(), size);
-        });
-    }
-    return to_numpy(std::move(found));
+    ThreadPool pool(threads);
+    for_slices(pool, 0, n_rows, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            found[i] = row_entropy(rows.data() + i * size, masses.data(), entropies.data(), size);
+    });
+    return found;
 }
 
 // Adds weight * p(w | node) to the row of each node. Going from a node to its link, p is multiplied by the
@@ -117,31 +114,29 @@ void add_backoff_rows(In<float> probs, In<float> backoffs, In<std::uint32_t> wor
     require(weights.size() == nodes.size() && rows.size() == nodes.size() * n_words,
             "there must be a weight and a row for each node");
     check_below(nodes, n_histories, "a node cannot be a history");
-    require(first_child.data()[0] == 1 && first_child.data()[1] == 1 + n_words,
-            "the root must have a child for each word");
-    nb::gil_scoped_release release;
+    require(first_child[0] == 1 && first_child[1] == 1 + n_words, "the root must have a child for each word");
     ThreadPool pool(threads);
     for_slices(pool, 0, nodes.size(), [&](std::size_t begin, std::size_t end) {
         std::vector<float> own(n_words);
         std::vector<std::uint32_t> chain;
         for (std::size_t i = begin; i < end; ++i) {
             chain.clear();
-            for (std::uint32_t node = nodes.data()[i]; node != 0; node = links.data()[node]) {
-                require(links.data()[node] < node, "a link does not lead to a shorter n-gram");
+            for (std::uint32_t node = nodes[i]; node != 0; node = links[node]) {
+                require(links[node] < node, "a link does not lead to a shorter n-gram");
                 chain.push_back(node);
             }
-            float factor = weights.data()[i];
+            float factor = weights[i];
             std::vector<float> factors(chain.size());
             for (std::size_t j = 0; j < chain.size(); ++j) {
                 factors[j] = factor;
-                factor *= backoffs.data()[chain[j]];
+                factor *= backoffs[chain[j]];
             }
             scale_row(own.data(), probs.data() + 1, factor, n_words);
             for (std::size_t j = chain.size(); j-- > 0;) {
                 const IndexRange children = checked_children(first_child.data(), chain[j], size);
                 for (std::size_t child = children.begin; child < children.end; ++child) {
-                    require(words.data()[child] < n_words, "a word is not in the vocabulary");
-                    own[words.data()[child]] = factors[j] * probs.data()[child];
+                    require(words[child] < n_words, "a word is not in the vocabulary");
+                    own[words[child]] = factors[j] * probs[child];
                 }
             }
             add_to_row(rows.data() + i * n_words, own.data(), n_words);
@@ -160,9 +155,8 @@ void add_category_rows(In<Real> of_categories, In<std::int32_t> categories, In<R
     require(rows.size() == n_rows * n_words && of_categories.size() == n_rows * n_categories,
             "the rows of words and those of categories do not fit together");
     for (std::size_t i = 0; i < n_words; ++i)
-        require(categories.data()[i] >= 0 && static_cast<std::size_t>(categories.data()[i]) < n_categories,
+        require(categories[i] >= 0 && static_cast<std::size_t>(categories[i]) < n_categories,
                 "a category is not among them");
-    nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, n_rows, [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {

@@ -84,31 +84,28 @@ std::tuple<std::int64_t, Out<double>, Out<std::int64_t>> error_envelope(In<std::
     check_offsets(starts, size, "the utterances do not cover the hypotheses");
     const std::size_t utterances = starts.size() - 1;
     Changes all;
-    {
-        nb::gil_scoped_release release;
-        const auto finite = [](double value) { return std::isfinite(value); };
-        require(std::all_of(offsets.data(), offsets.data() + size, finite) &&
-                    std::all_of(slopes.data(), slopes.data() + size, finite),
-                "a score is not finite");
-        for (std::size_t i = 0; i < utterances; ++i)
-            require(starts(i) < starts(i + 1), "an utterance has no hypotheses");
-        const Lines lines{offsets.data(), slopes.data(), errors.data(), low, high};
-        ThreadPool pool(threads);
-        const std::size_t slices = std::min<std::size_t>(utterances, 64);
-        std::vector<Changes> parts(slices);
-        pool.run(slices, [&](std::size_t slice, int) {
-            std::vector<std::size_t> order;
-            for (std::size_t i = utterances * slice / slices; i < utterances * (slice + 1) / slices; ++i)
-                lines.add(static_cast<std::size_t>(starts(i)), static_cast<std::size_t>(starts(i + 1)), order,
-                          parts[slice]);
-        });
-        for (const Changes& part : parts) {
-            all.errors_at_low += part.errors_at_low;
-            all.places.insert(all.places.end(), part.places.begin(), part.places.end());
-            all.changes.insert(all.changes.end(), part.changes.begin(), part.changes.end());
-        }
+    const auto finite = [](double value) { return std::isfinite(value); };
+    require(std::all_of(offsets.data(), offsets.data() + size, finite) &&
+                std::all_of(slopes.data(), slopes.data() + size, finite),
+            "a score is not finite");
+    for (std::size_t i = 0; i < utterances; ++i)
+        require(starts[i] < starts[i + 1], "an utterance has no hypotheses");
+    const Lines lines{offsets.data(), slopes.data(), errors.data(), low, high};
+    ThreadPool pool(threads);
+    const std::size_t slices = std::min<std::size_t>(utterances, 64);
+    std::vector<Changes> parts(slices);
+    pool.run(slices, [&](std::size_t slice, int) {
+        std::vector<std::size_t> order;
+        for (std::size_t i = utterances * slice / slices; i < utterances * (slice + 1) / slices; ++i)
+            lines.add(static_cast<std::size_t>(starts[i]), static_cast<std::size_t>(starts[i + 1]), order,
+                      parts[slice]);
+    });
+    for (const Changes& part : parts) {
+        all.errors_at_low += part.errors_at_low;
+        all.places.insert(all.places.end(), part.places.begin(), part.places.end());
+        all.changes.insert(all.changes.end(), part.changes.begin(), part.changes.end());
     }
-    return std::tuple(all.errors_at_low, to_numpy(std::move(all.places)), to_numpy(std::move(all.changes)));
+    return std::tuple(all.errors_at_low, std::move(all.places), std::move(all.changes));
 }
 
 }  // namespace stategram

@@ -44,27 +44,23 @@ std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<std::uint32_t>> word_erro
     check_offsets(reference_starts, reference_ids.size(), "the references do not cover their words");
     const std::size_t count = references.size();
     std::vector<std::uint32_t> substituted(count), deleted(count), inserted(count);
-    {
-        nb::gil_scoped_release release;
-        check_below(references, reference_starts.size() - 1, "there is no such reference");
-        ThreadPool pool(threads);
-        std::vector<std::vector<std::uint64_t>> rows(static_cast<std::size_t>(pool.size()));
-        pool.run(count, [&](std::size_t i, int worker) {
-            const std::size_t reference = references(i);
-            const std::int64_t n_words = starts(i + 1) - starts(i);
-            const std::int64_t n_said = reference_starts(reference + 1) - reference_starts(reference);
-            const std::uint64_t cost =
-                least_cost(ids.data() + starts(i), static_cast<std::size_t>(n_words),
-                           reference_ids.data() + reference_starts(reference),
-                           static_cast<std::size_t>(n_said), rows[static_cast<std::size_t>(worker)]);
-            const auto both = static_cast<std::int64_t>(cost & UINT32_MAX);
-            substituted[i] = static_cast<std::uint32_t>((cost >> 32) - (cost & UINT32_MAX));
-            inserted[i] = static_cast<std::uint32_t>((both + n_words - n_said) / 2);
-            deleted[i] = static_cast<std::uint32_t>((both - n_words + n_said) / 2);
-        });
-    }
-    return std::tuple(to_numpy(std::move(substituted)), to_numpy(std::move(deleted)),
-                      to_numpy(std::move(inserted)));
+    check_below(references, reference_starts.size() - 1, "there is no such reference");
+    ThreadPool pool(threads);
+    std::vector<std::vector<std::uint64_t>> rows(static_cast<std::size_t>(pool.size()));
+    pool.run(count, [&](std::size_t i, int worker) {
+        const std::size_t reference = references[i];
+        const std::int64_t n_words = starts[i + 1] - starts[i];
+        const std::int64_t n_said = reference_starts[reference + 1] - reference_starts[reference];
+        const std::uint64_t cost =
+            least_cost(ids.data() + starts[i], static_cast<std::size_t>(n_words),
+                       reference_ids.data() + reference_starts[reference], static_cast<std::size_t>(n_said),
+                       rows[static_cast<std::size_t>(worker)]);
+        const auto both = static_cast<std::int64_t>(cost & UINT32_MAX);
+        substituted[i] = static_cast<std::uint32_t>((cost >> 32) - (cost & UINT32_MAX));
+        inserted[i] = static_cast<std::uint32_t>((both + n_words - n_said) / 2);
+        deleted[i] = static_cast<std::uint32_t>((both - n_words + n_said) / 2);
+    });
+    return {std::move(substituted), std::move(deleted), std::move(inserted)};
 }
 
 }  // namespace stategram

@@ -17,7 +17,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +24,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,31 +42,31 @@ struct Neighbours {
     In<std::uint32_t> counts;
 
     std::size_t rows() const { return offsets.size() - 1; }
-    std::int64_t begin(std::size_t row) const { return offsets.data()[row]; }
-    std::int64_t end(std::size_t row) const { return offsets.data()[row + 1]; }
+    std::int64_t begin(std::size_t row) const { return offsets[row]; }
+    std::int64_t end(std::size_t row) const { return offsets[row + 1]; }
 
     std::int64_t total() const {
         std::int64_t sum = 0;
-        for (std::size_t i = 0; i < counts.size(); ++i) sum += counts(i);
+        for (std::size_t i = 0; i < counts.size(); ++i) sum += counts[i];
         return sum;
     }
 
     std::int64_t total(std::size_t row) const {
         std::int64_t sum = 0;
-        for (std::int64_t i = begin(row); i < end(row); ++i) sum += counts.data()[i];
+        for (std::int64_t i = begin(row); i < end(row); ++i) sum += counts[i];
         return sum;
     }
 
     // Everything a sweep relies on; throws std::invalid_argument.
     void check(std::size_t expected_rows, std::size_t columns) const {
-        if (offsets.size() != expected_rows + 1 || ids.size() != counts.size() || offsets(0) != 0 ||
-            offsets(expected_rows) != static_cast<std::int64_t>(ids.size()))
+        if (offsets.size() != expected_rows + 1 || ids.size() != counts.size() || offsets[0] != 0 ||
+            offsets[expected_rows] != static_cast<std::int64_t>(ids.size()))
             throw std::invalid_argument("offsets, ids and counts do not fit together");
         for (std::size_t r = 0; r < expected_rows; ++r)
             if (begin(r) > end(r)) throw std::invalid_argument("offsets fall");
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            if (ids(i) >= columns) throw std::invalid_argument("an id is out of range");
-            if (counts(i) == 0) throw std::invalid_argument("a count is 0; leave such pairs out");
+            if (ids[i] >= columns) throw std::invalid_argument("an id is out of range");
+            if (counts[i] == 0) throw std::invalid_argument("a count is 0; leave such pairs out");
         }
     }
 
@@ -77,10 +77,9 @@ struct Neighbours {
         bool same = ids.size() == other.ids.size();
         for (std::size_t r = 0; same && r < rows(); ++r)
             for (std::int64_t i = begin(r); same && i < end(r); ++i) {
-                const std::size_t column = ids.data()[i];
+                const std::size_t column = ids[i];
                 const std::int64_t j = next[column]++;
-                same = j < other.end(column) && other.ids.data()[j] == r &&
-                       other.counts.data()[j] == counts.data()[i];
+                same = j < other.end(column) && other.ids[j] == r && other.counts[j] == counts[i];
             }
         if (!same) throw std::invalid_argument("the counts of the two sides are not each other's transpose");
     }
@@ -90,7 +89,7 @@ inline std::vector<std::uint32_t> checked_labels(const In<std::uint32_t>& labels
                                                  std::size_t clusters) {
     if (labels.size() != elements) throw std::invalid_argument("there must be one label for each element");
     for (std::size_t i = 0; i < elements; ++i)
-        if (labels(i) >= clusters) throw std::invalid_argument("a label is not below the number of clusters");
+        if (labels[i] >= clusters) throw std::invalid_argument("a label is not below the number of clusters");
     return {labels.data(), labels.data() + elements};
 }
 
@@ -206,6 +205,7 @@ struct Proposals {
     std::vector<std::uint32_t> targets;
     std::vector<double> noise;
 };
+using ProposalArrays = std::tuple<Out<std::uint32_t>, Out<double>>;
 
 // Moves the elements of a Problem. A Problem has
 //   Scratch, new_scratch()                     memory of one thread, with a vector<float> `scores`
@@ -384,31 +384,6 @@ class Mover {
     double least_gain_;
     Proposals proposals_;
 };
-
-// An object of Python's whose methods work without the GIL, one thread at a time.
-class Exclusive {
- public:
-    template <typename Work>
-    auto exclusively(const Work& work) const {
-        nb::gil_scoped_release release;
-        BusyGuard guard(busy_);
-        return work();
-    }
-
- private:
-    mutable std::atomic<bool> busy_{false};
-};
-
-template <typename T>
-std::span<const T> span_of(const In<T>& values) {
-    return {values.data(), values.size()};
-}
-
-using NumpyProposals = std::pair<Out<std::uint32_t>, Out<double>>;
-
-inline NumpyProposals to_numpy(Proposals&& proposals) {
-    return {to_numpy(std::move(proposals.targets)), to_numpy(std::move(proposals.noise))};
-}
 
 // With STATEGRAM_CHECK_INVARIANTS: the incremental criterion equals a full recount.
 template <typename Recount>

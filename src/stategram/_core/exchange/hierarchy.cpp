@@ -70,18 +70,25 @@ void keep(std::vector<T>& values, const std::vector<std::size_t>& kept) {
     values.resize(kept.size());
 }
 
+std::size_t checked_size(const Matrix<std::int64_t>& counts, std::size_t mergeable) {
+    if (counts.rows != counts.columns)
+        throw std::invalid_argument("the class bigram counts are not a square");
+    if (mergeable > counts.rows) throw std::invalid_argument("more mergeable classes than rows");
+    return counts.rows;
+}
+
 }  // namespace
 
-HierarchyBuilder::HierarchyBuilder(const std::int64_t* counts, std::size_t size, std::size_t mergeable)
+HierarchyBuilder::HierarchyBuilder(Matrix<std::int64_t> counts, std::size_t mergeable)
     : slots_(mergeable),
-      size_(size),
+      size_(checked_size(counts, mergeable)),
       alive_(mergeable),
-      rows_(size, size),
-      columns_(size, size),
-      row_f_(size),
-      column_f_(size),
-      left_(size),
-      right_(size),
+      rows_(size_, size_),
+      columns_(size_, size_),
+      row_f_(size_),
+      column_f_(size_),
+      left_(size_),
+      right_(size_),
       name_(mergeable),
       bound_(mergeable, mergeable),
       drift_(mergeable, 0.0),
@@ -89,6 +96,7 @@ HierarchyBuilder::HierarchyBuilder(const std::int64_t* counts, std::size_t size,
       row_where_(mergeable, 0),
       row_read_(mergeable, 0),
       leaves_(mergeable) {
+    const std::size_t size = size_;
     double total = 0.0;
     for (std::size_t a = 0; a < size; ++a)
         for (std::size_t b = 0; b < size; ++b) {
@@ -181,7 +189,6 @@ HierarchyBuilder::Pair HierarchyBuilder::best_pair() {
         bound_[a][b] = infinity;  // not to be looked at again in this step
         read_row(a);
     }
-    evaluations += exact.size();
     Pair chosen{slots_, slots_, infinity};
     for (const Pair& pair : exact) {
         bound_[pair.a][pair.b] = pair.loss + drift_[pair.a] + drift_[pair.b];

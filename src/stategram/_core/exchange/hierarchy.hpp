@@ -1,19 +1,20 @@
 // A binary hierarchy over classes.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "base/arrays.hpp"
+#include "base/threads.hpp"
 #include "exchange/coarse_bounds.hpp"
 
 namespace stategram {
 
-class HierarchyBuilder {
+class HierarchyBuilder : public Exclusive {
  public:
-    HierarchyBuilder(const std::int64_t* counts, std::size_t size, std::size_t mergeable);
+    HierarchyBuilder(Matrix<std::int64_t> counts, std::size_t mergeable);
 
     // Does up to `most` mergers; returns the number still to be done.
     std::size_t run(std::size_t most);
@@ -21,8 +22,6 @@ class HierarchyBuilder {
     std::vector<std::int64_t>
         merges;  // pairs of cluster names; leaves first, then the mergers in their order
     std::vector<double> losses;
-    std::uint64_t evaluations = 0;
-    std::atomic<bool> busy{false};
 
  private:
     struct Pair {

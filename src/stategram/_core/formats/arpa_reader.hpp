@@ -1,7 +1,6 @@
 // An ARPA file, block by block, to a vocabulary and the arrays of a trie.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -16,12 +15,9 @@
 
 namespace stategram {
 
-class ArpaReader {
+class ArpaReader : public Exclusive {
  public:
     explicit ArpaReader(int threads);
-
-    // Held by who calls the methods below: one thread at a time.
-    BusyGuard enter() const { return BusyGuard(busy_); }
 
     // The next bytes of the file. Returns true when all words are known: number_words has then to be called.
     bool feed(std::string_view block);
@@ -76,7 +72,6 @@ class ArpaReader {
     [[noreturn]] void fail(const std::string& what) const { throw ArpaProblem(line_, what); }
 
     ThreadPool pool_;
-    mutable std::atomic<bool> busy_{false};
     bool usable_ = true;
     State state_ = State::before;
     std::vector<char> text_;             // padded

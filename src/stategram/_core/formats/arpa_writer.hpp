@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -20,7 +19,7 @@
 
 namespace stategram {
 
-class ArpaWriter {
+class ArpaWriter : public Exclusive {
  public:
     ArpaWriter(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std::uint32_t> numbers,
                In<std::int64_t> begins, In<std::uint32_t> words, In<float> log_probs, In<float> backoffs,
@@ -29,7 +28,6 @@ class ArpaWriter {
           offsets_(offsets),
           trie_{numbers, begins, words, log_probs, backoffs, first_child},
           pool_(threads) {
-        nb::gil_scoped_release release;
         check_plain(trie_, pool_);
         const char* const message = "the words and the trie do not fit together";
         require(offsets_.size() == numbers.size() + 1, message);
@@ -37,22 +35,17 @@ class ArpaWriter {
         sort();
     }
 
-    nb::bytes lines(std::size_t level, std::int64_t begin, std::int64_t end) {
+    OutBytes<> lines(std::size_t level, std::int64_t begin, std::int64_t end) {
         require(level >= 1 && level <= trie_.order() && begin >= 0 && begin <= end &&
-                    end <= trie_.begins(level + 1) - trie_.begins(level),
+                    end <= trie_.begins[level + 1] - trie_.begins[level],
                 "there are no such n-grams");
-        const BusyGuard guard(busy_);
-        std::vector<std::string> parts(
-            static_cast<std::size_t>((end - begin + nodes_a_task - 1) / nodes_a_task));
-        {
-            nb::gil_scoped_release release;
-            pool_.run(parts.size(), [&](std::size_t i, int) {
-                const std::int64_t first = begin + static_cast<std::int64_t>(i) * nodes_a_task;
-                parts[i] = text(level, first, std::min(first + nodes_a_task, end));
-            });
-            for (std::size_t i = 1; i < parts.size(); ++i) parts[0] += parts[i];
-        }
-        return parts.empty() ? nb::bytes("", 0) : nb::bytes(parts[0].data(), parts[0].size());
+        OutBytes<> parts;
+        parts.resize(static_cast<std::size_t>((end - begin + nodes_a_task - 1) / nodes_a_task));
+        pool_.run(parts.size(), [&](std::size_t i, int) {
+            const std::int64_t first = begin + static_cast<std::int64_t>(i) * nodes_a_task;
+            parts[i] = text(level, first, std::min(first + nodes_a_task, end));
+        });
+        return parts;
     }
 
  private:
@@ -62,7 +55,7 @@ class ArpaWriter {
     void sort() {
         ids_.resize(trie_.numbers.size());
         for (std::size_t id = 0; id < ids_.size(); ++id)
-            ids_[trie_.numbers(id)] = static_cast<std::uint32_t>(id);
+            ids_[trie_.numbers[id]] = static_cast<std::uint32_t>(id);
         const std::size_t inner = trie_.begin(trie_.order());
         nodes_.resize(trie_.size());
         first_child_.resize(inner + 1);
@@ -71,7 +64,7 @@ class ArpaWriter {
             std::size_t next = trie_.begin(level + 1);
             for (std::size_t place = trie_.begin(level); place < trie_.begin(level + 1); ++place) {
                 first_child_[place] = static_cast<std::uint32_t>(next);
-                next += trie_.first_child(nodes_[place] + 1) - trie_.first_child(nodes_[place]);
+                next += trie_.first_child[nodes_[place] + 1] - trie_.first_child[nodes_[place]];
             }
             first_child_[inner] = static_cast<std::uint32_t>(trie_.size());
             for_slices(pool_, trie_.begin(level), trie_.begin(level + 1),
@@ -84,8 +77,8 @@ class ArpaWriter {
     void sort_children(std::size_t place) {
         std::uint32_t* const first = nodes_.data() + first_child_[place];
         std::uint32_t* last = first;
-        for (std::uint32_t child = trie_.first_child(nodes_[place]);
-             child < trie_.first_child(nodes_[place] + 1); ++child)
+        for (std::uint32_t child = trie_.first_child[nodes_[place]];
+             child < trie_.first_child[nodes_[place] + 1]; ++child)
             *last++ = child;
         std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) { return last_id(a) < last_id(b); });
     }
@@ -130,12 +123,12 @@ class ArpaWriter {
     }
 
     void write(std::string& out, std::size_t level, std::size_t node, std::string_view words) const {
-        write_log(out, trie_.log_probs(node));
+        write_log(out, trie_.log_probs[node]);
         out += '\t';
         out += words;
         out += last_word(node);
         if (level < trie_.order()) {
-            const float backoff = trie_.backoffs(node);
+            const float backoff = trie_.backoffs[node];
             // As in SRILM, an n-gram that nothing follows has no weight.
             if (backoff != 0 || trie_.has_children(node)) {
                 out += '\t';
@@ -151,11 +144,11 @@ class ArpaWriter {
         out.append(number, write_number(number, std::isinf(log) ? -99.0f : log));
     }
 
-    std::uint32_t last_id(std::size_t node) const { return ids_[trie_.words(node)]; }
+    std::uint32_t last_id(std::size_t node) const { return ids_[trie_.words[node]]; }
     std::string_view last_word(std::size_t node) const {
         const std::uint32_t id = last_id(node);
-        return {reinterpret_cast<const char*>(letters_.data()) + offsets_(id),
-                static_cast<std::size_t>(offsets_(id + 1) - offsets_(id))};
+        return {reinterpret_cast<const char*>(letters_.data()) + offsets_[id],
+                static_cast<std::size_t>(offsets_[id + 1] - offsets_[id])};
     }
 
     In<std::uint8_t> letters_;
@@ -165,7 +158,6 @@ class ArpaWriter {
     std::vector<std::uint32_t> nodes_;        // in the order of ids, level by level
     std::vector<std::uint32_t> first_child_;  // in that order
     ThreadPool pool_;
-    std::atomic<bool> busy_{false};
 };
 
 }  // namespace stategram

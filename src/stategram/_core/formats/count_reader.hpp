@@ -26,14 +26,11 @@ struct CountLevel {
     std::vector<std::uint32_t> words, counts, first_child;
 };
 
-class CountReader {
+class CountReader : public Exclusive {
  public:
     static constexpr std::uint32_t absent = UINT32_MAX;
 
     explicit CountReader(int threads);
-
-    // Held by who calls the methods below: one thread at a time.
-    BusyGuard enter() const { return BusyGuard(busy_); }
 
     // The next bytes of a file; they may end anywhere.
     void feed(std::string_view block);
@@ -68,7 +65,6 @@ class CountReader {
     [[noreturn]] void fail(const std::string& what) const { throw CountProblem(n_lines_ + 1, what); }
 
     ThreadPool pool_;
-    mutable std::atomic<bool> busy_{false};
     std::vector<char> text_;  // padded; what is still to be read
     std::size_t size_ = 0;
     bool at_file_start_ = true;

@@ -24,15 +24,15 @@ struct CountedNgrams {
     std::vector<In<std::uint32_t>> words, counts, first_child;
 
     std::string_view word(std::uint32_t number) const {
-        const std::size_t id = ids(number);
-        return {reinterpret_cast<const char*>(letters.data()) + offsets(id),
-                static_cast<std::size_t>(offsets(id + 1) - offsets(id))};
+        const std::size_t id = ids[number];
+        return {reinterpret_cast<const char*>(letters.data()) + offsets[id],
+                static_cast<std::size_t>(offsets[id + 1] - offsets[id])};
     }
 
     // Writes an n-gram and then those that begin with it, which are in the order of their words.
     void write(std::string& out, std::string& ngram, std::size_t level, std::size_t node,
                std::array<std::vector<std::uint32_t>, most_words>& scratch) const {
-        const std::uint32_t number = words[level](node), count = counts[level](node);
+        const std::uint32_t number = words[level][node], count = counts[level][node];
         require(number < ids.size(), "a word has no id");
         if (count == 0) return;
         const std::size_t length = ngram.size();
@@ -49,11 +49,11 @@ struct CountedNgrams {
             std::vector<std::uint32_t>& children = scratch[level];
             children.clear();
             for (std::size_t child = range.begin; child < range.end; ++child) {
-                require(words[level + 1](child) < ids.size(), "a word has no id");
+                require(words[level + 1][child] < ids.size(), "a word has no id");
                 children.push_back(static_cast<std::uint32_t>(child));
             }
             std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
-                return ranks(words[level + 1](a)) < ranks(words[level + 1](b));
+                return ranks[words[level + 1][a]] < ranks[words[level + 1][b]];
             });
             for (const std::uint32_t child : children) write(out, ngram, level + 1, child, scratch);
         }
@@ -63,10 +63,10 @@ struct CountedNgrams {
 
 }  // namespace
 
-nb::bytes count_lines(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std::uint32_t> ids,
-                      In<std::uint32_t> ranks, std::vector<In<std::uint32_t>> level_words,
-                      std::vector<In<std::uint32_t>> counts, std::vector<In<std::uint32_t>> first_child,
-                      In<std::uint32_t> nodes, int threads) {
+OutBytes<> count_lines(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std::uint32_t> ids,
+                       In<std::uint32_t> ranks, std::vector<In<std::uint32_t>> level_words,
+                       std::vector<In<std::uint32_t>> counts, std::vector<In<std::uint32_t>> first_child,
+                       In<std::uint32_t> nodes, int threads) {
     const std::size_t order = level_words.size();
     require(order >= 1 && order <= std::size_t{most_words} && counts.size() == order &&
                 first_child.size() == order - 1 && ranks.size() == ids.size() &&
@@ -81,20 +81,16 @@ nb::bytes count_lines(In<std::uint8_t> letters, In<std::int64_t> offsets, In<std
     check_below(nodes, level_words[0].size(), "there is no such node");
     const CountedNgrams ngrams{
         letters, offsets, ids, ranks, std::move(level_words), std::move(counts), std::move(first_child)};
-    std::vector<std::string> parts((nodes.size() + words_a_task - 1) / words_a_task);
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        pool.run(parts.size(), [&](std::size_t part, int) {
-            std::array<std::vector<std::uint32_t>, most_words> scratch;
-            std::string ngram;
-            for (std::size_t i = part * words_a_task; i < std::min((part + 1) * words_a_task, nodes.size());
-                 ++i)
-                ngrams.write(parts[part], ngram, 0, nodes(i), scratch);
-        });
-        for (std::size_t i = 1; i < parts.size(); ++i) parts[0] += std::exchange(parts[i], {});
-    }
-    return parts.empty() ? nb::bytes("", 0) : nb::bytes(parts[0].data(), parts[0].size());
+    OutBytes<> parts;
+    parts.resize((nodes.size() + words_a_task - 1) / words_a_task);
+    ThreadPool pool(threads);
+    pool.run(parts.size(), [&](std::size_t part, int) {
+        std::array<std::vector<std::uint32_t>, most_words> scratch;
+        std::string ngram;
+        for (std::size_t i = part * words_a_task; i < std::min((part + 1) * words_a_task, nodes.size()); ++i)
+            ngrams.write(parts[part], ngram, 0, nodes[i], scratch);
+    });
+    return parts;
 }
 
 }  // namespace stategram

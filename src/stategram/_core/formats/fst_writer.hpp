@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -22,7 +21,7 @@
 
 namespace stategram {
 
-class FstWriter {
+class FstWriter : public Exclusive {
  public:
     FstWriter(In<std::uint32_t> numbers, In<std::int64_t> begins, In<std::uint32_t> words,
               In<float> log_probs, In<float> backoffs, In<std::uint32_t> first_child,
@@ -30,32 +29,27 @@ class FstWriter {
         : trie_{numbers, begins, words, log_probs, backoffs, first_child},
           backoff_label_(backoff_label),
           pool_(threads) {
-        nb::gil_scoped_release release;
         check_plain(trie_, pool_);
         require(numbers.size() > end_id, "the vocabulary does not start with the special words");
         labels_.resize(numbers.size());
         for (std::size_t id = 0; id < numbers.size(); ++id)
-            labels_[numbers(id)] = static_cast<std::uint32_t>(id + 1);
+            labels_[numbers[id]] = static_cast<std::uint32_t>(id + 1);
         find_suffixes();
         number_states();
     }
 
     std::size_t n_states() const { return states_.size(); }
 
-    nb::bytes lines(std::size_t begin, std::size_t end) {
+    OutBytes<> lines(std::size_t begin, std::size_t end) {
         require(begin <= end && end <= states_.size(), "there are no such states");
-        const BusyGuard guard(busy_);
-        std::vector<std::string> parts((end - begin + states_a_task - 1) / states_a_task);
-        {
-            nb::gil_scoped_release release;
-            pool_.run(parts.size(), [&](std::size_t i, int) {
-                const std::size_t first = begin + i * states_a_task;
-                for (std::size_t state = first; state < std::min(first + states_a_task, end); ++state)
-                    write_state(parts[i], static_cast<std::uint32_t>(state));
-            });
-            for (std::size_t i = 1; i < parts.size(); ++i) parts[0] += parts[i];
-        }
-        return parts.empty() ? nb::bytes("", 0) : nb::bytes(parts[0].data(), parts[0].size());
+        OutBytes<> parts;
+        parts.resize((end - begin + states_a_task - 1) / states_a_task);
+        pool_.run(parts.size(), [&](std::size_t i, int) {
+            const std::size_t first = begin + i * states_a_task;
+            for (std::size_t state = first; state < std::min(first + states_a_task, end); ++state)
+                write_state(parts[i], static_cast<std::uint32_t>(state));
+        });
+        return parts;
     }
 
  private:
@@ -72,9 +66,9 @@ class FstWriter {
             for_slices(pool_, trie_.begin(level), trie_.begin(level + 1),
                        [&](std::size_t from, std::size_t to) {
                            for (std::size_t node = from; node < to; ++node)
-                               for (std::size_t child = trie_.first_child(node);
-                                    child < trie_.first_child(node + 1); ++child)
-                                   suffixes_[child] = longest_suffix(node, trie_.words(child));
+                               for (std::size_t child = trie_.first_child[node];
+                                    child < trie_.first_child[node + 1]; ++child)
+                                   suffixes_[child] = longest_suffix(node, trie_.words[child]);
                        });
     }
 
@@ -95,7 +89,7 @@ class FstWriter {
             states_.push_back(static_cast<std::uint32_t>(node));
         };
         // The first line of a file is of the start state.
-        const std::size_t start = trie_.order() == 1 ? 0 : 1 + std::size_t{trie_.numbers(begin_id)};
+        const std::size_t start = trie_.order() == 1 ? 0 : 1 + std::size_t{trie_.numbers[begin_id]};
         add(start);
         for (std::size_t node = 0; node < inner; ++node)
             if (node != start && (node == 0 || trie_.has_children(node))) add(node);
@@ -104,10 +98,10 @@ class FstWriter {
     void write_state(std::string& out, std::uint32_t state) const {
         const std::size_t node = states_[state];
         const std::size_t inner = trie_.backoffs.size();
-        const std::uint32_t end_number = trie_.numbers(end_id);
-        for (std::size_t child = trie_.first_child(node); child < trie_.first_child(node + 1); ++child) {
-            const std::uint32_t word = trie_.words(child);
-            const double log_prob = trie_.log_probs(child);
+        const std::uint32_t end_number = trie_.numbers[end_id];
+        for (std::size_t child = trie_.first_child[node]; child < trie_.first_child[node + 1]; ++child) {
+            const std::uint32_t word = trie_.words[child];
+            const double log_prob = trie_.log_probs[child];
             if (std::isinf(log_prob)) continue;
             if (word == end_number) {
                 write_integer(out, state);
@@ -117,15 +111,15 @@ class FstWriter {
                           labels_[word], log_prob);
             }
         }
-        if (node != 0 && !std::isinf(trie_.backoffs(node)))
-            write_arc(out, state, suffixes_[node], backoff_label_, 0, trie_.backoffs(node));
+        if (node != 0 && !std::isinf(trie_.backoffs[node]))
+            write_arc(out, state, suffixes_[node], backoff_label_, 0, trie_.backoffs[node]);
     }
 
     // An arc to an n-gram, or to the longest suffix of it that is a state.
     void write_arc(std::string& out, std::uint32_t state, std::size_t node, std::uint32_t input,
                    std::uint32_t output, double log_weight) const {
         for (; numbers_of_states_[node] == no_state; node = suffixes_[node])
-            log_weight += trie_.backoffs(node);
+            log_weight += trie_.backoffs[node];
         if (std::isinf(log_weight)) return;
         for (const std::uint32_t number : {state, numbers_of_states_[node], input}) {
             write_integer(out, number);
@@ -154,7 +148,6 @@ class FstWriter {
     std::vector<std::uint32_t> states_;             // the node of each state
     std::vector<std::uint32_t> numbers_of_states_;  // of all nodes but those of the longest n-grams
     ThreadPool pool_;
-    std::atomic<bool> busy_{false};
 };
 
 }  // namespace stategram

@@ -31,8 +31,8 @@ struct Texts {
     std::vector<std::int64_t> rows_since_text;
 
     std::string_view text(std::size_t id) const {
-        return {reinterpret_cast<const char*>(letters.data()) + offsets(id),
-                static_cast<std::size_t>(offsets(id + 1) - offsets(id))};
+        return {reinterpret_cast<const char*>(letters.data()) + offsets[id],
+                static_cast<std::size_t>(offsets[id + 1] - offsets[id])};
     }
 };
 
@@ -106,7 +106,7 @@ class TableLines {
     void look_at_texts(InOut<std::int64_t>& rows_since_text, ThreadPool& pool) {
         for (std::size_t i = 0; i < texts_.size(); ++i) {
             Texts& texts = texts_[i];
-            std::int64_t& since = rows_since_text(i);
+            std::int64_t& since = rows_since_text[i];
             require(since >= -3, unfit);
             texts.verbatim = since <= -2;
             texts.is_number = since == -3;
@@ -148,7 +148,7 @@ class TableLines {
         const Texts& texts = texts_[place];
         const std::uint8_t* const missing = missing_texts(place);
         for (std::size_t row = last; row-- > first;)
-            if (!(texts.marks[texts.ids(row)] & looks_like_value) && !(missing && missing[row]))
+            if (!(texts.marks[texts.ids[row]] & looks_like_value) && !(missing && missing[row]))
                 return static_cast<std::int64_t>(row);
         return -1;
     }
@@ -182,7 +182,7 @@ class TableLines {
     // What a row takes at most.
     std::size_t longest_row(std::size_t row) const {
         std::size_t size = longest_numbers_;
-        for (const Texts& texts : texts_) size += longest_text(texts.text(texts.ids(row)).size());
+        for (const Texts& texts : texts_) size += longest_text(texts.text(texts.ids[row]).size());
         return size;
     }
 
@@ -202,7 +202,7 @@ class TableLines {
     }
 
     char* put_cell(char* p, const Texts& texts, std::size_t row, bool is_missing, std::int64_t& since) const {
-        const std::size_t id = texts.ids(row);
+        const std::size_t id = texts.ids[row];
         const std::uint8_t marks = is_missing ? std::uint8_t{looks_like_value} : texts.marks[id];
         const bool is_due = since % rows_a_look == 0;
         since = marks & looks_like_value ? since + 1 : 1;
@@ -214,9 +214,9 @@ class TableLines {
     }
 
     char* put_number(char* p, const Column& column, std::size_t row) const {
-        if (column.kind == 'i') return put(p, integers_[column.place](row));
-        if (column.kind == 'b') return put(p, bools_[column.place](row) ? "1" : "0");
-        const double value = floats_[column.place](row);
+        if (column.kind == 'i') return put(p, integers_[column.place][row]);
+        if (column.kind == 'b') return put(p, bools_[column.place][row] ? "1" : "0");
+        const double value = floats_[column.place][row];
         // Spelled so that pandas, R, polars and Arrow all read them as numbers.
         if (!std::isfinite(value)) return put(p, std::isnan(value) ? "NaN" : value < 0 ? "-inf" : "inf");
         return put_finite(p, value);
@@ -229,7 +229,7 @@ class TableLines {
                 p = put(p, "null");
             } else if (column.kind == 't') {
                 const Texts& texts = texts_[column.place];
-                const std::string_view text = texts.text(texts.ids(row));
+                const std::string_view text = texts.text(texts.ids[row]);
                 p = texts.is_number ? put(p, text) : put_json_text(p, text);
             } else {
                 p = put_json_number(p, column, row);
@@ -240,9 +240,9 @@ class TableLines {
 
     // JSON has neither infinite numbers nor NaN.
     char* put_json_number(char* p, const Column& column, std::size_t row) const {
-        if (column.kind == 'i') return put(p, integers_[column.place](row));
-        if (column.kind == 'b') return put(p, bools_[column.place](row) ? "true" : "false");
-        const double value = floats_[column.place](row);
+        if (column.kind == 'i') return put(p, integers_[column.place][row]);
+        if (column.kind == 'b') return put(p, bools_[column.place][row] ? "true" : "false");
+        const double value = floats_[column.place][row];
         return std::isfinite(value) ? put_finite(p, value) : put(p, "null");
     }
 
@@ -263,35 +263,21 @@ LineFormat line_format(const std::string& name) {
 
 }  // namespace
 
-nb::bytes table_lines(const std::string& format, const std::string& kinds,
-                      const std::vector<std::string>& names, std::size_t rows,
-                      const std::vector<In<std::int64_t>>& integers, const std::vector<In<double>>& floats,
-                      const std::vector<In<std::uint8_t>>& bools, const std::vector<In<std::uint32_t>>& ids,
-                      const std::vector<In<std::uint8_t>>& letters,
-                      const std::vector<In<std::int64_t>>& offsets,
-                      const std::vector<In<std::uint8_t>>& missing, InOut<std::int64_t> rows_since_text,
-                      int threads) {
-    std::vector<LineBuffer> parts;
-    std::size_t size = 0;
-    {
-        nb::gil_scoped_release release;
-        TableLines table(kinds, names, integers, floats, bools, ids, letters, offsets, missing, rows,
-                         line_format(format));
-        require(rows_since_text.size() == ids.size(), unfit);
-        ThreadPool pool(threads);
-        table.look_at_texts(rows_since_text, pool);
-        parts.resize(table.tasks());
-        pool.run(parts.size(), [&](std::size_t task, int) { table.put_rows(parts[task], task); });
-        for (const LineBuffer& part : parts) size += part.size();
-    }
-    nb::bytes lines = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-    if (!lines.is_valid()) throw nb::python_error();
-    char* out = PyBytes_AsString(lines.ptr());
-    for (LineBuffer& part : parts) {
-        if (part.size() > 0) out = put(out, {part.data(), part.size()});
-        part = LineBuffer();
-    }
-    return lines;
+OutBytes<LineBuffer> table_lines(
+    const std::string& format, const std::string& kinds, const std::vector<std::string>& names,
+    std::size_t rows, const std::vector<In<std::int64_t>>& integers, const std::vector<In<double>>& floats,
+    const std::vector<In<std::uint8_t>>& bools, const std::vector<In<std::uint32_t>>& ids,
+    const std::vector<In<std::uint8_t>>& letters, const std::vector<In<std::int64_t>>& offsets,
+    const std::vector<In<std::uint8_t>>& missing, InOut<std::int64_t> rows_since_text, int threads) {
+    TableLines table(kinds, names, integers, floats, bools, ids, letters, offsets, missing, rows,
+                     line_format(format));
+    require(rows_since_text.size() == ids.size(), unfit);
+    ThreadPool pool(threads);
+    table.look_at_texts(rows_since_text, pool);
+    OutBytes<LineBuffer> parts;
+    parts.resize(table.tasks());
+    pool.run(parts.size(), [&](std::size_t task, int) { table.put_rows(parts[task], task); });
+    return parts;
 }
 
 }  // namespace stategram

@@ -7,7 +7,7 @@
 
 namespace stategram {
 
-ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWeights weights,
+ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, Matrix<double> weights,
                                In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
     : tree_(std::move(tree)),
       tables_(std::move(tables)),
@@ -19,7 +19,7 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
     require(depth > 0 && tree_.maps.size() == depth && tree_.distances.size() == depth &&
                 tree_.values.size() == depth && tree_.first_child.size() + 1 == depth &&
                 tree_.states.size() == depth && tree_.buckets.size() == depth &&
-                tree_.inherited.size() == depth && weights_.shape(0) == depth,
+                tree_.inherited.size() == depth && weights_.rows == depth,
             "the levels do not fit the context");
     require(categories_.size() == word_probs_.size() && categories_.size() > end_id,
             "each word needs a category, and a probability in it");
@@ -40,7 +40,7 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
                 "contexts that are not known have no state");
         check_below(tree_.inherited[level], n_states, "a state has no probabilities");
         for (std::size_t node = 0; node < nodes; ++node)
-            require(tree_.buckets[level](node) < n_buckets(), "a count bucket has no weight");
+            require(tree_.buckets[level][node] < n_buckets(), "a count bucket has no weight");
         if (level > 0) {
             const In<std::uint32_t>& first = tree_.first_child[level - 1];
             const std::size_t parents = tree_.values[level - 1].size();
@@ -53,7 +53,7 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
     }
     const std::uint32_t *begin = tree_.values[0].data(), *end = begin + tree_.values[0].size();
     for (std::size_t id = 0; id < n_words(); ++id) {
-        const std::uint32_t value = tree_.maps[0](id), *found = std::lower_bound(begin, end, value);
+        const std::uint32_t value = tree_.maps[0][id], *found = std::lower_bound(begin, end, value);
         first_nodes_.push_back(found != end && *found == value ? static_cast<std::uint32_t>(found - begin)
                                                                : none);
     }
@@ -61,7 +61,7 @@ ClusteredModel::ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWe
 
 void ClusteredModel::prefetch(const ContextState* levels, std::uint32_t id) const {
     for (std::size_t level = 0; level < depth(); ++level)
-        tables_[level]->prefetch(levels[level].state, categories_.data()[id]);
+        tables_[level]->prefetch(levels[level].state, categories_[id]);
 }
 
 }  // namespace stategram

@@ -19,9 +19,6 @@ struct ContextState {
     std::uint32_t state, bucket;
 };
 
-// A row for each level, with a number for each count bucket.
-using LevelWeights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 // The probabilities of categories after states on each level.
 using StateTables = std::vector<std::shared_ptr<const StateTable>>;
 
@@ -37,14 +34,14 @@ struct StateTreeArrays {
 class ClusteredModel {
  public:
     // std::invalid_argument unless no word and no context leads outside of the arrays.
-    ClusteredModel(StateTreeArrays tree, StateTables tables, LevelWeights weights, In<double> frequencies,
+    ClusteredModel(StateTreeArrays tree, StateTables tables, Matrix<double> weights, In<double> frequencies,
                    In<std::uint32_t> categories, In<double> word_probs);
 
     std::size_t n_words() const { return categories_.size(); }
     std::size_t n_states() const { return tables_[0]->n_states(); }
     std::size_t depth() const { return tables_.size(); }
     std::size_t width() const { return width_; }  // how many words back contexts reach
-    std::size_t n_buckets() const { return weights_.shape(1); }
+    std::size_t n_buckets() const { return weights_.columns; }
 
     // The states of a context on all levels; word(d) is the id d words back.
     template <typename Word>
@@ -54,21 +51,21 @@ class ClusteredModel {
         for (std::size_t level = 0; level < depth(); ++level) {
             if (level > 0 && node != none) node = child(level, node, word(distances_[level]));
             if (node != none)
-                here = {tree_.states[level].data()[node], tree_.buckets[level].data()[node]};
+                here = {tree_.states[level][node], tree_.buckets[level][node]};
             else
-                here = {tree_.inherited[level].data()[here.state], 0};
+                here = {tree_.inherited[level][here.state], 0};
             levels[level] = here;
         }
     }
 
     double probability(const ContextState* levels, std::uint32_t id) const {
-        const std::uint32_t category = categories_.data()[id];
-        double prob = frequencies_.data()[category];
+        const std::uint32_t category = categories_[id];
+        double prob = frequencies_[category];
         for (std::size_t level = 0; level < depth(); ++level) {
-            const double weight = weights_.data()[level * n_buckets() + levels[level].bucket];
+            const double weight = weights_[level * n_buckets() + levels[level].bucket];
             prob += weight * ((*tables_[level])(levels[level].state, category) - prob);
         }
-        return prob * word_probs_.data()[id];
+        return prob * word_probs_[id];
     }
 
     // All that the probability of a word reads far away.
@@ -80,7 +77,7 @@ class ClusteredModel {
     std::uint32_t child(std::size_t level, std::uint32_t node, std::uint32_t word) const {
         const std::uint32_t* values = tree_.values[level].data();
         const std::uint32_t* range = tree_.first_child[level - 1].data() + node;
-        const std::uint32_t value = tree_.maps[level].data()[word];
+        const std::uint32_t value = tree_.maps[level][word];
         const std::uint32_t* end = values + range[1];
         const std::uint32_t* found = std::lower_bound(values + range[0], end, value);
         return found != end && *found == value ? static_cast<std::uint32_t>(found - values) : none;
@@ -88,7 +85,7 @@ class ClusteredModel {
 
     StateTreeArrays tree_;
     StateTables tables_;
-    LevelWeights weights_;
+    Matrix<double> weights_;  // a row for each level, with a number for each count bucket
     In<double> frequencies_;
     In<std::uint32_t> categories_;
     In<double> word_probs_;

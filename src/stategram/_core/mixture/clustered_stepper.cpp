@@ -59,7 +59,7 @@ void score_events(const ClusteredModel& model, const Text& text, std::size_t sen
 
 }  // namespace
 
-std::tuple<Out<double>, Out<float>, nb::typed<nb::list, Out<float>>> ClusteredStepper::score_text(
+std::tuple<Out<double>, Out<float>, std::vector<Out<float>>> ClusteredStepper::score_text(
     In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> history, bool with_states,
     const std::vector<bool>& with_buckets, int threads) const {
     const std::size_t size = ids.size(), depth = model_.depth();
@@ -67,36 +67,29 @@ std::tuple<Out<double>, Out<float>, nb::typed<nb::list, Out<float>>> ClusteredSt
             "the history does not fit the context");
     check_offsets(sentence_starts, size, "the sentences do not cover the ids");
     check_below(history, n_words(), "an id is not below the number of words");
-    std::unique_ptr<double[]> log_probs(new double[size]);
-    std::unique_ptr<float[]> states(new float[with_states ? size : 0]);
-    std::vector<std::unique_ptr<float[]>> buckets;
-    EventOutput to{log_probs.get(), with_states ? states.get() : nullptr, {}};
+    BigArray<double> log_probs(size);
+    BigArray<float> states(with_states ? size : 0);
+    std::vector<Out<float>> buckets;
+    EventOutput to{log_probs.data(), with_states ? states.data() : nullptr, {}};
     for (const bool wanted : with_buckets) {
-        buckets.emplace_back(new float[wanted ? size : 0]);
-        to.buckets.push_back(wanted ? buckets.back().get() : nullptr);
+        buckets.emplace_back(BigArray<float>(wanted ? size : 0));
+        to.buckets.push_back(wanted ? buckets.back().data() : nullptr);
     }
-    {
-        nb::gil_scoped_release release;
-        check_below(ids, n_words(), "an id is not below the number of words");
-        const Text text{ids.data(), sentence_starts.data(), sentence_starts.size() - 1, history.data()};
-        ThreadPool pool(threads);
-        for_slices(pool, 0, size, [&](std::size_t begin, std::size_t end) {
-            std::vector<ContextState> found(events_ahead * depth);
-            const std::int64_t *first = text.sentence_starts, *last = first + text.n_sentences + 1;
-            auto sentence = static_cast<std::size_t>(
-                std::upper_bound(first, last, static_cast<std::int64_t>(begin)) - first - 1);
-            for (; begin < end; ++sentence) {
-                const std::size_t stop = std::min(end, static_cast<std::size_t>(first[sentence + 1]));
-                if (begin < stop) score_events(model_, text, sentence, begin, stop, to, found);
-                begin = std::max(begin, stop);
-            }
-        });
-    }
-    nb::typed<nb::list, Out<float>> of_levels;
-    for (std::size_t level = 0; level < depth; ++level)
-        of_levels.append(to_numpy(std::move(buckets[level]), with_buckets[level] ? size : 0));
-    return std::tuple(to_numpy(std::move(log_probs), size),
-                      to_numpy(std::move(states), with_states ? size : 0), std::move(of_levels));
+    check_below(ids, n_words(), "an id is not below the number of words");
+    const Text text{ids.data(), sentence_starts.data(), sentence_starts.size() - 1, history.data()};
+    ThreadPool pool(threads);
+    for_slices(pool, 0, size, [&](std::size_t begin, std::size_t end) {
+        std::vector<ContextState> found(events_ahead * depth);
+        const std::int64_t *first = text.sentence_starts, *last = first + text.n_sentences + 1;
+        auto sentence = static_cast<std::size_t>(
+            std::upper_bound(first, last, static_cast<std::int64_t>(begin)) - first - 1);
+        for (; begin < end; ++sentence) {
+            const std::size_t stop = std::min(end, static_cast<std::size_t>(first[sentence + 1]));
+            if (begin < stop) score_events(model_, text, sentence, begin, stop, to, found);
+            begin = std::max(begin, stop);
+        }
+    });
+    return {std::move(log_probs), std::move(states), std::move(buckets)};
 }
 
 }  // namespace stategram

@@ -24,7 +24,7 @@ class ClusteredStepper final : public Stepper {
     ClusteredStepper(std::vector<In<std::uint32_t>> maps, std::vector<std::int64_t> distances,
                      std::vector<In<std::uint32_t>> values, std::vector<In<std::uint32_t>> first_child,
                      std::vector<In<std::uint32_t>> states, std::vector<In<std::uint8_t>> buckets,
-                     std::vector<In<std::uint32_t>> inherited, StateTables tables, LevelWeights weights,
+                     std::vector<In<std::uint32_t>> inherited, StateTables tables, Matrix<double> weights,
                      In<double> frequencies, In<std::uint32_t> categories, In<double> word_probs)
         : model_({std::move(maps), std::move(distances), std::move(values), std::move(first_child),
                   std::move(states), std::move(buckets), std::move(inherited)},
@@ -69,7 +69,7 @@ class ClusteredStepper final : public Stepper {
         return {};
     }
 
-    std::tuple<Out<double>, Out<float>, nb::typed<nb::list, Out<float>>> score_text(
+    std::tuple<Out<double>, Out<float>, std::vector<Out<float>>> score_text(
         In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> history, bool with_states,
         const std::vector<bool>& with_buckets, int threads) const;
 

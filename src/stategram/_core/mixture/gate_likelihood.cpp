@@ -95,12 +95,12 @@ std::vector<T> widened(const T* numbers, std::size_t rows, std::size_t n, std::s
 
 GateLikelihood::GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows,
                                int threads)
-    : n_parts_(ratios.shape(1)),
-      n_events_(ratios.shape(0)),
-      n_tables_(rows.shape(0)),
+    : n_parts_(ratios.columns),
+      n_events_(ratios.rows),
+      n_tables_(rows.rows),
       n_rows_(n_rows),
       pool_(threads) {
-    require(n_parts_ > 0 && n_tables_ > 0 && rows.shape(1) == n_events_,
+    require(n_parts_ > 0 && n_tables_ > 0 && rows.columns == n_events_,
             "each event needs a ratio of each part and a row of each table");
     // Their product is the size of an array.
     require(n_rows <= UINT32_MAX && n_parts_ <= UINT16_MAX, "there are too many rows or parts");
@@ -112,30 +112,26 @@ GateLikelihood::GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows,
 
 std::tuple<double, Out<double>> GateLikelihood::value_and_gradient(In<double> log_factors) {
     require(log_factors.size() == n_rows_ * n_parts_, "each row needs a factor for each part");
-    const BusyGuard guard(busy_);
     std::vector<double> gradient(n_rows_ * n_parts_);
     double log_sum = 0;
-    {
-        nb::gil_scoped_release release;
-        std::vector<double> factors(log_factors.size());
-        for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = std::exp(log_factors.data()[i]);
-        factors = widened(factors.data(), n_rows_, n_parts_, width_);
-        const Problem problem{ratios_.data(), rows_.data(), factors.data(), width_, n_tables_, n_events_};
-        std::vector<std::vector<double>> gradients(n_slices);
-        std::vector<double> logs(n_slices);
-        pool_.run(n_slices, [&](std::size_t slice, int) {
-            gradients[slice].assign(n_rows_ * width_, 0.0);
-            logs[slice] = sum_slice(problem, n_events_ * slice / n_slices, n_events_ * (slice + 1) / n_slices,
-                                    gradients[slice].data());
-        });
-        for (std::size_t slice = 0; slice < n_slices; ++slice) {
-            log_sum += logs[slice];
-            for (std::size_t row = 0; row < n_rows_; ++row)
-                for (std::size_t i = 0; i < n_parts_; ++i)
-                    gradient[row * n_parts_ + i] += gradients[slice][row * width_ + i];
-        }
+    std::vector<double> factors(log_factors.size());
+    for (std::size_t i = 0; i < factors.size(); ++i) factors[i] = std::exp(log_factors[i]);
+    factors = widened(factors.data(), n_rows_, n_parts_, width_);
+    const Problem problem{ratios_.data(), rows_.data(), factors.data(), width_, n_tables_, n_events_};
+    std::vector<std::vector<double>> gradients(n_slices);
+    std::vector<double> logs(n_slices);
+    pool_.run(n_slices, [&](std::size_t slice, int) {
+        gradients[slice].assign(n_rows_ * width_, 0.0);
+        logs[slice] = sum_slice(problem, n_events_ * slice / n_slices, n_events_ * (slice + 1) / n_slices,
+                                gradients[slice].data());
+    });
+    for (std::size_t slice = 0; slice < n_slices; ++slice) {
+        log_sum += logs[slice];
+        for (std::size_t row = 0; row < n_rows_; ++row)
+            for (std::size_t i = 0; i < n_parts_; ++i)
+                gradient[row * n_parts_ + i] += gradients[slice][row * width_ + i];
     }
-    return std::tuple(log_sum, to_numpy(std::move(gradient)));
+    return {log_sum, std::move(gradient)};
 }
 
 }  // namespace stategram

@@ -1,7 +1,6 @@
 // The log-likelihood of held-out events under a gate, and its gradient.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -13,11 +12,8 @@
 namespace stategram {
 
 // Holds the events; evaluated for many factors.
-class GateLikelihood {
+class GateLikelihood : public Exclusive {
  public:
-    template <typename T>
-    using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
     GateLikelihood(Matrix<float> ratios, Matrix<std::uint32_t> rows, std::size_t n_rows, int threads);
 
     std::tuple<double, Out<double>> value_and_gradient(In<double> log_factors);
@@ -27,7 +23,6 @@ class GateLikelihood {
     std::vector<float> ratios_;
     std::vector<std::uint32_t> rows_;
     ThreadPool pool_;
-    std::atomic<bool> busy_{false};
 };
 
 }  // namespace stategram

@@ -50,7 +50,7 @@ class GateTables {
     }
 
     void add(std::vector<std::string> names, std::size_t part, const In<std::int64_t>& begins,
-             const In<double>& edges, const nb::ndarray<const double, nb::ndim<2>, nb::c_contig>& rows);
+             const In<double>& edges, const Matrix<double>& rows);
 
     std::size_t n_parts() const { return n_parts_; }
     std::size_t width() const { return width_; }  // parts, and zeros up to a width that fits registers

@@ -17,8 +17,8 @@ std::tuple<Out<double>, Out<double>> mix_events(const GateTables& gate,
                                                 InOut<double> mixed, int threads);
 
 // weights.cpp
-std::tuple<Out<double>, double, std::int64_t> em_weights(
-    nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu> ratios, In<double> weights,
-    std::int64_t max_iterations, double tolerance, int threads);
+std::tuple<Out<double>, double, std::int64_t> em_weights(Matrix<float> ratios, In<double> weights,
+                                                         std::int64_t max_iterations, double tolerance,
+                                                         int threads);
 
 }  // namespace stategram

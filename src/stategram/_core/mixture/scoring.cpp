@@ -162,27 +162,24 @@ std::tuple<Out<double>, Out<double>> mix_events(const GateTables& gate,
         problem.features.push_back(of);
     }
     std::vector<double> log_sums(n_parts), weight_sums(n_parts);
-    {
-        nb::gil_scoped_release release;
-        const std::size_t blocks = (size + events_a_block - 1) / events_a_block;
-        const std::size_t width = gate.width();
-        const auto mix_block = width == 4 ? mix_4 : width == 8 ? mix_8 : mix_many;
-        std::vector<BlockSums> sums(blocks, {std::vector<double>(width), std::vector<double>(width)});
-        ThreadPool pool(threads);
-        for_slices(pool, 0, blocks, [&](std::size_t first, std::size_t last) {
-            Scratch scratch{std::vector<double>(events_a_block), std::vector<double>(events_a_block * width),
-                            std::vector<std::uint32_t>(events_a_block * n_tables)};
-            for (std::size_t block = first; block < last; ++block)
-                mix_block(problem, block * events_a_block, std::min(size, (block + 1) * events_a_block),
-                          scratch, sums[block]);
-        });
-        for (const BlockSums& block : sums)
-            for (std::size_t part = 0; part < n_parts; ++part) {
-                log_sums[part] += block.log_probs[part];
-                weight_sums[part] += block.weights[part];
-            }
-    }
-    return std::tuple(to_numpy(std::move(log_sums)), to_numpy(std::move(weight_sums)));
+    const std::size_t blocks = (size + events_a_block - 1) / events_a_block;
+    const std::size_t width = gate.width();
+    const auto mix_block = width == 4 ? mix_4 : width == 8 ? mix_8 : mix_many;
+    std::vector<BlockSums> sums(blocks, {std::vector<double>(width), std::vector<double>(width)});
+    ThreadPool pool(threads);
+    for_slices(pool, 0, blocks, [&](std::size_t first, std::size_t last) {
+        Scratch scratch{std::vector<double>(events_a_block), std::vector<double>(events_a_block * width),
+                        std::vector<std::uint32_t>(events_a_block * n_tables)};
+        for (std::size_t block = first; block < last; ++block)
+            mix_block(problem, block * events_a_block, std::min(size, (block + 1) * events_a_block), scratch,
+                      sums[block]);
+    });
+    for (const BlockSums& block : sums)
+        for (std::size_t part = 0; part < n_parts; ++part) {
+            log_sums[part] += block.log_probs[part];
+            weight_sums[part] += block.weights[part];
+        }
+    return {std::move(log_sums), std::move(weight_sums)};
 }
 
 }  // namespace stategram

@@ -20,8 +20,8 @@ StateTable::StateTable(In<std::int64_t> offsets, In<std::uint32_t> columns, In<d
     check_below(columns_, n_categories(), "a category has no fraction");
     std::vector<std::size_t> in_full;
     for (std::size_t state = 0; state < n_states(); ++state) {
-        const std::uint32_t* begin = columns_.data() + offsets_(state);
-        const std::uint32_t* end = columns_.data() + offsets_(state + 1);
+        const std::uint32_t* begin = columns_.data() + offsets_[state];
+        const std::uint32_t* end = columns_.data() + offsets_[state + 1];
         require(std::adjacent_find(begin, end, std::greater_equal<>()) == end,
                 "the categories of a state do not rise");
         if (static_cast<std::size_t>(end - begin) * cells_per_entry >= n_categories())
@@ -32,10 +32,10 @@ StateTable::StateTable(In<std::int64_t> offsets, In<std::uint32_t> columns, In<d
     double* row = full_.data();
     for (const std::size_t state : in_full) {
         for (std::size_t category = 0; category < n_categories(); ++category)
-            row[category] = taken_(state) * fractions_(category);
-        for (auto cell = static_cast<std::size_t>(offsets_(state));
-             cell < static_cast<std::size_t>(offsets_(state + 1)); ++cell)
-            row[columns_(cell)] += probs_(cell);
+            row[category] = taken_[state] * fractions_[category];
+        for (auto cell = static_cast<std::size_t>(offsets_[state]);
+             cell < static_cast<std::size_t>(offsets_[state + 1]); ++cell)
+            row[columns_[cell]] += probs_[cell];
         rows_[state] = row;
         row += n_categories();
     }

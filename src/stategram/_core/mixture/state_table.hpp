@@ -29,11 +29,10 @@ class StateTable {
 
     double operator()(std::uint32_t state, std::uint32_t category) const {
         if (rows_[state] != nullptr) return rows_[state][category];
-        const double share = taken_.data()[state] * fractions_.data()[category];
-        const std::uint32_t* end = columns_.data() + offsets_.data()[state + 1];
-        const std::uint32_t* found =
-            std::lower_bound(columns_.data() + offsets_.data()[state], end, category);
-        return found != end && *found == category ? share + probs_.data()[found - columns_.data()] : share;
+        const double share = taken_[state] * fractions_[category];
+        const std::uint32_t* end = columns_.data() + offsets_[state + 1];
+        const std::uint32_t* found = std::lower_bound(columns_.data() + offsets_[state], end, category);
+        return found != end && *found == category ? share + probs_[found - columns_.data()] : share;
     }
 
     // What is read first of a cell.

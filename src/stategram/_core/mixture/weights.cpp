@@ -27,8 +27,6 @@ constexpr std::size_t slice_size = 2048;
 constexpr std::size_t width = 16;   // sums that run side by side
 constexpr std::size_t stretch = 4;  // sums m of 1e-77 and more can be multiplied before their log is taken
 
-using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 // sums[i] = sum_e p_i(e) / m(e); gives sum_e log m(e). Rows of p are `row` apart, there are `size` events.
 STATEGRAM_CLONES
 double sum_slice(const float* STATEGRAM_RESTRICT p, std::size_t row, std::size_t n_parts, std::size_t size,
@@ -121,19 +119,16 @@ class WeightEstimator {
 
 }  // namespace
 
-std::tuple<Out<double>, double, std::int64_t> em_weights(Matrix ratios, In<double> weights,
+std::tuple<Out<double>, double, std::int64_t> em_weights(Matrix<float> ratios, In<double> weights,
                                                          std::int64_t max_iterations, double tolerance,
                                                          int threads) {
-    const std::size_t n_parts = ratios.shape(0), n_events = ratios.shape(1);
+    const std::size_t n_parts = ratios.rows, n_events = ratios.columns;
     require(n_parts > 0 && weights.size() == n_parts, "there must be a weight for each part");
     require(tolerance > 0 && max_iterations >= 0, "iterations must not be negative, and tolerance above 0");
     WeightEstimator estimator(ratios.data(), n_parts, n_events, weights.data());
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        estimator.run(max_iterations, tolerance, pool);
-    }
-    return std::tuple(to_numpy(std::move(estimator.weights)), estimator.log_likelihood, estimator.iterations);
+    ThreadPool pool(threads);
+    estimator.run(max_iterations, tolerance, pool);
+    return {std::move(estimator.weights), estimator.log_likelihood, estimator.iterations};
 }
 
 }  // namespace stategram

@@ -106,7 +106,7 @@ class WordCache {
         require(begin != end, "sentences begin and end with the same word");
         require(capacity >= 2 && capacity <= max_capacity, "the capacity is not 2 to 2^30");
         levels_.resize(decays_.size());
-        for (std::size_t i = 0; i < words.size(); ++i) add(words(i));
+        for (std::size_t i = 0; i < words.size(); ++i) add(words[i]);
     }
 
     const std::vector<std::uint32_t>& words() const { return words_; }
@@ -121,7 +121,7 @@ class WordCache {
     void score(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts, const double* unigram,
                double* log_probs) {
         for_events(ids, sentence_starts, [&](std::size_t i) {
-            log_probs[i] = std::log(probability(find_contexts(), ids(i), unigram[ids(i)]));
+            log_probs[i] = std::log(probability(find_contexts(), ids[i], unigram[ids[i]]));
         });
     }
 
@@ -170,10 +170,10 @@ class WordCache {
     void for_events(const In<std::uint32_t>& ids, const In<std::int64_t>& sentence_starts, const Use& use) {
         for (std::size_t sentence = 0; sentence + 1 < sentence_starts.size(); ++sentence) {
             if (sentence > 0 && last_[0] != begin_) add(begin_);
-            const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
-            for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
+            const auto stop = static_cast<std::size_t>(sentence_starts[sentence + 1]);
+            for (auto i = static_cast<std::size_t>(sentence_starts[sentence]); i < stop; ++i) {
                 use(i);
-                add(ids(i));
+                add(ids[i]);
             }
         }
     }

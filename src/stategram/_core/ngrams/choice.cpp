@@ -84,25 +84,21 @@ std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, Out<float>, Out<float>> choos
     check_below(lower_rows, lower.size() / n_words, "a row of the lower order is not there");
     std::vector<std::uint32_t> counts(n_histories), words;
     std::vector<float> probs, gains;
-    {
-        nb::gil_scoped_release release;
-        std::vector<Choice> choices(n_histories);
-        ThreadPool pool(threads);
-        for_slices(pool, 0, n_histories, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                choose_words(targets.data() + i * n_words, lower.data() + lower_rows.data()[i] * n_words,
-                             n_words, occupancies.data()[i], threshold, rounds, choices[i]);
-        });
-        for (std::size_t i = 0; i < n_histories; ++i) {
-            const Choice& choice = choices[i];
-            counts[i] = static_cast<std::uint32_t>(choice.words.size());
-            words.insert(words.end(), choice.words.begin(), choice.words.end());
-            probs.insert(probs.end(), choice.probs.begin(), choice.probs.end());
-            gains.insert(gains.end(), choice.gains.begin(), choice.gains.end());
-        }
+    std::vector<Choice> choices(n_histories);
+    ThreadPool pool(threads);
+    for_slices(pool, 0, n_histories, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i)
+            choose_words(targets.data() + i * n_words, lower.data() + lower_rows[i] * n_words, n_words,
+                         occupancies[i], threshold, rounds, choices[i]);
+    });
+    for (std::size_t i = 0; i < n_histories; ++i) {
+        const Choice& choice = choices[i];
+        counts[i] = static_cast<std::uint32_t>(choice.words.size());
+        words.insert(words.end(), choice.words.begin(), choice.words.end());
+        probs.insert(probs.end(), choice.probs.begin(), choice.probs.end());
+        gains.insert(gains.end(), choice.gains.begin(), choice.gains.end());
     }
-    return std::make_tuple(to_numpy(std::move(counts)), to_numpy(std::move(words)),
-                           to_numpy(std::move(probs)), to_numpy(std::move(gains)));
+    return {std::move(counts), std::move(words), std::move(probs), std::move(gains)};
 }
 
 }  // namespace stategram

@@ -33,7 +33,6 @@ struct Ngrams {
 
 template <typename Use>
 void for_histories(std::size_t begin, std::size_t end, int threads, const Use& use) {
-    nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, begin, end, [&](std::size_t first, std::size_t last) {
         for (std::size_t history = first; history < last; ++history) use(history);
@@ -46,11 +45,8 @@ Ngrams make_ngrams(const In<std::uint32_t>& first_child, const In<std::uint32_t>
     require(first_child.size() == backoffs.size() + 1 && suffixes.size() == probs.size() && begin <= end &&
                 end <= backoffs.size() && (keep.size() == 0 || keep.size() == probs.size()),
             "the arrays of the n-grams do not fit together");
-    {
-        nb::gil_scoped_release release;
-        check_children(first_child.data(), begin, end, probs.size());
-        check_suffixes(suffixes.data(), first_child(begin), first_child(end), lower.size());
-    }
+    check_children(first_child.data(), begin, end, probs.size());
+    check_suffixes(suffixes.data(), first_child[begin], first_child[end], lower.size());
     return {first_child.data(), suffixes.data(), lower.data(), keep.size() == 0 ? nullptr : keep.data(),
             probs.size()};
 }
@@ -67,7 +63,7 @@ void interpolate_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> counts,
                         int threads) {
     const Ngrams ngrams = make_ngrams(first_child, suffixes, lower, keep, probs, backoffs, begin, end);
     require(counts.size() == probs.size() && discounts.size() == 3, "the counts do not fit the n-grams");
-    const double discount[] = {0.0, discounts(0), discounts(1), discounts(2)};
+    const double discount[] = {0.0, discounts[0], discounts[1], discounts[2]};
     const std::uint32_t* count = counts.data();
     double *prob = probs.data(), *backoff = backoffs.data();
     for_histories(begin, end, threads, [&](std::size_t history) {
@@ -172,18 +168,16 @@ void normalise_ngrams(In<std::uint32_t> first_child, In<std::uint32_t> suffixes,
 Out<std::int64_t> counts_of_counts(In<std::uint32_t> counts, std::uint32_t most) {
     require(most < UINT32_MAX, "most is above 2^32-2");
     std::vector<std::int64_t> found(std::size_t{most} + 2, 0);
-    for (std::size_t i = 0; i < counts.size(); ++i) ++found[std::min(counts.data()[i], most + 1)];
+    for (std::size_t i = 0; i < counts.size(); ++i) ++found[std::min(counts[i], most + 1)];
     found.pop_back();
-    return to_numpy(std::move(found));
+    return found;
 }
 
 void log10_floats(In<double> values, InOut<float> logs, int threads) {
     require(values.size() == logs.size(), "the arrays differ in size");
-    nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, values.size(), [&](std::size_t first, std::size_t last) {
-        for (std::size_t i = first; i < last; ++i)
-            logs.data()[i] = static_cast<float>(std::log10(values.data()[i]));
+        for (std::size_t i = first; i < last; ++i) logs[i] = static_cast<float>(std::log10(values[i]));
     });
 }
 

@@ -4,8 +4,6 @@
 #include <bit>
 #include <limits>
 
-#include "base/threads.hpp"
-
 namespace stategram {
 namespace {
 
@@ -42,57 +40,60 @@ LevelSizes level_sizes(int words, int order, std::size_t size, unsigned bits_of_
 
 std::vector<PackedLevel> packed_levels(const PackedArrays& arrays) {
     const char* const sizes_differ = "the sizes of its arrays do not fit together";
-    require_sound(arrays.n_begins >= 3 && arrays.n_begins <= most_words + 2,
+    require_sound(arrays.begins.size() >= 3 && arrays.begins.size() <= most_words + 2,
                   "it has no orders, or more than nine");
-    const auto order = static_cast<int>(arrays.n_begins) - 2;
-    const std::int64_t* begins = arrays.begins;
+    const auto order = static_cast<int>(arrays.begins.size()) - 2;
+    const std::int64_t* begins = arrays.begins.data();
     require_sound(begins[0] == 0 && begins[1] == 1 && std::is_sorted(begins, begins + order + 2),
                   "the orders do not begin one after the other");
-    require_sound(arrays.vocabulary > 0 && begins[2] - 1 == static_cast<std::int64_t>(arrays.vocabulary),
-                  "not every word of the vocabulary has a unigram");
-    require_sound(arrays.n_widths == static_cast<std::size_t>(order), sizes_differ);
+    require_sound(
+        arrays.numbers.size() > 0 && begins[2] - 1 == static_cast<std::int64_t>(arrays.numbers.size()),
+        "not every word of the vocabulary has a unigram");
+    require_sound(arrays.widths.rows == static_cast<std::size_t>(order) && arrays.widths.columns == 3,
+                  sizes_differ);
     std::vector<PackedLevel> levels(static_cast<std::size_t>(order));
-    const unsigned bits_of_word = word_bits(arrays.vocabulary);
+    const unsigned bits_of_word = word_bits(arrays.numbers.size());
     std::size_t words = 0, records = 0, bases = 0, values = 0;
     for (int k = 1; k <= order; ++k) {
         PackedLevel& level = levels[static_cast<std::size_t>(k - 1)];
         const auto size = static_cast<std::uint64_t>(begins[k + 1] - begins[k]);
         require_sound(size < no_node, "it has 2^32 n-grams or more of one length");
-        const std::uint8_t* widths = arrays.widths + 3 * (k - 1);
+        const std::uint8_t* widths = arrays.widths.data() + 3 * (k - 1);
         const auto fine = [](unsigned bits) { return bits == 32 || bits <= 16; };
         require_sound(fine(widths[0]) && fine(widths[1]) && widths[2] <= 32, "there are no such values");
         const LevelSizes here = level_sizes(k, order, size, bits_of_word, widths);
         level.size = static_cast<std::uint32_t>(size);
         if (k < order) level.n_children = static_cast<std::uint32_t>(begins[k + 2] - begins[k + 1]);
-        level.records = arrays.records + records;
+        level.records = arrays.records.data() + records;
         level.record_stride = record_bits(k, order, bits_of_word, widths);
-        level.words = k == 2 ? arrays.words + words : level.records;
+        level.words = k == 2 ? arrays.words.data() + words : level.records;
         level.word_stride = k == 2 ? bits_of_word : level.record_stride;
-        level.log_probs = {widths[0], arrays.values + values};
+        level.log_probs = {widths[0], arrays.values.data() + values};
         level.child_at = k > 2 ? bits_of_word : 0;
         level.log_prob_at = level.child_at;
         if (k < order) {
-            level.bases = arrays.bases + bases;
+            level.bases = arrays.bases.data() + bases;
             level.child_bits = widths[2];
             level.log_prob_at = level.child_at + level.child_bits;
             level.backoff_at = level.log_prob_at + widths[0];
-            level.backoffs = {widths[1], arrays.values + values + here.log_prob_values};
+            level.backoffs = {widths[1], arrays.values.data() + values + here.log_prob_values};
         }
         words += here.words;
         records += here.records;
         bases += here.bases;
         values += here.log_prob_values + here.backoff_values;
-        require_sound(words <= arrays.n_words && records <= arrays.n_records && bases <= arrays.n_bases &&
-                          values <= arrays.n_values,
+        require_sound(words <= arrays.words.size() && records <= arrays.records.size() &&
+                          bases <= arrays.bases.size() && values <= arrays.values.size(),
                       sizes_differ);
     }
-    require_sound(words + bits_padding == arrays.n_words && records + bits_padding == arrays.n_records &&
-                      bases == arrays.n_bases && values == arrays.n_values,
+    require_sound(words + bits_padding == arrays.words.size() &&
+                      records + bits_padding == arrays.records.size() && bases == arrays.bases.size() &&
+                      values == arrays.values.size(),
                   sizes_differ);
-    std::vector<bool> seen(arrays.vocabulary);
-    for (std::size_t id = 0; id < arrays.vocabulary; ++id) {
+    std::vector<bool> seen(arrays.numbers.size());
+    for (std::size_t id = 0; id < arrays.numbers.size(); ++id) {
         const std::uint32_t number = arrays.numbers[id];
-        require_sound(number < arrays.vocabulary && !seen[number],
+        require_sound(number < arrays.numbers.size() && !seen[number],
                       "two words have the same number, or one has none");
         seen[number] = true;
     }

@@ -1,30 +1,24 @@
 // Where everything is in the arrays of a back-off model (models/trie.py), and whether it can be there.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/arrays.hpp"
+#include "base/threads.hpp"
 #include "ngrams/packed_trie.hpp"
 
 namespace stategram {
 
-// The arrays with their sizes, as Python gave them.
 struct PackedArrays {
-    const std::uint32_t* numbers;
-    std::size_t vocabulary;
-    const std::int64_t* begins;
-    std::size_t n_begins;
-    const std::uint8_t* widths;  // rows of three: bits of probabilities, of weights, of first children
-    std::size_t n_widths;        // rows
-    const std::uint8_t* words;
-    std::size_t n_words;
-    const std::uint8_t* records;
-    std::size_t n_records;
-    const std::uint32_t* bases;
-    std::size_t n_bases;
-    const float* values;
-    std::size_t n_values;
+    In<std::uint32_t> numbers;
+    In<std::int64_t> begins;
+    Matrix<std::uint8_t> widths;  // rows of three: bits of probabilities, of weights, of first children
+    In<std::uint8_t> words, records;
+    In<std::uint32_t> bases;
+    In<float> values;
 };
 
 // How much of each array the n-grams of one length take.
@@ -46,8 +40,19 @@ LevelSizes level_sizes(int words, int order, std::size_t size, unsigned bits_of_
 // The levels of a model. DamagedModel if the arrays do not fit together; reads little of a large model.
 std::vector<PackedLevel> packed_levels(const PackedArrays& arrays);
 
+// The arrays, and what searches them.
+struct PackedModel {
+    PackedModel(In<std::uint32_t> numbers, In<std::int64_t> begins, Matrix<std::uint8_t> widths,
+                In<std::uint8_t> words, In<std::uint8_t> records, In<std::uint32_t> bases, In<float> values,
+                bool closed)
+        : arrays{numbers, begins, widths, words, records, bases, values},
+          trie(packed_levels(arrays), word_bits(std::max<std::size_t>(numbers.size(), 1)), closed) {}
+
+    const PackedArrays arrays;
+    const PackedTrie trie;
+};
+
 // Checks everything else, n-gram by n-gram. DamagedModel says what is wrong.
-class ThreadPool;
 void check_ngrams(const PackedTrie& trie, ThreadPool& pool);
 
 }  // namespace stategram

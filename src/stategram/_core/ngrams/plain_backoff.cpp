@@ -42,7 +42,7 @@ struct PlainNgrams {
 PlainNgrams checked_ngrams(const In<std::int64_t>& begins, const In<std::uint32_t>& words,
                            const In<std::uint32_t>& first_child) {
     const char* misfit = "the n-grams do not fit together";
-    require(begins.size() >= 3 && begins(0) == 0 && begins(1) == 1 &&
+    require(begins.size() >= 3 && begins[0] == 0 && begins[1] == 1 &&
                 std::is_sorted(begins.data(), begins.data() + begins.size()),
             misfit);
     const std::size_t order = begins.size() - 2;
@@ -50,19 +50,19 @@ PlainNgrams checked_ngrams(const In<std::int64_t>& begins, const In<std::uint32_
                              words.data(),
                              first_child.data(),
                              order,
-                             static_cast<std::size_t>(begins(order)),
+                             static_cast<std::size_t>(begins[order]),
                              words.size(),
-                             static_cast<std::size_t>(begins(2)) - 1};
-    require(begins(order + 1) == static_cast<std::int64_t>(words.size()) &&
+                             static_cast<std::size_t>(begins[2]) - 1};
+    require(begins[order + 1] == static_cast<std::int64_t>(words.size()) &&
                 words.size() < std::numeric_limits<std::uint32_t>::max() &&
                 first_child.size() == ngrams.inner + 1,
             misfit);
     check_children(first_child.data(), 0, ngrams.inner, words.size());
     for (std::size_t length = 0; length <= order; ++length)
-        require(first_child(ngrams.begin(length)) == begins(length + 1), misfit);
+        require(first_child[ngrams.begin(length)] == begins[length + 1], misfit);
     check_below(words, std::max<std::size_t>(ngrams.n_words, 1), "the number of a word is too great");
     for (std::size_t word = 0; word < ngrams.n_words; ++word)
-        require(words(word + 1) == word, "not every word has a unigram");
+        require(words[word + 1] == word, "not every word has a unigram");
     return ngrams;
 }
 
@@ -126,12 +126,9 @@ std::tuple<Out<float>, Out<std::uint32_t>> lower_log_probs(In<std::int64_t> begi
                                                            In<float> backoffs, int threads) {
     BackOffModel model = checked_model(begins, words, first_child, log_probs, backoffs);
     std::vector<float> lower(model.ngrams.size, 0.0f);
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        model.link(lower.data(), pool);
-    }
-    return std::tuple(to_numpy(std::move(lower)), to_numpy(std::move(model.links)));
+    ThreadPool pool(threads);
+    model.link(lower.data(), pool);
+    return {std::move(lower), std::move(model.links)};
 }
 
 Out<double> back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
@@ -143,21 +140,18 @@ Out<double> back_off_log_probs(In<std::int64_t> begins, In<std::uint32_t> words,
     require(numbers.size() == asked.n_words, "not every word has a number in the model");
     check_below(numbers, model.ngrams.n_words, "a word has a number that is not in the model");
     std::vector<double> found(asked.size, 0.0);
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        model.link(nullptr, pool);
-        std::vector<std::uint32_t> states(asked.size, 0);  // the history that the model knows of each n-gram
-        for (std::size_t length = 1; length <= asked.order; ++length)
-            for_ngrams(asked, length, pool, [&](std::uint32_t history, std::size_t first, std::size_t last) {
-                for (std::size_t i = first; i < last; ++i) {
-                    const auto [log_prob, ngram] = model.find(states[history], numbers(asked.words[i]));
-                    found[i] = log_prob;
-                    states[i] = ngram < model.ngrams.inner ? ngram : model.links[ngram];
-                }
-            });
-    }
-    return to_numpy(std::move(found));
+    ThreadPool pool(threads);
+    model.link(nullptr, pool);
+    std::vector<std::uint32_t> states(asked.size, 0);  // the history that the model knows of each n-gram
+    for (std::size_t length = 1; length <= asked.order; ++length)
+        for_ngrams(asked, length, pool, [&](std::uint32_t history, std::size_t first, std::size_t last) {
+            for (std::size_t i = first; i < last; ++i) {
+                const auto [log_prob, ngram] = model.find(states[history], numbers[asked.words[i]]);
+                found[i] = log_prob;
+                states[i] = ngram < model.ngrams.inner ? ngram : model.links[ngram];
+            }
+        });
+    return found;
 }
 
 namespace {
@@ -228,12 +222,9 @@ Out<float> normalising_backoffs(In<std::int64_t> begins, In<std::uint32_t> words
     const PlainNgrams ngrams = checked_ngrams(begins, words, first_child);
     require(log_probs.size() == ngrams.size, "the probabilities do not fit the n-grams");
     std::vector<float> found;
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        found = Normalisation(ngrams, log_probs.data(), sum_of_words).log_weights(n_predicted, pool);
-    }
-    return to_numpy(std::move(found));
+    ThreadPool pool(threads);
+    found = Normalisation(ngrams, log_probs.data(), sum_of_words).log_weights(n_predicted, pool);
+    return found;
 }
 
 }  // namespace stategram

@@ -18,9 +18,9 @@ struct PlainTrie {
     In<std::uint32_t> first_child;
 
     std::size_t order() const { return begins.size() - 2; }
-    std::size_t begin(std::size_t level) const { return static_cast<std::size_t>(begins(level)); }
+    std::size_t begin(std::size_t level) const { return static_cast<std::size_t>(begins[level]); }
     std::size_t size() const { return words.size(); }
-    bool has_children(std::size_t node) const { return first_child(node) != first_child(node + 1); }
+    bool has_children(std::size_t node) const { return first_child[node] != first_child[node + 1]; }
 
     // The child of a node with a last word; 0, which is nobody's child, if there is none.
     std::size_t child(std::size_t node, std::uint32_t word) const;

@@ -26,19 +26,18 @@ void word_frequencies(In<std::uint32_t> first_child, In<std::uint32_t> words, In
                 (keep.size() == 0 || keep.size() == size) && unigram_log_probs.size() == n_words &&
                 backoffs.size() == n_words && begin < n_words && end < n_words,
             "the levels do not fit together");
-    nb::gil_scoped_release release;
     check_children(first_child.data(), 0, n_words, size);
     check_below(words, n_words, "the number of a word is too great");
     const auto exp10 = [](float log) { return std::pow(10.0, double{log}); };
     std::vector<double> unigrams(n_words), weights(n_words), bigrams(size), next(n_words);
     for (std::size_t i = 0; i < n_words; ++i) {
-        unigrams[i] = i == begin ? 0.0 : exp10(unigram_log_probs.data()[i]);
-        weights[i] = exp10(backoffs.data()[i]);
+        unigrams[i] = i == begin ? 0.0 : exp10(unigram_log_probs[i]);
+        weights[i] = exp10(backoffs[i]);
     }
     for (std::size_t v = 0; v < n_words; ++v)  // what a bigram gives beyond backing off
-        for (std::size_t i = first_child.data()[v]; i < first_child.data()[v + 1]; ++i)
-            if (keep.size() == 0 || keep.data()[i] != 0)
-                bigrams[i] = exp10(log_probs.data()[i]) - weights[v] * unigrams[words.data()[i]];
+        for (std::size_t i = first_child[v]; i < first_child[v + 1]; ++i)
+            if (keep.size() == 0 || keep[i] != 0)
+                bigrams[i] = exp10(log_probs[i]) - weights[v] * unigrams[words[i]];
     double* f = frequencies.data();
     std::copy(unigrams.begin(), unigrams.end(), f);
     for (int iteration = 0; iteration < 50; ++iteration) {
@@ -49,8 +48,8 @@ void word_frequencies(In<std::uint32_t> first_child, In<std::uint32_t> words, In
         for (std::size_t v = 0; v < n_words; ++v) backed += f[v] * weights[v];
         for (std::size_t w = 0; w < n_words; ++w) next[w] = backed * unigrams[w];
         for (std::size_t v = 0; v < n_words; ++v)
-            for (std::size_t i = first_child.data()[v]; i < first_child.data()[v + 1]; ++i)
-                next[words.data()[i]] += f[v] * bigrams[i];
+            for (std::size_t i = first_child[v]; i < first_child[v + 1]; ++i)
+                next[words[i]] += f[v] * bigrams[i];
         f[end] = before;
         f[begin] = next[begin] = 0.0;
         for (std::size_t w = 0; w < n_words; ++w) total += f[w] = 0.5 * (f[w] + std::max(next[w], 0.0));
@@ -65,14 +64,13 @@ void history_probs(In<std::uint32_t> first_child, In<double> parents, In<float> 
                    InOut<double> probs, int threads) {
     require(first_child.size() == parents.size() + 1 && log_probs.size() == probs.size(),
             "the levels do not fit together");
-    nb::gil_scoped_release release;
     check_children(first_child.data(), 0, parents.size(), probs.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, parents.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
-            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
+            const std::size_t first = first_child[parent], last = first_child[parent + 1];
             for (std::size_t i = first; i < last; ++i)
-                probs.data()[i] = parents.data()[parent] * std::pow(10.0, double{log_probs.data()[i]});
+                probs[i] = parents[parent] * std::pow(10.0, double{log_probs[i]});
         }
     });
 }
@@ -93,15 +91,14 @@ void ngram_worths(In<std::uint32_t> first_child, In<double> history_prob, In<flo
                 (keep.size() == 0 || keep.size() == size),
             "the levels do not fit together");
     const double log_10 = std::log(10.0), infinity = std::numeric_limits<double>::infinity();
-    nb::gil_scoped_release release;
     check_children(first_child.data(), 0, histories, size);
-    const auto kept = [&](std::size_t i) { return keep.size() == 0 || keep.data()[i] != 0; };
-    const auto log_prob = [&](std::size_t i) { return log_10 * log_probs.data()[i]; };
-    const auto lower = [&](std::size_t i) { return log_10 * lower_log_probs.data()[i]; };
+    const auto kept = [&](std::size_t i) { return keep.size() == 0 || keep[i] != 0; };
+    const auto log_prob = [&](std::size_t i) { return log_10 * log_probs[i]; };
+    const auto lower = [&](std::size_t i) { return log_10 * lower_log_probs[i]; };
     ThreadPool pool(threads);
     for_slices(pool, 0, histories, [&](std::size_t begin, std::size_t end) {
         for (std::size_t history = begin; history < end; ++history) {
-            const std::size_t first = first_child.data()[history], last = first_child.data()[history + 1];
+            const std::size_t first = first_child[history], last = first_child[history + 1];
             double left = 1.0, lower_left = 1.0;
             for (std::size_t i = first; i < last; ++i)
                 if (kept(i)) {
@@ -110,16 +107,16 @@ void ngram_worths(In<std::uint32_t> first_child, In<double> history_prob, In<flo
                 }
             if (left < 0.0) left = 0.0;
             if (lower_left < 0.0) lower_left = 0.0;
-            const double log_a = log_10 * backoffs.data()[history];
+            const double log_a = log_10 * backoffs[history];
             for (std::size_t i = first; i < last; ++i) {
-                worths.data()[i] = -infinity;
+                worths[i] = -infinity;
                 if (!kept(i)) continue;
                 const double p = std::exp(log_prob(i));
                 const double log_a_without = std::log((left + p) / (lower_left + std::exp(lower(i))));
                 const double own = p > 0.0 ? p * (lower(i) + log_a_without - log_prob(i)) : 0.0;
                 const double others = left > 0.0 ? left * (log_a_without - log_a) : 0.0;
-                const double worth = -history_prob.data()[history] * (own + others);
-                worths.data()[i] = std::isnan(worth) ? infinity : worth;
+                const double worth = -history_prob[history] * (own + others);
+                worths[i] = std::isnan(worth) ? infinity : worth;
             }
         }
     });
@@ -128,14 +125,13 @@ void ngram_worths(In<std::uint32_t> first_child, In<double> history_prob, In<flo
 // An n-gram is worth at least what any longer one is worth that begins with it: it is kept as long as that.
 void raise_worths(In<std::uint32_t> first_child, In<double> of_children, InOut<double> worths, int threads) {
     require(first_child.size() == worths.size() + 1, "the levels do not fit together");
-    nb::gil_scoped_release release;
     check_children(first_child.data(), 0, worths.size(), of_children.size());
     ThreadPool pool(threads);
     for_slices(pool, 0, worths.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t parent = begin; parent < end; ++parent) {
-            const std::size_t first = first_child.data()[parent], last = first_child.data()[parent + 1];
+            const std::size_t first = first_child[parent], last = first_child[parent + 1];
             for (std::size_t i = first; i < last; ++i)
-                worths.data()[parent] = std::max(worths.data()[parent], of_children.data()[i]);
+                worths[parent] = std::max(worths[parent], of_children[i]);
         }
     });
 }

@@ -43,7 +43,6 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
                 (leaves ||
                  (backoffs_out.size() == words_out.size() && first_child_out.size() == words_out.size())),
             "the levels do not fit together");
-    nb::gil_scoped_release release;
     if (ranks.size() != 0) check_ranks(ranks.data(), begin, end, words_out.size());
     if (!leaves) check_children(first_child.data(), begin, end, n_children);
     ThreadPool pool(threads);
@@ -51,11 +50,11 @@ void assemble_level(In<std::uint32_t> words, In<float> log_probs, In<float> back
         for (std::size_t i = first; i < last; ++i) {
             if (!rank.kept(i)) continue;
             const std::size_t at = rank.of(i);
-            words_out.data()[at] = words.data()[i];
-            log_probs_out.data()[at] = log_probs.data()[i];
+            words_out[at] = words[i];
+            log_probs_out[at] = log_probs[i];
             if (leaves) continue;
-            backoffs_out.data()[at] = backoffs.data()[i];
-            first_child_out.data()[at] = next_begin + next_rank.of(first_child.data()[i]);
+            backoffs_out[at] = backoffs[i];
+            first_child_out[at] = next_begin + next_rank.of(first_child[i]);
         }
     });
 }

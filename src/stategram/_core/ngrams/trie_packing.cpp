@@ -76,29 +76,28 @@ void pack_ngrams(int length, int order, In<std::uint32_t> words, In<float> log_p
                  InOut<std::uint8_t> records_out, InOut<std::uint32_t> bases_out, int threads) {
     const std::size_t size = log_probs.size();
     const bool leaves = length == order;
-    require(widths.size() == 3 && widths(0) <= 32 && widths(1) <= 32 && widths(2) <= 32 &&
+    require(widths.size() == 3 && widths[0] <= 32 && widths[1] <= 32 && widths[2] <= 32 &&
                 bits_of_word >= 1 && bits_of_word <= 32,
             "there are no such bits");
     require(words.size() == size && begin <= end && end <= size && begin % nodes_a_task == 0 &&
                 (end % nodes_a_task == 0 || end == size) &&
                 (leaves || (backoffs.size() == size && first_child.size() == size + 1)),
             "the levels do not fit together");
-    const unsigned log_prob_bits = widths(0), backoff_bits = widths(1), bits_of_child = widths(2);
+    const unsigned log_prob_bits = widths[0], backoff_bits = widths[1], bits_of_child = widths[2];
     const Encoder log_prob(log_prob_table, log_prob_bits), backoff(backoff_table, leaves ? 32 : backoff_bits);
     const LevelSizes sizes = level_sizes(length, order, size, bits_of_word, widths.data());
     require(words_out.size() == sizes.words && records_out.size() == sizes.records &&
                 bases_out.size() == sizes.bases,
             "the arrays to write to have the wrong size");
     const unsigned stride = record_bits(length, order, bits_of_word, widths.data());
-    nb::gil_scoped_release release;
     if (!leaves) check_children(first_child.data(), begin, end, no_node);
     ThreadPool pool(threads);
     const std::size_t tasks = std::max<std::size_t>(1, (end - begin + nodes_a_task - 1) / nodes_a_task);
     pool.run(tasks, [&](std::size_t task, int) {
         const std::size_t first = begin + task * nodes_a_task, last = std::min(first + nodes_a_task, end);
         const auto put_word = [&](BitWriter& out, std::size_t i) {
-            require(words.data()[i] <= low_bits(bits_of_word), "a word has more bits than all");
-            out.put(words.data()[i], bits_of_word);
+            require(words[i] <= low_bits(bits_of_word), "a word has more bits than all");
+            out.put(words[i], bits_of_word);
         };
         if (length == 2) {
             BitWriter out(words_out.data() + first * bits_of_word / 8);
@@ -108,8 +107,8 @@ void pack_ngrams(int length, int order, In<std::uint32_t> words, In<float> log_p
         BitWriter out(records_out.data() + first * stride / 8);
         std::uint32_t base = 0;
         const auto put_child = [&](std::size_t i) {
-            const std::uint32_t child = first_child.data()[i] - children_begin;
-            if (i % (1u << block_shift) == 0) bases_out.data()[i >> block_shift] = base = child;
+            const std::uint32_t child = first_child[i] - children_begin;
+            if (i % (1u << block_shift) == 0) bases_out[i >> block_shift] = base = child;
             require(child >= base && child - base <= low_bits(bits_of_child),
                     "a first child has more bits than all");
             out.put(child - base, bits_of_child);
@@ -117,8 +116,8 @@ void pack_ngrams(int length, int order, In<std::uint32_t> words, In<float> log_p
         for (std::size_t i = first; i < last; ++i) {
             if (length > 2) put_word(out, i);
             if (!leaves) put_child(i);
-            out.put(log_prob.code(log_probs.data()[i]), log_prob_bits);
-            if (!leaves) out.put(backoff.code(backoffs.data()[i]), backoff_bits);
+            out.put(log_prob.code(log_probs[i]), log_prob_bits);
+            if (!leaves) out.put(backoff.code(backoffs[i]), backoff_bits);
         }
         if (!leaves && last == size) {  // where the children of the last one end
             if (length > 2) out.put(0, bits_of_word);
@@ -130,10 +129,9 @@ void pack_ngrams(int length, int order, In<std::uint32_t> words, In<float> log_p
 
 // The bits that the first children of n-grams take, less the one of their block.
 unsigned child_bits(In<std::uint32_t> first_child) {
-    nb::gil_scoped_release release;
     std::uint32_t most = 0, base = 0;
     for (std::size_t i = 0; i < first_child.size(); ++i) {
-        const std::uint32_t child = first_child.data()[i];
+        const std::uint32_t child = first_child[i];
         if (i % (1u << block_shift) == 0) base = child;
         require(child >= base, "the levels do not fit together: the children of a node are not in order");
         most = std::max(most, child - base);
@@ -144,29 +142,26 @@ unsigned child_bits(In<std::uint32_t> first_child) {
 // The different values in rising order; none if there are more than `limit`.
 Out<float> distinct_values(In<float> values, std::size_t limit) {
     std::vector<float> found;
-    {
-        nb::gil_scoped_release release;
-        std::size_t slots = 16;
-        while (slots < 4 * limit) slots *= 2;
-        std::vector<std::uint32_t> table(slots);
-        std::vector<bool> filled(slots);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            // 0 and -0 are the same value.
-            const auto bits = std::bit_cast<std::uint32_t>(values.data()[i] + 0.0f);
-            std::size_t slot = (bits * 0x9E3779B97F4A7C15u >> 20) & (slots - 1);
-            while (filled[slot] && table[slot] != bits) slot = (slot + 1) & (slots - 1);
-            if (filled[slot]) continue;
-            if (found.size() == limit) {
-                found.clear();
-                break;
-            }
-            filled[slot] = true;
-            table[slot] = bits;
-            found.push_back(std::bit_cast<float>(bits));
+    std::size_t slots = 16;
+    while (slots < 4 * limit) slots *= 2;
+    std::vector<std::uint32_t> table(slots);
+    std::vector<bool> filled(slots);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        // 0 and -0 are the same value.
+        const auto bits = std::bit_cast<std::uint32_t>(values[i] + 0.0f);
+        std::size_t slot = (bits * 0x9E3779B97F4A7C15u >> 20) & (slots - 1);
+        while (filled[slot] && table[slot] != bits) slot = (slot + 1) & (slots - 1);
+        if (filled[slot]) continue;
+        if (found.size() == limit) {
+            found.clear();
+            break;
         }
-        std::sort(found.begin(), found.end());
+        filled[slot] = true;
+        table[slot] = bits;
+        found.push_back(std::bit_cast<float>(bits));
     }
-    return to_numpy(std::move(found));
+    std::sort(found.begin(), found.end());
+    return found;
 }
 
 }  // namespace stategram

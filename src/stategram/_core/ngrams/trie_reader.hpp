@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,7 +13,7 @@
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
 #include "ngrams/distributions.hpp"
-#include "ngrams/packed_arrays.hpp"
+#include "ngrams/packed_layout.hpp"
 #include "ngrams/scoring.hpp"
 
 namespace stategram {
@@ -23,51 +23,45 @@ class TrieReader : PackedModel {
     using PackedModel::PackedModel;
 
     void check(int threads) const {
-        nb::gil_scoped_release release;
         ThreadPool pool(threads);
         check_ngrams(trie, pool);
     }
 
-    auto score_events(In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
-                      const nb::bytes& begin_state, const nb::bytes& first_state, bool with_features,
-                      int threads) const {
+    std::tuple<Out<double>, Out<std::uint8_t>, Out<float>, Out<float>> score_events(
+        In<std::uint32_t> ids, In<std::int64_t> sentence_starts, In<std::uint32_t> id_map,
+        InBytes begin_state, InBytes first_state, bool with_features, int threads) const {
         const std::size_t size = ids.size(), n_features = with_features ? size : 0;
         const NgramState begin = to_state(begin_state), first = to_state(first_state);
         check_text(ids, sentence_starts, id_map);
-        std::unique_ptr<double[]> log10_probs(new double[size]);
-        std::unique_ptr<std::uint8_t[]> orders(new std::uint8_t[size]);
-        std::unique_ptr<float[]> lengths(new float[n_features]), backoffs(new float[n_features]);
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            const ScoredText text{ids.data(),
-                                  size,
-                                  sentence_starts.data(),
-                                  sentence_starts.size() - 1,
-                                  id_map.data(),
-                                  id_map.size(),
-                                  begin,
-                                  first};
-            score_text(trie, text,
-                       {log10_probs.get(), orders.get(), with_features ? lengths.get() : nullptr,
-                        with_features ? backoffs.get() : nullptr},
-                       pool);
-        }
-        return std::tuple(to_numpy(std::move(log10_probs), size), to_numpy(std::move(orders), size),
-                          to_numpy(std::move(lengths), n_features),
-                          to_numpy(std::move(backoffs), n_features));
+        BigArray<double> log10_probs(size);
+        BigArray<std::uint8_t> orders(size);
+        BigArray<float> lengths(n_features), backoffs(n_features);
+        ThreadPool pool(threads);
+        const ScoredText text{ids.data(),
+                              size,
+                              sentence_starts.data(),
+                              sentence_starts.size() - 1,
+                              id_map.data(),
+                              id_map.size(),
+                              begin,
+                              first};
+        score_text(trie, text,
+                   {log10_probs.data(), orders.data(), with_features ? lengths.data() : nullptr,
+                    with_features ? backoffs.data() : nullptr},
+                   pool);
+        return {std::move(log10_probs), std::move(orders), std::move(lengths), std::move(backoffs)};
     }
 
-    auto advance_state(const nb::bytes& state, std::uint32_t number) const {
+    std::tuple<double, OutBytes<>, int> advance_state(InBytes state, std::uint32_t number) const {
         NgramState next;
         const NgramStep step = advance(to_state(state), number, next);
-        return std::tuple(step.log10_prob, to_bytes(next), step.order);
+        return {step.log10_prob, to_bytes(next), step.order};
     }
 
-    nb::bytes state_after(const nb::bytes& state, In<std::uint32_t> numbers) const {
+    OutBytes<> state_after(InBytes state, In<std::uint32_t> numbers) const {
         NgramState before = to_state(state), next;
         for (std::size_t i = 0; i < numbers.size(); ++i) {
-            advance(before, numbers(i), next);
+            advance(before, numbers[i], next);
             before = next;
         }
         return to_bytes(before);
@@ -75,58 +69,52 @@ class TrieReader : PackedModel {
 
     // From no history to the longest: the probabilities of a shorter history times the back-off weight, but
     // for the words that the longer one has itself.
-    Out<double> distribution(const nb::bytes& state_bytes) const {
+    Out<double> distribution(InBytes state_bytes) const {
         const NgramState state = to_state(state_bytes);
         const std::size_t size = trie.vocabulary();
         std::vector<double> by_number(size), probabilities(size);
-        {
-            nb::gil_scoped_release release;
-            for (std::uint32_t number = 0; number < trie.vocabulary(); ++number)
-                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie.level(1), number)});
-            for (int k = 1; k <= state.length; ++k) {
-                const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
-                if (node == no_node) continue;
-                const NgramHistory history = PackedTrie::history(trie.level(k), node);
-                const double weight = std::pow(10.0, double{history.backoff});
-                for (double& probability : by_number) probability *= weight;
-                const PackedLevel& next = trie.level(k + 1);
-                for (std::uint32_t child = history.children.begin; child < history.children.end; ++child) {
-                    const std::uint32_t number = trie.word(next, child);
-                    if (number >= size) throw_damaged("the number of a word is not below the vocabulary");
-                    by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(next, child)});
-                }
+        for (std::uint32_t number = 0; number < trie.vocabulary(); ++number)
+            by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(trie.level(1), number)});
+        for (int k = 1; k <= state.length; ++k) {
+            const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];
+            if (node == no_node) continue;
+            const NgramHistory history = PackedTrie::history(trie.level(k), node);
+            const double weight = std::pow(10.0, double{history.backoff});
+            for (double& probability : by_number) probability *= weight;
+            const PackedLevel& next = trie.level(k + 1);
+            for (std::uint32_t child = history.children.begin; child < history.children.end; ++child) {
+                const std::uint32_t number = trie.word(next, child);
+                if (number >= size) throw_damaged("the number of a word is not below the vocabulary");
+                by_number[number] = std::pow(10.0, double{PackedTrie::log_prob(next, child)});
             }
-            for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[numbers.data()[id]];
         }
-        return to_numpy(std::move(probabilities));
+        for (std::size_t id = 0; id < size; ++id) probabilities[id] = by_number[arrays.numbers[id]];
+        return probabilities;
     }
 
     // The state before each event: for each its n-grams of 1, 2, ... words, no_node where there are none.
     Out<std::uint32_t> histories(In<std::uint32_t> ids, In<std::int64_t> sentence_starts,
-                                 In<std::uint32_t> id_map, const nb::bytes& begin_state,
-                                 const nb::bytes& first_state, int threads) const {
+                                 In<std::uint32_t> id_map, InBytes begin_state, InBytes first_state,
+                                 int threads) const {
         check_text(ids, sentence_starts, id_map);
         check_below(ids, id_map.size(), "an id is not below the size of the vocabulary");
         const NgramState begin = to_state(begin_state), first = to_state(first_state);
         const std::size_t size = ids.size() * width();
-        std::unique_ptr<std::uint32_t[]> found(new std::uint32_t[size]);
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            for_slices(pool, 0, sentence_starts.size() - 1, [&](std::size_t from, std::size_t to) {
-                for (std::size_t sentence = from; sentence < to; ++sentence) {
-                    NgramState state = sentence == 0 ? first : begin, next;
-                    const auto stop = static_cast<std::size_t>(sentence_starts(sentence + 1));
-                    for (auto i = static_cast<std::size_t>(sentence_starts(sentence)); i < stop; ++i) {
-                        std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
-                        std::copy_n(state.nodes.begin(), width(), found.get() + i * width());
-                        trie.advance(state, id_map(ids(i)), next);
-                        state = next;
-                    }
+        BigArray<std::uint32_t> found(size);
+        ThreadPool pool(threads);
+        for_slices(pool, 0, sentence_starts.size() - 1, [&](std::size_t from, std::size_t to) {
+            for (std::size_t sentence = from; sentence < to; ++sentence) {
+                NgramState state = sentence == 0 ? first : begin, next;
+                const auto stop = static_cast<std::size_t>(sentence_starts[sentence + 1]);
+                for (auto i = static_cast<std::size_t>(sentence_starts[sentence]); i < stop; ++i) {
+                    std::fill(state.nodes.begin() + state.length, state.nodes.end(), no_node);
+                    std::copy_n(state.nodes.begin(), width(), found.data() + i * width());
+                    trie.advance(state, id_map[ids[i]], next);
+                    state = next;
                 }
-            });
-        }
-        return to_numpy(std::move(found), size);
+            }
+        });
+        return found;
     }
 
     Out<double> entropies(In<std::uint32_t> states, std::size_t n_states, In<double> masses,
@@ -134,20 +122,17 @@ class TrieReader : PackedModel {
         check_states(states, n_states);
         require(masses.size() == trie.vocabulary() && word_entropies.size() == trie.vocabulary(),
                 "each word needs a mass and an entropy");
-        std::unique_ptr<double[]> found(new double[n_states]);
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            std::vector<NgramEntropies> scratch(static_cast<std::size_t>(pool.size()),
-                                                NgramEntropies(trie, {masses.data(), word_entropies.data()}));
-            pool.run((n_states + states_a_task - 1) / states_a_task, [&](std::size_t task, int worker) {
-                NgramEntropies& own = scratch[static_cast<std::size_t>(worker)];
-                const std::size_t end = std::min(n_states, (task + 1) * states_a_task);
-                for (std::size_t i = task * states_a_task; i < end; ++i)
-                    found[i] = own.after(state_at(states, i));
-            });
-        }
-        return to_numpy(std::move(found), n_states);
+        BigArray<double> found(n_states);
+        ThreadPool pool(threads);
+        std::vector<NgramEntropies> scratch(static_cast<std::size_t>(pool.size()),
+                                            NgramEntropies(trie, {masses.data(), word_entropies.data()}));
+        pool.run((n_states + states_a_task - 1) / states_a_task, [&](std::size_t task, int worker) {
+            NgramEntropies& own = scratch[static_cast<std::size_t>(worker)];
+            const std::size_t end = std::min(n_states, (task + 1) * states_a_task);
+            for (std::size_t i = task * states_a_task; i < end; ++i)
+                found[i] = own.after(state_at(states, i));
+        });
+        return found;
     }
 
     void add_rows(In<std::uint32_t> states, In<double> weights, In<double> unigram, In<std::uint32_t> ids,
@@ -157,42 +142,36 @@ class TrieReader : PackedModel {
         require(unigram.size() == n_words && ids.size() == n_words && rows.size() == n_states * n_words,
                 "each word needs a place in each row");
         check_below(ids, n_words, "an id is not below the size of the vocabulary");
-        nb::gil_scoped_release release;
         ThreadPool pool(threads);
         std::vector<NgramRows> scratch(static_cast<std::size_t>(pool.size()),
                                        NgramRows(trie, unigram.data(), ids.data()));
         pool.run(n_states, [&](std::size_t i, int worker) {
-            scratch[static_cast<std::size_t>(worker)].add(state_at(states, i), weights(i),
+            scratch[static_cast<std::size_t>(worker)].add(state_at(states, i), weights[i],
                                                           rows.data() + i * n_words);
         });
     }
 
     // The n-grams of one length as plain arrays: words, log10 probabilities, weights, first children.
-    auto plain_level(int length, int threads) const {
+    std::tuple<Out<std::uint32_t>, Out<float>, Out<float>, Out<std::uint32_t>> plain_level(
+        int length, int threads) const {
         require(length >= 1 && length <= trie.order(), "there are no such n-grams");
         const PackedLevel& level = trie.level(length);
         const bool leaves = length == trie.order();
         const std::size_t size = level.size, n_inner = leaves ? 0 : size, n_children = leaves ? 0 : size + 1;
-        std::unique_ptr<std::uint32_t[]> words(new std::uint32_t[size]),
-            first_child(new std::uint32_t[n_children]);
-        std::unique_ptr<float[]> log_probs(new float[size]), backoffs(new float[n_inner]);
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            for_slices(pool, 0, size, [&](std::size_t first, std::size_t last) {
-                for (auto node = static_cast<std::uint32_t>(first); node < last; ++node) {
-                    words[node] = length == 1 ? node : trie.word(level, node);
-                    log_probs[node] = PackedTrie::log_prob(level, node);
-                    if (leaves) continue;
-                    first_child[node] = PackedTrie::first_child(level, node);
-                    backoffs[node] = PackedTrie::backoff(level, node);
-                }
-            });
-            if (!leaves) first_child[size] = PackedTrie::first_child(level, level.size);
-        }
-        return std::tuple(to_numpy(std::move(words), size), to_numpy(std::move(log_probs), size),
-                          to_numpy(std::move(backoffs), n_inner),
-                          to_numpy(std::move(first_child), n_children));
+        BigArray<std::uint32_t> words(size), first_child(n_children);
+        BigArray<float> log_probs(size), backoffs(n_inner);
+        ThreadPool pool(threads);
+        for_slices(pool, 0, size, [&](std::size_t first, std::size_t last) {
+            for (auto node = static_cast<std::uint32_t>(first); node < last; ++node) {
+                words[node] = length == 1 ? node : trie.word(level, node);
+                log_probs[node] = PackedTrie::log_prob(level, node);
+                if (leaves) continue;
+                first_child[node] = PackedTrie::first_child(level, node);
+                backoffs[node] = PackedTrie::backoff(level, node);
+            }
+        });
+        if (!leaves) first_child[size] = PackedTrie::first_child(level, level.size);
+        return {std::move(words), std::move(log_probs), std::move(backoffs), std::move(first_child)};
     }
 
     // The numbers of the words of an n-gram.
@@ -213,7 +192,7 @@ class TrieReader : PackedModel {
         words[0] = node;
         for (const std::uint32_t word : words)
             if (word >= trie.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
-        return to_numpy(std::move(words));
+        return words;
     }
 
  private:
@@ -224,7 +203,7 @@ class TrieReader : PackedModel {
     void check_states(const In<std::uint32_t>& states, std::size_t n_states) const {
         require(states.size() == n_states * width(), "a state has an n-gram of each length but the greatest");
         for (std::size_t i = 0; i < states.size(); ++i)
-            require(states(i) == no_node || states(i) < trie.level(static_cast<int>(i % width()) + 1).size,
+            require(states[i] == no_node || states[i] < trie.level(static_cast<int>(i % width()) + 1).size,
                     "no such state");
     }
     NgramState state_at(const In<std::uint32_t>& states, std::size_t i) const {
@@ -240,16 +219,16 @@ class TrieReader : PackedModel {
         check_offsets(sentence_starts, ids.size(), "the sentences do not cover the events");
         check_below(id_map, trie.vocabulary(), "a number is not below the vocabulary");
     }
-    static nb::bytes to_bytes(const NgramState& state) {
-        return nb::bytes(reinterpret_cast<const char*>(state.nodes.data()),
-                         sizeof(std::uint32_t) * state.length);
+    static OutBytes<> to_bytes(const NgramState& state) {
+        return {{std::string(reinterpret_cast<const char*>(state.nodes.data()),
+                             sizeof(std::uint32_t) * state.length)}};
     }
-    NgramState to_state(const nb::bytes& bytes) const {
+    NgramState to_state(InBytes bytes) const {
         NgramState state;
         const std::size_t length = bytes.size() / sizeof(std::uint32_t);
         require(bytes.size() % sizeof(std::uint32_t) == 0 && length < static_cast<std::size_t>(trie.order()),
                 "no such state");
-        std::memcpy(state.nodes.data(), bytes.c_str(), bytes.size());
+        std::memcpy(state.nodes.data(), bytes.data(), bytes.size());
         state.length = static_cast<std::uint8_t>(length);
         for (int k = 1; k <= state.length; ++k) {
             const std::uint32_t node = state.nodes[static_cast<std::size_t>(k - 1)];

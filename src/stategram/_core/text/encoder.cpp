@@ -193,12 +193,12 @@ Encoded TextEncoder::encode() {
         total.ids += segment.size;
         total.sentences += segment.sentences;
     }
-    Encoded encoded{std::unique_ptr<std::uint32_t[]>(new std::uint32_t[total.ids]), total.ids,
-                    std::vector<std::int64_t>(total.sentences + 1, 0), std::move(document_starts_)};
+    Encoded encoded{BigArray<std::uint32_t>(total.ids), std::vector<std::int64_t>(total.sentences + 1, 0),
+                    std::move(document_starts_)};
     pool_.run(segments_.size(), [&](std::size_t i, int) {
         Segment& segment = segments_[i];
         const std::uint32_t* map = merged_[static_cast<std::size_t>(segment.worker)].data();
-        std::uint32_t* out = encoded.ids.get() + places[i].ids;
+        std::uint32_t* out = encoded.ids.data() + places[i].ids;
         std::int64_t* start = encoded.sentence_starts.data() + places[i].sentences;
         for (std::size_t at = 0; at < segment.size; ++at) {
             out[at] = map[segment.ids[at]];

@@ -1,14 +1,13 @@
 // Blocks of bytes to ids: lines are shared out to workers, their tables merged, their ids renumbered.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/big_array.hpp"
 #include "base/threads.hpp"
 #include "text/merger.hpp"
 #include "text/part_encoder.hpp"
@@ -23,19 +22,15 @@ struct BadPlace {
 };
 
 struct Encoded {
-    std::unique_ptr<std::uint32_t[]> ids;
-    std::size_t size;
+    BigArray<std::uint32_t> ids;
     std::vector<std::int64_t> sentence_starts;
     std::vector<std::int64_t> document_starts;
 };
 
 // The order of use: feed and end_file for each file; merge; choose_vocabulary or use_vocabulary; encode.
-class TextEncoder {
+class TextEncoder : public Exclusive {
  public:
     TextEncoder(bool lowercase, bool replace_errors, int threads, bool ascii_spaces);
-
-    // Held by who calls the methods below: one thread at a time.
-    BusyGuard enter() const { return BusyGuard(busy_); }
 
     // The next bytes of the file; they may end anywhere.
     BadPlace feed(std::string_view block);
@@ -73,7 +68,6 @@ class TextEncoder {
 
     bool lowercase_;
     ThreadPool pool_;
-    mutable std::atomic<bool> busy_{false};
     std::vector<PartEncoder> workers_;
 
     // The open file: `size_` bytes that are not encoded yet, then at least 8 bytes to read beyond them.

@@ -124,79 +124,77 @@ ChainLevelArrays count_chain_level(InOut<std::uint64_t> hashes, In<std::uint32_t
     const Tails tails{checks.data(), width, first_check, n_tail};
     require(checks.size() == width * size && first_check <= width && n_tail <= width - first_check,
             "each event needs what tails have of its contexts");
-    LevelArrays arrays;
-    CountedContexts totals(n_tail);
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        std::uint64_t* hash = hashes.data();
-        const int part_bits = bits_for(size / events_per_part);
-        const std::size_t parts = std::size_t{1} << part_bits;
-        const int bucket_bits =
-            std::max(part_bits, bits_for(estimate_contexts(hash, size, min_count) / max_contexts_per_bucket));
-        const std::size_t buckets_per_part = std::size_t{1} << (bucket_bits - part_bits);
+    ThreadPool pool(threads);
+    std::uint64_t* hash = hashes.data();
+    const int part_bits = bits_for(size / events_per_part);
+    const std::size_t parts = std::size_t{1} << part_bits;
+    const int bucket_bits =
+        std::max(part_bits, bits_for(estimate_contexts(hash, size, min_count) / max_contexts_per_bucket));
+    const std::size_t buckets_per_part = std::size_t{1} << (bucket_bits - part_bits);
 
-        std::vector<std::size_t> begins(parts + 1, 0);
-        for (std::size_t i = 0; i < size; ++i)
-            if (hash[i] != 0) ++begins[(hash[i] >> (64 - part_bits)) + 1];
-        for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
+    std::vector<std::size_t> begins(parts + 1, 0);
+    for (std::size_t i = 0; i < size; ++i)
+        if (hash[i] != 0) ++begins[(hash[i] >> (64 - part_bits)) + 1];
+    for (std::size_t part = 0; part < parts; ++part) begins[part + 1] += begins[part];
 
-        CountedLevel level(n_tail, std::size_t{1} << bucket_bits);
-        BigArray<Event> events;
-        std::vector<std::size_t> places(parts);
-        for (std::size_t first = 0, last; first < parts; first = last) {
-            last = first + 1;
-            while (last < parts && begins[last + 1] - begins[first] <= events_per_pass) ++last;
-            const std::size_t base = begins[first];
-            if (events.size() < begins[last] - base) events = BigArray<Event>(begins[last] - base);
-            for (std::size_t part = first; part < last; ++part) places[part] = begins[part] - base;
-            for (std::size_t i = 0; i < size; ++i) {
-                const std::size_t part = hash[i] >> (64 - part_bits);
-                if (hash[i] == 0 || part < first || part >= last) continue;
-                events[places[part]++] = {hash[i], words.data()[i], next ? next->data()[i] : no_value,
-                                          static_cast<std::uint32_t>(i)};
-            }
-            std::vector<CountedContexts> counted(last - first, CountedContexts(n_tail));
-            pool.run(last - first, [&](std::size_t index, int) {
-                const std::size_t part = first + index;
-                Event *from = events.data() + (begins[part] - base),
-                      *to = events.data() + (begins[part + 1] - base);
-                std::sort(from, to);
-                PartCounter(LevelWriter(bucket_bits, next.has_value(), n_tail), tails, min_count, hash)
-                    .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
-                           (part + 1) * buckets_per_part, counted[index]);
-            });
-            level.add(std::move(counted));
+    CountedLevel level(n_tail, std::size_t{1} << bucket_bits);
+    BigArray<Event> events;
+    std::vector<std::size_t> places(parts);
+    for (std::size_t first = 0, last; first < parts; first = last) {
+        last = first + 1;
+        while (last < parts && begins[last + 1] - begins[first] <= events_per_pass) ++last;
+        const std::size_t base = begins[first];
+        if (events.size() < begins[last] - base) events = BigArray<Event>(begins[last] - base);
+        for (std::size_t part = first; part < last; ++part) places[part] = begins[part] - base;
+        for (std::size_t i = 0; i < size; ++i) {
+            const std::size_t part = hash[i] >> (64 - part_bits);
+            if (hash[i] == 0 || part < first || part >= last) continue;
+            events[places[part]++] = {hash[i], words[i], next ? next->data()[i] : no_value,
+                                      static_cast<std::uint32_t>(i)};
         }
-        events = {};
-        arrays = level.take_arrays();
-        totals = std::move(level.totals);
+        std::vector<CountedContexts> counted(last - first, CountedContexts(n_tail));
+        pool.run(last - first, [&](std::size_t index, int) {
+            const std::size_t part = first + index;
+            Event *from = events.data() + (begins[part] - base),
+                  *to = events.data() + (begins[part + 1] - base);
+            std::sort(from, to);
+            PartCounter(LevelWriter(bucket_bits, next.has_value(), n_tail), tails, min_count, hash)
+                .count(from, static_cast<std::size_t>(to - from), part * buckets_per_part,
+                       (part + 1) * buckets_per_part, counted[index]);
+        });
+        level.add(std::move(counted));
     }
-    return std::tuple_cat(to_numpy(std::move(arrays)),
-                          std::tuple(totals.contexts, totals.ngrams,
-                                     std::tuple(totals.seen_in[0], totals.seen_in[1]), totals.in_tails));
+    events = {};
+    LevelArrays made = level.take_arrays();
+    const CountedContexts& totals = level.totals;
+    return {std::move(made.directory),
+            std::move(made.entries),
+            std::move(made.long_begins),
+            std::move(made.long_words),
+            std::move(made.long_counts),
+            std::move(made.long_contexts),
+            totals.contexts,
+            totals.ngrams,
+            {totals.seen_in[0], totals.seen_in[1]},
+            totals.in_tails};
 }
 
 Out<std::uint16_t> tail_checks(In<std::uint64_t> hashes, int threads) {
-    auto found = std::make_unique<std::uint16_t[]>(hashes.size());
-    {
-        nb::gil_scoped_release release;
-        ThreadPool pool(threads);
-        for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i) found[i] = tail_check(hashes.data()[i]);
-        });
-    }
-    return to_numpy(std::move(found), hashes.size());
+    BigArray<std::uint16_t> found(hashes.size());
+    ThreadPool pool(threads);
+    for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i < end; ++i) found[i] = tail_check(hashes[i]);
+    });
+    return found;
 }
 
 void extend_context_hashes(InOut<std::uint64_t> hashes, In<std::uint32_t> values, int threads) {
     require(hashes.size() == values.size(), "each context needs a value");
-    nb::gil_scoped_release release;
     ThreadPool pool(threads);
     for_slices(pool, 0, hashes.size(), [&](std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
-            std::uint64_t& hash = hashes.data()[i];
-            if (hash != 0) hash = values.data()[i] == no_value ? 0 : extend_hash(hash, values.data()[i]);
+            std::uint64_t& hash = hashes[i];
+            if (hash != 0) hash = values[i] == no_value ? 0 : extend_hash(hash, values[i]);
         }
     });
 }

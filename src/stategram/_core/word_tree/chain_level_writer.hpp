@@ -27,12 +27,6 @@ struct LevelArrays {
     BigArray<std::uint32_t> long_words, long_counts, long_contexts;
 };
 
-inline auto to_numpy(LevelArrays&& arrays) {
-    return std::tuple(to_numpy(std::move(arrays.directory)), to_numpy(std::move(arrays.entries)),
-                      to_numpy(std::move(arrays.long_begins)), to_numpy(std::move(arrays.long_words)),
-                      to_numpy(std::move(arrays.long_counts)), to_numpy(std::move(arrays.long_contexts)));
-}
-
 // The contexts of consecutive buckets.
 struct CountedContexts {
     explicit CountedContexts(std::size_t n_tail) : in_tails(n_tail) {}

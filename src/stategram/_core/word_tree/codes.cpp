@@ -131,36 +131,33 @@ std::pair<Out<std::uint32_t>, Out<std::uint8_t>> word_tree_codes(In<std::int64_t
             "the special words are not there");
     std::vector<std::uint32_t> codes(n_words, 0);
     std::vector<std::uint8_t> lengths(n_words, 0);
-    {
-        nb::gil_scoped_release release;
-        std::vector<std::vector<std::pair<std::uint64_t, std::int64_t>>> members(n_classes);
-        for (std::size_t word = 0; word < n_words; ++word) {
-            if (word == begin_word || word == end_word) continue;
-            require(counts.data()[word] >= 0 && labels.data()[word] < static_cast<std::int64_t>(n_classes),
-                    "a word has a class that is not there");
-            // Words that the text does not have are with those of the first class.
-            const auto label = static_cast<std::size_t>(std::max<std::int64_t>(labels.data()[word], 0));
-            members[label].emplace_back(static_cast<std::uint64_t>(counts.data()[word]),
-                                        static_cast<std::int64_t>(word));
-        }
-        CodeBuilder builder(n_words);
-        std::vector<std::int64_t> nodes;
-        for (const auto& words : members) nodes.push_back(builder.huffman(words));
-        std::vector<bool> is_merged(n_classes + merges.size() / 2, false);
-        for (std::size_t i = 0; i < merges.size(); i += 2) {
-            const std::int64_t first = merges.data()[i], second = merges.data()[i + 1];
-            for (const std::int64_t side : {first, second}) {
-                require(side >= 0 && static_cast<std::size_t>(side) < nodes.size() &&
-                            !is_merged[static_cast<std::size_t>(side)],
-                        "the hierarchy of the classes is not a tree");
-                is_merged[static_cast<std::size_t>(side)] = true;
-            }
-            nodes.push_back(builder.join(nodes[static_cast<std::size_t>(first)],
-                                         nodes[static_cast<std::size_t>(second)]));
-        }
-        builder.assign(builder.join(nodes.back(), static_cast<std::int64_t>(end_word)), codes, lengths);
+    std::vector<std::vector<std::pair<std::uint64_t, std::int64_t>>> members(n_classes);
+    for (std::size_t word = 0; word < n_words; ++word) {
+        if (word == begin_word || word == end_word) continue;
+        require(counts[word] >= 0 && labels[word] < static_cast<std::int64_t>(n_classes),
+                "a word has a class that is not there");
+        // Words that the text does not have are with those of the first class.
+        const auto label = static_cast<std::size_t>(std::max<std::int64_t>(labels[word], 0));
+        members[label].emplace_back(static_cast<std::uint64_t>(counts[word]),
+                                    static_cast<std::int64_t>(word));
     }
-    return std::pair(to_numpy(std::move(codes)), to_numpy(std::move(lengths)));
+    CodeBuilder builder(n_words);
+    std::vector<std::int64_t> nodes;
+    for (const auto& words : members) nodes.push_back(builder.huffman(words));
+    std::vector<bool> is_merged(n_classes + merges.size() / 2, false);
+    for (std::size_t i = 0; i < merges.size(); i += 2) {
+        const std::int64_t first = merges[i], second = merges[i + 1];
+        for (const std::int64_t side : {first, second}) {
+            require(side >= 0 && static_cast<std::size_t>(side) < nodes.size() &&
+                        !is_merged[static_cast<std::size_t>(side)],
+                    "the hierarchy of the classes is not a tree");
+            is_merged[static_cast<std::size_t>(side)] = true;
+        }
+        nodes.push_back(
+            builder.join(nodes[static_cast<std::size_t>(first)], nodes[static_cast<std::size_t>(second)]));
+    }
+    builder.assign(builder.join(nodes.back(), static_cast<std::int64_t>(end_word)), codes, lengths);
+    return std::pair(std::move(codes), std::move(lengths));
 }
 
 }  // namespace stategram

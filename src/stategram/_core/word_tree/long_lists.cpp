@@ -94,39 +94,35 @@ std::pair<Out<std::int64_t>, Out<std::uint8_t>> divide_long_lists(
     check_below(words, codes.size(), "a follower is not a word");
     std::vector<std::int64_t> byte_begins;
     BigArray<std::uint8_t> bytes;
-    {
-        nb::gil_scoped_release release;
-        const WordTree tree(codes.data(), lengths.data(), codes.size());
-        for (std::size_t i = 0; i < words.size(); ++i)
-            require(tree.length(words.data()[i]) > 0, "a follower is not a word of the tree");
-        ThreadPool pool(threads);
-        const std::size_t n_lists = begins.size() - 1, n_slices = std::min<std::size_t>(n_lists, 64);
-        std::vector<LongListWriter> writers(n_slices, LongListWriter(tree, has_longer));
-        pool.run(n_slices, [&](std::size_t slice, int) {
-            for (std::size_t list = n_lists * slice / n_slices; list < n_lists * (slice + 1) / n_slices;
-                 ++list) {
-                std::vector<Follower> followers;
-                for (auto i = static_cast<std::size_t>(begins.data()[list]);
-                     i < static_cast<std::size_t>(begins.data()[list + 1]); ++i)
-                    followers.push_back({words.data()[i], counts.data()[i], contexts.data()[i]});
-                require(!followers.empty(), "a long list has no words");
-                writers[slice].add(std::move(followers));
-            }
-        });
-        std::size_t n_bytes = 0;
-        for (const LongListWriter& writer : writers) {
-            for (const std::size_t begin : writer.begins_)
-                byte_begins.push_back(static_cast<std::int64_t>(n_bytes + begin));
-            n_bytes += writer.bytes_.size();
+    const WordTree tree(codes.data(), lengths.data(), codes.size());
+    for (std::size_t i = 0; i < words.size(); ++i)
+        require(tree.length(words[i]) > 0, "a follower is not a word of the tree");
+    ThreadPool pool(threads);
+    const std::size_t n_lists = begins.size() - 1, n_slices = std::min<std::size_t>(n_lists, 64);
+    std::vector<LongListWriter> writers(n_slices, LongListWriter(tree, has_longer));
+    pool.run(n_slices, [&](std::size_t slice, int) {
+        for (std::size_t list = n_lists * slice / n_slices; list < n_lists * (slice + 1) / n_slices; ++list) {
+            std::vector<Follower> followers;
+            for (auto i = static_cast<std::size_t>(begins[list]);
+                 i < static_cast<std::size_t>(begins[list + 1]); ++i)
+                followers.push_back({words[i], counts[i], contexts[i]});
+            require(!followers.empty(), "a long list has no words");
+            writers[slice].add(std::move(followers));
         }
-        byte_begins.push_back(static_cast<std::int64_t>(n_bytes));
-        bytes = BigArray<std::uint8_t>(n_bytes + long_list_padding);
-        std::uint8_t* end = bytes.data();
-        for (const LongListWriter& writer : writers)
-            end = std::copy(writer.bytes_.begin(), writer.bytes_.end(), end);
-        std::fill_n(end, long_list_padding, std::uint8_t{0});
+    });
+    std::size_t n_bytes = 0;
+    for (const LongListWriter& writer : writers) {
+        for (const std::size_t begin : writer.begins_)
+            byte_begins.push_back(static_cast<std::int64_t>(n_bytes + begin));
+        n_bytes += writer.bytes_.size();
     }
-    return std::pair(to_numpy(std::move(byte_begins)), to_numpy(std::move(bytes)));
+    byte_begins.push_back(static_cast<std::int64_t>(n_bytes));
+    bytes = BigArray<std::uint8_t>(n_bytes + long_list_padding);
+    std::uint8_t* end = bytes.data();
+    for (const LongListWriter& writer : writers)
+        end = std::copy(writer.bytes_.begin(), writer.bytes_.end(), end);
+    std::fill_n(end, long_list_padding, std::uint8_t{0});
+    return std::pair(std::move(byte_begins), std::move(bytes));
 }
 
 }  // namespace stategram

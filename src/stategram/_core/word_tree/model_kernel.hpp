@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -100,7 +101,6 @@ class TreeModelKernel {
     std::vector<std::vector<std::vector<float>>> node_discounts(std::size_t max_ngrams, int threads) {
         std::vector<std::vector<std::vector<float>>> found(
             evidence_->n_slots(), std::vector<std::vector<float>>(evidence_->n_trees()));
-        nb::gil_scoped_release release;
         ThreadPool pool(threads);
         pool.run(found.size() * evidence_->n_trees(), [&](std::size_t i, int) {
             const std::size_t slot = i / evidence_->n_trees(), tree = i % evidence_->n_trees();
@@ -112,92 +112,81 @@ class TreeModelKernel {
     }
 
     // Returns the natural-log probabilities by each tree, one after the other.
-    auto score(Words words, std::vector<Words> streams, Words classes, int history,
-               std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
+    Out<double> score(Words words, std::vector<Words> streams, Words classes, int history,
+                      std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
         check_events(words, streams, classes);
         check_weights(history, weights);
         check_cache(history, cache);
         const std::size_t n = words.size(), n_trees = evidence_->n_trees();
-        auto log_probs = std::make_unique<double[]>(n * n_trees);
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            const TextEvents text{words.data(), pointers(streams), classes.data()};
-            std::vector<TreeModel::Scratch> scratch;
-            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
-            for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
-                const std::size_t end = std::min(n, begin + events_per_batch);
-                CacheRows cache_rows;
-                if (cache) cache_rows = model_->read_cache(text, begin, end, cache->cache());
-                const TreeModel::Sources sources{nullptr, cache ? &cache_rows : nullptr, begin};
-                const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
-                pool.run(slices, [&](std::size_t slice, int worker) {
-                    const std::size_t first = begin + slice * events_per_slice,
-                                      last = std::min(end, first + events_per_slice);
-                    TreeModel::Scratch& own = scratch[static_cast<std::size_t>(worker)];
-                    model_->visit(text, first, last, history, sources, own,
-                                  [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
-                                      for (std::size_t t = 0; t < n_trees; ++t)
-                                          log_probs[t * n + event] =
-                                              model_->log_prob(t, text, event, rows[t],
-                                                               model_->shape(history), weights[t].data());
-                                  });
-                });
-            }
+        BigArray<double> log_probs(n * n_trees);
+        ThreadPool pool(threads);
+        const TextEvents text{words.data(), pointers(streams), classes.data()};
+        std::vector<TreeModel::Scratch> scratch;
+        for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, history);
+        for (std::size_t begin = 0; begin < n; begin += events_per_batch) {
+            const std::size_t end = std::min(n, begin + events_per_batch);
+            CacheRows cache_rows;
+            if (cache) cache_rows = model_->read_cache(text, begin, end, cache->cache());
+            const TreeModel::Sources sources{nullptr, cache ? &cache_rows : nullptr, begin};
+            const std::size_t slices = (end - begin + events_per_slice - 1) / events_per_slice;
+            pool.run(slices, [&](std::size_t slice, int worker) {
+                const std::size_t first = begin + slice * events_per_slice,
+                                  last = std::min(end, first + events_per_slice);
+                TreeModel::Scratch& own = scratch[static_cast<std::size_t>(worker)];
+                model_->visit(text, first, last, history, sources, own,
+                              [&](std::size_t event, const std::vector<EvidenceRows>& rows) {
+                                  for (std::size_t t = 0; t < n_trees; ++t)
+                                      log_probs[t * n + event] = model_->log_prob(
+                                          t, text, event, rows[t], model_->shape(history), weights[t].data());
+                              });
+            });
         }
-        return to_numpy(std::move(log_probs), n * n_trees);
+        return log_probs;
     }
 
     // Returns for each node of the way to a word in a tree what each input adds to the log-odds of its side,
     // after the history of the first event.
-    auto contributions(std::size_t tree, std::uint32_t word, std::vector<Words> streams,
-                       std::uint32_t of_class, int history, std::vector<In<float>> weights,
-                       CacheHandle* cache) const {
+    Out<double> contributions(std::size_t tree, std::uint32_t word, std::vector<Words> streams,
+                              std::uint32_t of_class, int history, std::vector<In<float>> weights,
+                              CacheHandle* cache) const {
         check_history(streams, of_class, history, weights, cache);
         require(tree < evidence_->n_trees() && word < n_words_ && evidence_->tree(tree).length(word) > 0,
                 "there is no such tree, or no such word in it");
         const MixerShape of = model_->shape(history);
         std::vector<double> found;
-        {
-            nb::gil_scoped_release release;
-            const TextEvents text{&word, pointers(streams), &of_class};
-            TreeModel::Scratch scratch(*model_, history);
-            CacheRows cache_rows;
-            if (cache) {
-                TextCache copy = cache->cache();
-                cache_rows = model_->read_cache(text, 0, 1, copy);
-            }
-            model_->visit(text, 0, 1, history, {nullptr, cache ? &cache_rows : nullptr, 0}, scratch,
-                          [&](std::size_t, const std::vector<EvidenceRows>& rows) {
-                              const WordTree& words = evidence_->tree(tree);
-                              for (int i = 0; i < words.length(word); ++i) {
-                                  const MixerRow row =
-                                      model_->mixer_row(tree, words.path(word)[i], of_class, rows[tree],
-                                                        static_cast<std::size_t>(i));
-                                  const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
-                                  for (std::size_t input = 0; input < of.n_inputs; ++input)
-                                      found.push_back(
-                                          sign * double{contribution(of, weights[tree].data(), row, input)});
-                              }
-                          });
+        const TextEvents text{&word, pointers(streams), &of_class};
+        TreeModel::Scratch scratch(*model_, history);
+        CacheRows cache_rows;
+        if (cache) {
+            TextCache copy = cache->cache();
+            cache_rows = model_->read_cache(text, 0, 1, copy);
         }
-        return to_numpy(std::move(found));
+        model_->visit(
+            text, 0, 1, history, {nullptr, cache ? &cache_rows : nullptr, 0}, scratch,
+            [&](std::size_t, const std::vector<EvidenceRows>& rows) {
+                const WordTree& words = evidence_->tree(tree);
+                for (int i = 0; i < words.length(word); ++i) {
+                    const MixerRow row = model_->mixer_row(tree, words.path(word)[i], of_class, rows[tree],
+                                                           static_cast<std::size_t>(i));
+                    const double sign = WordTree::bit(words.code(word), i) ? 1.0 : -1.0;
+                    for (std::size_t input = 0; input < of.n_inputs; ++input)
+                        found.push_back(sign * double{contribution(of, weights[tree].data(), row, input)});
+                }
+            });
+        return found;
     }
 
     // Returns the probability of each word by each tree after one history: its values are the first of each
     // stream.
-    auto distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
-                       std::vector<In<float>> weights, CacheHandle* cache, int threads) const {
+    std::vector<Out<double>> distributions(std::vector<Words> streams, std::uint32_t of_class, int history,
+                                           std::vector<In<float>> weights, CacheHandle* cache,
+                                           int threads) const {
         std::vector<std::vector<double>> found(evidence_->n_trees(), std::vector<double>(n_words_, 0.0));
-        {
-            std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
-        }
-        std::vector<Out<double>> arrays;
-        for (std::vector<double>& of_tree : found) arrays.push_back(to_numpy(std::move(of_tree)));
-        return arrays;
+        std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
+        ThreadPool pool(threads);
+        pool.run(trees.size(), [&](std::size_t t, int) { trees[t].distribution(found[t].data()); });
+        return std::vector<Out<double>>(std::make_move_iterator(found.begin()),
+                                        std::make_move_iterator(found.end()));
     }
 
     // Adds to a row for each event the distribution before it by all trees, times its weight.
@@ -211,14 +200,13 @@ class TreeModelKernel {
         require(tree_weights.size() == n_trees, "each tree needs a weight");
         require(row_weights.size() == n && rows.size() == n * n_words_,
                 "each event needs a weight and a row");
-        nb::gil_scoped_release release;
         ThreadPool pool(threads);
         const std::vector<const std::uint32_t*> values = pointers(streams);
         std::vector<std::vector<double>> own(
             std::max<std::size_t>(static_cast<std::size_t>(pool.size()), n_trees),
             std::vector<double>(n_words_));
         const auto add = [&](std::size_t event, std::size_t tree, const std::vector<double>& found) {
-            const double weight = row_weights(event) * tree_weights(tree);
+            const double weight = row_weights[event] * tree_weights[tree];
             double* const row = rows.data() + event * n_words_;
             for (std::size_t word = 0; word < n_words_; ++word) row[word] += weight * found[word];
         };
@@ -226,7 +214,7 @@ class TreeModelKernel {
             pool.run(n, [&](std::size_t event, int worker) {
                 std::vector<double>& found = own[static_cast<std::size_t>(worker)];
                 std::vector<TreeSearch> trees =
-                    searches_at(values, event, classes(event), history, weights, nullptr, 0, n_trees);
+                    searches_at(values, event, classes[event], history, weights, nullptr, 0, n_trees);
                 for (std::size_t t = 0; t < n_trees; ++t) {
                     trees[t].distribution(found.data());
                     add(event, t, found);
@@ -237,47 +225,42 @@ class TreeModelKernel {
         // A cache depends on all events before.
         for (std::size_t event = 0; event < n; ++event) {
             std::vector<TreeSearch> trees =
-                searches_at(values, event, classes(event), history, weights, cache, 0, n_trees);
+                searches_at(values, event, classes[event], history, weights, cache, 0, n_trees);
             pool.run(n_trees, [&](std::size_t t, int) { trees[t].distribution(own[t].data()); });
             for (std::size_t t = 0; t < n_trees; ++t) add(event, t, own[t]);
-            cache->cache().add(words(event));
+            cache->cache().add(words[event]);
         }
     }
 
     // Returns the `top` likeliest words after one history, and their probabilities.
-    auto likeliest(std::vector<Words> streams, std::uint32_t of_class, int history,
-                   std::vector<In<float>> weights, CacheHandle* cache, In<double> tree_weights,
-                   std::size_t top, int /* threads */) const {
+    std::pair<Out<std::uint32_t>, Out<double>> likeliest(std::vector<Words> streams, std::uint32_t of_class,
+                                                         int history, std::vector<In<float>> weights,
+                                                         CacheHandle* cache, In<double> tree_weights,
+                                                         std::size_t top) const {
         require(tree_weights.size() == evidence_->n_trees(), "each tree needs a weight");
         require(top > 0, "at least one word is needed");
         std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache);
         std::vector<std::uint32_t> words;
         std::vector<double> probabilities;
-        {
-            nb::gil_scoped_release release;
-            for (const auto& [probability, word] :
-                 likeliest_words(trees, tree_weights.data(), top, *evidence_)) {
-                words.push_back(word);
-                probabilities.push_back(probability);
-            }
+        for (const auto& [probability, word] : likeliest_words(trees, tree_weights.data(), top, *evidence_)) {
+            words.push_back(word);
+            probabilities.push_back(probability);
         }
-        return std::pair(to_numpy(std::move(words)), to_numpy(std::move(probabilities)));
+        return {std::move(words), std::move(probabilities)};
     }
 
     // Returns the word after one history in whose range of a tree a quantile lies.
     std::uint32_t draw(std::vector<Words> streams, std::uint32_t of_class, int history,
-                       std::vector<In<float>> weights, CacheHandle* cache, std::size_t tree, double quantile,
-                       int /* threads */) const {
+                       std::vector<In<float>> weights, CacheHandle* cache, std::size_t tree,
+                       double quantile) const {
         require(tree < evidence_->n_trees(), "there is no such tree");
         require(quantile >= 0 && quantile < 1, "a quantile is from 0 to below 1");
         std::vector<TreeSearch> trees = searches(streams, of_class, history, weights, cache, tree, tree + 1);
-        nb::gil_scoped_release release;
         return trees[0].word_at(quantile);
     }
 
     // Reads every list; throws if one is damaged.
     void check(int threads) const {
-        nb::gil_scoped_release release;
         ThreadPool pool(threads);
         pool.run(evidence_->n_slots(), [&](std::size_t slot, int) {
             const LevelView& view = evidence_->level(slot).view;
@@ -294,18 +277,18 @@ class TreeModelKernel {
 
     // Learns the weights of all trees and histories from blocks of events; returns for each the sum of the
     // log-probabilities before each step. The weights of history h and tree t are weights[h * n_trees + t].
-    auto learn_blocks(Words words, std::vector<Words> streams, Words classes, In<std::int64_t> begins,
-                      In<std::int64_t> ends, In<std::int64_t> cache_begins, In<std::uint8_t> used,
-                      std::vector<Weights> weights, std::vector<Weights> squares, float rate, bool leave_out,
-                      std::uint64_t seed, int threads) const {
+    std::vector<double> learn_blocks(Words words, std::vector<Words> streams, Words classes,
+                                     In<std::int64_t> begins, In<std::int64_t> ends,
+                                     In<std::int64_t> cache_begins, In<std::uint8_t> used,
+                                     std::vector<Weights> weights, std::vector<Weights> squares, float rate,
+                                     bool leave_out, std::uint64_t seed, int threads) const {
         check_events(words, streams, classes);
         require(used.size() == words.size() && begins.size() == ends.size() &&
                     begins.size() == cache_begins.size(),
                 "each block needs its events");
         for (std::size_t i = 0; i < begins.size(); ++i)
-            require(cache_begins.data()[i] >= 0 && cache_begins.data()[i] <= begins.data()[i] &&
-                        begins.data()[i] <= ends.data()[i] &&
-                        static_cast<std::size_t>(ends.data()[i]) <= words.size(),
+            require(cache_begins[i] >= 0 && cache_begins[i] <= begins[i] && begins[i] <= ends[i] &&
+                        static_cast<std::size_t>(ends[i]) <= words.size(),
                     "a block is not in the text");
         const std::size_t n_trees = evidence_->n_trees();
         require(weights.size() == squares.size() && weights.size() % n_trees == 0 &&
@@ -323,25 +306,22 @@ class TreeModelKernel {
             learner.weights.push_back(weights[i].data());
             learner.squares.push_back(squares[i].data());
         }
-        {
-            nb::gil_scoped_release release;
-            ThreadPool pool(threads);
-            const TextEvents text{words.data(), pointers(streams), classes.data()};
-            std::vector<TreeModel::Scratch> scratch;
-            for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, learner.last);
-            std::size_t block = 0;
-            while (block < begins.size()) {
-                // Blocks of about a batch of events.
-                std::vector<LearningBlock> blocks;
-                std::size_t n_events = 0;
-                for (; block < begins.size() && n_events < events_per_batch; ++block) {
-                    blocks.push_back({static_cast<std::size_t>(cache_begins.data()[block]),
-                                      static_cast<std::size_t>(begins.data()[block]),
-                                      static_cast<std::size_t>(ends.data()[block])});
-                    n_events += blocks.back().end - blocks.back().begin;
-                }
-                model_->learn(text, blocks, used.data(), seed + block, pool, scratch, learner);
+        ThreadPool pool(threads);
+        const TextEvents text{words.data(), pointers(streams), classes.data()};
+        std::vector<TreeModel::Scratch> scratch;
+        for (int i = 0; i < pool.size(); ++i) scratch.emplace_back(*model_, learner.last);
+        std::size_t block = 0;
+        while (block < begins.size()) {
+            // Blocks of about a batch of events.
+            std::vector<LearningBlock> blocks;
+            std::size_t n_events = 0;
+            for (; block < begins.size() && n_events < events_per_batch; ++block) {
+                blocks.push_back({static_cast<std::size_t>(cache_begins[block]),
+                                  static_cast<std::size_t>(begins[block]),
+                                  static_cast<std::size_t>(ends[block])});
+                n_events += blocks.back().end - blocks.back().begin;
             }
+            model_->learn(text, blocks, used.data(), seed + block, pool, scratch, learner);
         }
         return learner.log_sums;
     }
@@ -418,7 +398,7 @@ class TreeModelKernel {
             require(stream.size() == words.size(), "each event needs a value of each stream");
         check_below(classes, model_->n_classes(), "the class of the last word is not there");
         for (std::size_t i = 0; i < words.size(); ++i)
-            require(words.data()[i] < n_words_ && evidence_->tree(0).length(words.data()[i]) > 0,
+            require(words[i] < n_words_ && evidence_->tree(0).length(words[i]) > 0,
                     "an event is not a word of the trees");
     }
 

@@ -458,7 +458,6 @@ class WordTreeModel(Model):
                 list(self.weights[self.history]),
                 None if words is None else words.cache.copy(),
                 *arguments,
-                Resources.current().threads,
             )
 
     def check(self) -> None:

@@ -5,7 +5,7 @@
 // The stream of words is closed (its first predecessor is the boundary that ends each sentence), so left
 // and right margins are the same. Classes 0..targets-1 take words. Further classes are context only: that
 // of the boundary, and that of words which have no class yet.
-#include <nanobind/stl/pair.h>
+#pragma once
 
 #include <memory>
 
@@ -13,7 +13,6 @@
 #include "exchange/exchange.hpp"
 
 namespace stategram {
-namespace {
 
 // The words and their classes, a Problem of Mover.
 class TiedWords {
@@ -43,7 +42,7 @@ class TiedWords {
                 throw std::invalid_argument("a word must have as many predecessors as successors");
             margins_.add(0, labels_[w], word_counts_[w]);
             for (std::int64_t i = successors_.begin(w); i < successors_.end(w); ++i)
-                add(labels_[w], labels_[successors_.ids.data()[i]], successors_.counts.data()[i]);
+                add(labels_[w], labels_[successors_.ids[i]], successors_.counts[i]);
         }
     }
 
@@ -66,15 +65,15 @@ class TiedWords {
         mine.before.clear();
         mine.twice = 0;
         for (std::int64_t i = successors_.begin(word); i < successors_.end(word); ++i) {
-            const std::uint32_t other = successors_.ids.data()[i], n = successors_.counts.data()[i];
+            const std::uint32_t other = successors_.ids[i], n = successors_.counts[i];
             if (other == word)
                 mine.twice += n;
             else
                 mine.after.add(labels_[other], n);
         }
         for (std::int64_t i = predecessors_.begin(word); i < predecessors_.end(word); ++i) {
-            const std::uint32_t other = predecessors_.ids.data()[i];
-            if (other != word) mine.before.add(labels_[other], predecessors_.counts.data()[i]);
+            const std::uint32_t other = predecessors_.ids[i];
+            if (other != word) mine.before.add(labels_[other], predecessors_.counts[i]);
         }
         mine.after.finish();
         mine.before.finish();
@@ -194,7 +193,7 @@ class TiedWords {
     CountTable margins_;
 };
 
-class TiedExchange : Exclusive {
+class TiedExchange : public Exclusive {
  public:
     TiedExchange(In<std::int64_t> successor_offsets, In<std::uint32_t> successors,
                  In<std::uint32_t> successor_counts, In<std::int64_t> predecessor_offsets,
@@ -204,49 +203,35 @@ class TiedExchange : Exclusive {
         : pool_(threads) {
         const Neighbours after{successor_offsets, successors, successor_counts};
         const Neighbours before{predecessor_offsets, predecessors, predecessor_counts};
-        exclusively([&] {
-            words_ = std::make_unique<TiedWords>(after, before, labels, classes, targets);
-            mover_ = std::make_unique<Mover<TiedWords>>(*words_, shortlist, threads);
-            criterion_ = words_->criterion();
-        });
+        words_ = std::make_unique<TiedWords>(after, before, labels, classes, targets);
+        mover_ = std::make_unique<Mover<TiedWords>>(*words_, shortlist, threads);
+        criterion_ = words_->criterion();
     }
 
     std::size_t visit(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
                       std::uint64_t seed, bool shortlisted) {
-        return exclusively([&] {
-            const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            const std::size_t moves = mover_->visit(span_of(elements), how, pool_, criterion_);
-            check_criterion(criterion_, [&] { return words_->criterion(); });
-            return moves;
-        });
+        const Scoring how{scales, temperature, seed, shortlisted};
+        const std::size_t moves = mover_->visit(elements, how, pool_, criterion_);
+        check_criterion(criterion_, [&] { return words_->criterion(); });
+        return moves;
     }
 
-    NumpyProposals propose(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+    ProposalArrays propose(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
                            std::uint64_t seed, bool shortlisted) {
-        return to_numpy(exclusively([&] {
-            const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            return mover_->propose(span_of(elements), how, pool_);
-        }));
+        const Scoring how{scales, temperature, seed, shortlisted};
+        Proposals proposals = mover_->propose(elements, how, pool_);
+        return {std::move(proposals.targets), std::move(proposals.noise)};
     }
 
     std::size_t apply(const In<std::uint32_t>& elements, const In<std::uint32_t>& targets,
                       const In<double>& noise) {
-        return exclusively(
-            [&] { return mover_->apply(span_of(elements), span_of(targets), span_of(noise), criterion_); });
+        return mover_->apply(elements, targets, noise, criterion_);
     }
 
-    Out<float> scores(std::uint32_t word) {
-        return to_numpy(exclusively([&] { return mover_->scores(word); }));
-    }
-    Out<std::uint32_t> labels() const {
-        return to_numpy(exclusively([&] { return std::vector<std::uint32_t>(words_->labels()); }));
-    }
-    double criterion() const {
-        return exclusively([&] { return criterion_; });
-    }
-    double recompute_criterion() {
-        return exclusively([&] { return criterion_ = words_->criterion(); });
-    }
+    Out<float> scores(std::uint32_t word) { return mover_->scores(word); }
+    Out<std::uint32_t> labels() const { return std::vector<std::uint32_t>(words_->labels()); }
+    double criterion() const { return criterion_; }
+    double recompute_criterion() { return criterion_ = words_->criterion(); }
 
  private:
     ThreadPool pool_;
@@ -254,35 +239,5 @@ class TiedExchange : Exclusive {
     std::unique_ptr<Mover<TiedWords>> mover_;
     double criterion_ = 0.0;
 };
-
-}  // namespace
-
-void bind_tied_exchange(nb::module_& m) {
-    nb::class_<TiedExchange>(m, "TiedExchange", "Moves words between the classes of a class bigram model.")
-        .def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
-                      In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, std::size_t, std::size_t, int,
-                      std::size_t>(),
-             nb::arg("successor_offsets").noconvert(), nb::arg("successors").noconvert(),
-             nb::arg("successor_counts").noconvert(), nb::arg("predecessor_offsets").noconvert(),
-             nb::arg("predecessors").noconvert(), nb::arg("predecessor_counts").noconvert(),
-             nb::arg("labels").noconvert(), nb::arg("classes"), nb::arg("targets"), nb::arg("threads"),
-             nb::arg("shortlist") = 0)
-        .def("visit", &TiedExchange::visit, nb::arg("elements").noconvert(), nb::arg("scales").noconvert(),
-             nb::arg("temperature"), nb::arg("seed"), nb::arg("shortlisted") = false,
-             "Propose and apply moves of the words of a batch; return the number of moves.")
-        .def("propose", &TiedExchange::propose, nb::arg("elements").noconvert(),
-             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
-             nb::arg("shortlisted") = false,
-             "Return the target of each word by the present tables, and the noise in its favour.")
-        .def("apply", &TiedExchange::apply, nb::arg("elements").noconvert(), nb::arg("targets").noconvert(),
-             nb::arg("noise").noconvert(),
-             "Make the proposed moves that gain, noise included, in order; return their number.")
-        .def("scores", &TiedExchange::scores, nb::arg("word"),
-             "Return, for each class, the gain of putting the word, first taken out, into it.")
-        .def("labels", &TiedExchange::labels, "Return the class of each word.")
-        .def_prop_ro("criterion", &TiedExchange::criterion, "The criterion, kept up to date move by move.")
-        .def("recompute_criterion", &TiedExchange::recompute_criterion,
-             "Compute the criterion from the tables, without the rounding errors of many moves; return it.");
-}
 
 }  // namespace stategram

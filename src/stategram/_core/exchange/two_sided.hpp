@@ -4,7 +4,7 @@
 //
 // One side moves at a time. If every context is a state of its own and stays so (predictive classes), the
 // states are many and their rows short; only the table that moves words is kept then.
-#include <nanobind/stl/pair.h>
+#pragma once
 
 #include <cmath>
 #include <memory>
@@ -13,7 +13,6 @@
 #include "exchange/exchange.hpp"
 
 namespace stategram {
-namespace {
 
 // The elements of one side and their clusters, a Problem of Mover. `across`: counts of each element with the
 // elements of the other side.
@@ -65,7 +64,7 @@ class Side {
     void gather(std::uint32_t element, Scratch& mine) const {
         mine.counts.clear();
         for (std::int64_t i = across_.begin(element); i < across_.end(element); ++i)
-            mine.counts.add(other_->labels_[across_.ids.data()[i]], across_.counts.data()[i]);
+            mine.counts.add(other_->labels_[across_.ids[i]], across_.counts[i]);
         mine.counts.finish();
     }
 
@@ -125,7 +124,7 @@ class Side {
 
 enum class Which { words, contexts };
 
-class TwoSidedExchange : Exclusive {
+class TwoSidedExchange : public Exclusive {
  public:
     TwoSidedExchange(In<std::int64_t> word_offsets, In<std::uint32_t> words, In<std::uint32_t> word_counts,
                      In<std::int64_t> context_offsets, In<std::uint32_t> contexts,
@@ -135,108 +134,88 @@ class TwoSidedExchange : Exclusive {
         : states_move_(states_move), pool_(threads) {
         const Neighbours of_contexts{word_offsets, words, word_counts};
         const Neighbours of_words{context_offsets, contexts, context_counts};
-        exclusively([&] {
-            of_contexts.check(states.size(), categories.size());
-            of_words.check(categories.size(), states.size());
-            of_contexts.check_transpose(of_words);
-            contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
-                                               n_states, state_targets);
-            words_ =
-                std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
-                                       n_categories, category_targets);
-            fill_tables(of_contexts, n_states, n_categories);
-            words_->connect(*contexts_, by_state_, states_move ? &by_category_ : nullptr);
-            word_mover_ = std::make_unique<Mover<Side>>(*words_, shortlist, threads);
-            if (states_move) {
-                contexts_->connect(*words_, by_category_, &by_state_);
-                context_mover_ = std::make_unique<Mover<Side>>(*contexts_, shortlist, threads);
-            }
-            criterion_ = recount();
-        });
+        of_contexts.check(states.size(), categories.size());
+        of_words.check(categories.size(), states.size());
+        of_contexts.check_transpose(of_words);
+        contexts_ = std::make_unique<Side>(of_contexts, checked_labels(states, states.size(), n_states),
+                                           n_states, state_targets);
+        words_ = std::make_unique<Side>(of_words, checked_labels(categories, categories.size(), n_categories),
+                                        n_categories, category_targets);
+        fill_tables(of_contexts, n_states, n_categories);
+        words_->connect(*contexts_, by_state_, states_move ? &by_category_ : nullptr);
+        word_mover_ = std::make_unique<Mover<Side>>(*words_, shortlist, threads);
+        if (states_move) {
+            contexts_->connect(*words_, by_category_, &by_state_);
+            context_mover_ = std::make_unique<Mover<Side>>(*contexts_, shortlist, threads);
+        }
+        criterion_ = recount();
     }
 
     template <Which which>
     std::size_t visit(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
                       std::uint64_t seed, bool shortlisted) {
-        return exclusively([&] {
-            const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            const std::size_t moves = mover<which>().visit(span_of(elements), how, pool_, criterion_);
-            check_criterion(criterion_, [&] { return recount(); });
-            return moves;
-        });
+        const Scoring how{scales, temperature, seed, shortlisted};
+        const std::size_t moves = mover<which>().visit(elements, how, pool_, criterion_);
+        check_criterion(criterion_, [&] { return recount(); });
+        return moves;
     }
 
     template <Which which>
-    NumpyProposals propose(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
+    ProposalArrays propose(const In<std::uint32_t>& elements, const In<float>& scales, float temperature,
                            std::uint64_t seed, bool shortlisted) {
-        return to_numpy(exclusively([&] {
-            const Scoring how{span_of(scales), temperature, seed, shortlisted};
-            return mover<which>().propose(span_of(elements), how, pool_);
-        }));
+        const Scoring how{scales, temperature, seed, shortlisted};
+        Proposals proposals = mover<which>().propose(elements, how, pool_);
+        return {std::move(proposals.targets), std::move(proposals.noise)};
     }
 
     template <Which which>
     std::size_t apply(const In<std::uint32_t>& elements, const In<std::uint32_t>& targets,
                       const In<double>& noise) {
-        return exclusively([&] {
-            return mover<which>().apply(span_of(elements), span_of(targets), span_of(noise), criterion_);
-        });
+        return mover<which>().apply(elements, targets, noise, criterion_);
     }
 
     template <Which which>
     Out<float> scores(std::uint32_t element) {
-        return to_numpy(exclusively([&] { return mover<which>().scores(element); }));
+        return mover<which>().scores(element);
     }
 
     template <Which which>
     Out<double> gains(std::uint32_t target) {
-        return to_numpy(exclusively([&] { return mover<which>().gains(target, pool_); }));
+        return mover<which>().gains(target, pool_);
     }
 
     template <Which which>
     Out<std::uint32_t> labels() const {
-        return to_numpy(exclusively([&] {
-            return std::vector<std::uint32_t>((which == Which::words ? words_ : contexts_)->labels());
-        }));
+        return std::vector<std::uint32_t>((which == Which::words ? words_ : contexts_)->labels());
     }
 
     // Switches to the criterion of leaving-one-out, with the b, n+ and n0 of the present tables; called
     // again, it takes their new values. They stay as they are during a sweep.
     double leave_one_out() {
-        return exclusively([&] {
-            if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
-            const CountTable::Filled cells = by_state_.filled();
-            const double ones = static_cast<double>(cells.ones), twos = static_cast<double>(cells.twos);
-            b_ = ones > 0.0 ? ones / (ones + 2.0 * twos) : 0.0;
-            const auto empty = static_cast<double>(contexts_->occupied() * words_->occupied() - cells.any);
-            const double unseen = b_ * (static_cast<double>(cells.any) - 1.0) / (empty + 1.0);
-            auto cell = std::make_unique<const CountTerm>(b_, unseen > 0.0 ? std::log(unseen) : 0.0);
-            auto margin = std::make_unique<const CountTerm>(0.0, 0.0);
-            by_state_.use(*cell);
-            by_category_.use(*cell);
-            contexts_->use(*margin);
-            words_->use(*margin);
-            cell_ = std::move(cell);
-            margin_ = std::move(margin);
-            likelihood_ = recount_likelihood();
-            return criterion_ = recount();
-        });
+        if (!states_move_) throw std::invalid_argument("the states of this exchange do not move");
+        const CountTable::Filled cells = by_state_.filled();
+        const double ones = static_cast<double>(cells.ones), twos = static_cast<double>(cells.twos);
+        b_ = ones > 0.0 ? ones / (ones + 2.0 * twos) : 0.0;
+        const auto empty = static_cast<double>(contexts_->occupied() * words_->occupied() - cells.any);
+        const double unseen = b_ * (static_cast<double>(cells.any) - 1.0) / (empty + 1.0);
+        auto cell = std::make_unique<const CountTerm>(b_, unseen > 0.0 ? std::log(unseen) : 0.0);
+        auto margin = std::make_unique<const CountTerm>(0.0, 0.0);
+        by_state_.use(*cell);
+        by_category_.use(*cell);
+        contexts_->use(*margin);
+        words_->use(*margin);
+        cell_ = std::move(cell);
+        margin_ = std::move(margin);
+        likelihood_ = recount_likelihood();
+        return criterion_ = recount();
     }
 
-    double b() const {
-        return exclusively([&] { return b_; });
-    }
-    double criterion() const {
-        return exclusively([&] { return criterion_; });
-    }
-    double recompute_criterion() {
-        return exclusively([&] { return criterion_ = recount(); });
-    }
+    double b() const { return b_; }
+    double criterion() const { return criterion_; }
+    double recompute_criterion() { return criterion_ = recount(); }
     // The criterion of maximum likelihood, whichever is used. Under leaving-one-out it would take too long to
     // compute at all times: it is that of the tables when `leave_one_out` was last called.
-    double likelihood() const {
-        return exclusively([&] { return cell_ ? likelihood_ : criterion_; });
-    }
+    double likelihood() const { return cell_ ? likelihood_ : criterion_; }
 
  private:
     template <Which which>
@@ -264,9 +243,9 @@ class TwoSidedExchange : Exclusive {
         for (std::size_t x = 0; x < of_contexts.rows(); ++x)
             for (std::int64_t i = of_contexts.begin(x); i < of_contexts.end(x); ++i) {
                 const std::uint32_t s = contexts_->labels()[x];
-                const std::uint32_t g = words_->labels()[of_contexts.ids.data()[i]];
-                by_state_.add(s, g, of_contexts.counts.data()[i]);
-                if (states_move_) by_category_.add(g, s, of_contexts.counts.data()[i]);
+                const std::uint32_t g = words_->labels()[of_contexts.ids[i]];
+                by_state_.add(s, g, of_contexts.counts[i]);
+                if (states_move_) by_category_.add(g, s, of_contexts.counts[i]);
             }
     }
 
@@ -294,57 +273,5 @@ class TwoSidedExchange : Exclusive {
     double criterion_ = 0.0;
     double likelihood_ = 0.0;
 };
-
-template <Which which>
-void define_side(nb::class_<TwoSidedExchange>& kernel, const std::string& elements,
-                 const std::string& element, const char* labels) {
-    kernel
-        .def(("visit_" + elements).c_str(), &TwoSidedExchange::visit<which>, nb::arg("elements").noconvert(),
-             nb::arg("scales").noconvert(), nb::arg("temperature"), nb::arg("seed"),
-             nb::arg("shortlisted") = false,
-             "Propose and apply moves of the elements of a batch; return the number of moves.")
-        .def(("propose_" + elements).c_str(), &TwoSidedExchange::propose<which>,
-             nb::arg("elements").noconvert(), nb::arg("scales").noconvert(), nb::arg("temperature"),
-             nb::arg("seed"), nb::arg("shortlisted") = false,
-             "Return the target of each element by the present tables, and the noise in its favour.")
-        .def(("apply_" + elements).c_str(), &TwoSidedExchange::apply<which>, nb::arg("elements").noconvert(),
-             nb::arg("targets").noconvert(), nb::arg("noise").noconvert(),
-             "Make the proposed moves that gain, noise included, in order; return their number.")
-        .def((element + "_scores").c_str(), &TwoSidedExchange::scores<which>, nb::arg("element"),
-             "Return, for each cluster, the gain of putting the element, first taken out, into it; up to a "
-             "constant.")
-        .def((element + "_gains").c_str(), &TwoSidedExchange::gains<which>, nb::arg("target"),
-             "Return, for each element, the gain of moving it, and no other, to the target.")
-        .def(labels, &TwoSidedExchange::labels<which>, "Return the cluster of each element.");
-}
-
-}  // namespace
-
-void bind_two_sided_exchange(nb::module_& m) {
-    m.attr("SPARSE_FACTOR") = CountTable::sparse_factor;
-    nb::class_<TwoSidedExchange> kernel(m, "TwoSidedExchange",
-                                        "Moves contexts between states and words between categories.");
-    kernel.def(nb::init<In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::int64_t>,
-                        In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>,
-                        std::size_t, std::size_t, std::size_t, std::size_t, bool, int, std::size_t>(),
-               nb::arg("word_offsets").noconvert(), nb::arg("words").noconvert(),
-               nb::arg("word_counts").noconvert(), nb::arg("context_offsets").noconvert(),
-               nb::arg("contexts").noconvert(), nb::arg("context_counts").noconvert(),
-               nb::arg("states").noconvert(), nb::arg("categories").noconvert(), nb::arg("n_states"),
-               nb::arg("state_targets"), nb::arg("n_categories"), nb::arg("category_targets"),
-               nb::arg("states_move"), nb::arg("threads"), nb::arg("shortlist") = 0);
-    define_side<Which::words>(kernel, "words", "word", "categories");
-    define_side<Which::contexts>(kernel, "contexts", "context", "states");
-    kernel
-        .def("leave_one_out", &TwoSidedExchange::leave_one_out,
-             "Switch to the criterion of leaving-one-out, with b of the present counts; return it.")
-        .def_prop_ro("b", &TwoSidedExchange::b, "The b of leaving-one-out.")
-        .def_prop_ro("criterion", &TwoSidedExchange::criterion,
-                     "The criterion, kept up to date move by move.")
-        .def("recompute_criterion", &TwoSidedExchange::recompute_criterion,
-             "Compute the criterion from the tables, without the rounding errors of many moves; return it.")
-        .def_prop_ro("likelihood", &TwoSidedExchange::likelihood,
-                     "The criterion of maximum likelihood; under leaving-one-out, when b was last taken.");
-}
 
 }  // namespace stategram
