@@ -133,12 +133,12 @@ def test_what_does_not_fit_together(change: Callable[[Arguments], None], message
     ("change", "message"),
     [
         (with_level(0, lambda of: changed(of, 0, LARGEST)), "directory does not rise"),
-        (with_level(1, lambda of: of | 128), "reaches beyond|is cut off|too large|too long|is missing"),
-        (with_level(1, lambda of: changed(of, 3, 254)), "reaches beyond|is cut off|not a word|too long"),
+        (with_level(1, lambda of: of | 128), "reaches beyond|ends inside|too large|too long|is missing"),
+        (with_level(1, lambda of: changed(of, 3, 254)), "reaches beyond|ends inside|not a word|too long"),
         (with_level(1, lambda of: of[:-8].copy(), 1), "reaches beyond"),
         (with_lists(1, lambda of: of | 1), "no sums"),
         (with_lists(1, lambda of: np.full_like(of, 255)), "no sums"),
-        (with_lists(1, lambda of: np.full_like(of, 126)), "part of a long list is missing|cut off"),
+        (with_lists(1, lambda of: np.full_like(of, 126)), "part of a long list is missing|ends inside"),
     ],
 )
 def test_damaged_lists_are_found(change: Callable[[Arguments], None], message: str) -> None:

@@ -14,4 +14,8 @@ struct DamagedModel : std::invalid_argument {
     throw DamagedModel(std::string("the model is damaged: ") + what);
 }
 
+inline void require_sound(bool holds, const char* what) {
+    if (!holds) throw_damaged(what);
+}
+
 }  // namespace stategram

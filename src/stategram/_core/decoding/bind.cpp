@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/stepper.hpp"
 #include "decoding/category_stepper.hpp"
 #include "decoding/mixture_stepper.hpp"
@@ -35,10 +36,10 @@ void unpickle(DecoderState& state, const nb::tuple& values) {
 }
 
 Py_ssize_t hash(const DecoderState& state) {
-    std::uint64_t mixed = 0xCBF29CE484222325u ^ state.size();
-    for (const char c : state.bytes()) mixed = (mixed ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-    if (state.of_python.is_valid()) mixed ^= static_cast<std::uint64_t>(nb::hash(state.of_python));
-    return static_cast<Py_ssize_t>(mixed >> 1);
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(state.data());
+    std::uint64_t hash = hash_of(bytes, state.size(), state.size());
+    if (state.of_python.is_valid()) hash ^= static_cast<std::uint64_t>(nb::hash(state.of_python)) >> 1;
+    return static_cast<Py_ssize_t>(hash);
 }
 
 void bind_ngram_stepper(nb::module_& m) {

@@ -10,6 +10,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "base/hash.hpp"
 #include "base/simd.hpp"
 #include "base/threads.hpp"
 #include "evaluation/kernels.hpp"
@@ -19,20 +20,12 @@ namespace {
 
 constexpr std::size_t columns_at_once = 8;
 constexpr std::size_t lanes = 4;  // sums that do not wait for each other
-constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
-
-// The output function of SplitMix64 (Steele, Lea and Flood 2014).
-STATEGRAM_INLINE std::uint64_t hash(std::uint64_t x) {
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
 
 // How often each of `units` < 2^32 units is drawn.
 void draw(std::uint64_t stream, std::size_t units, std::uint32_t* counts) {
     std::fill_n(counts, units, 0);
     for (std::size_t i = 0; i < units; ++i) {
-        const std::uint64_t x = hash(stream + (i + 1) * golden_ratio);
+        const std::uint64_t x = mix_bits(stream + (i + 1) * golden_ratio);
         // The upper half of the product of x and `units`: each unit has 2^64 / units values of x, give or
         // take one.
         const std::uint64_t low = (x & UINT32_MAX) * units >> 32;
@@ -84,7 +77,7 @@ Out<double> bootstrap_sums(In<double> values, std::size_t width, std::size_t res
     pool.run(resamples, [&](std::size_t resample, int worker) {
         std::vector<std::uint32_t>& of_worker = counts[static_cast<std::size_t>(worker)];
         of_worker.resize(units);
-        draw(hash(hash(seed) + resample), units, of_worker.data());
+        draw(mix_bits(mix_bits(seed) + resample), units, of_worker.data());
         add_up_all(of_worker.data(), units, values.data(), width, sums.data() + resample * width);
     });
     return sums;

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "base/arrays.hpp"
+#include "base/hash.hpp"
 #include "base/threads.hpp"
 #include "exchange/count_table.hpp"
 #include "exchange/rows.hpp"
@@ -151,13 +152,7 @@ class GumbelNoise {
  private:
     static constexpr std::size_t length = 1 << 16;
 
-    // SplitMix64's finaliser.
-    static std::uint64_t mix(std::uint64_t x) {
-        x += 0x9e3779b97f4a7c15;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-        return x ^ (x >> 31);
-    }
+    static std::uint64_t mix(std::uint64_t x) { return mix_bits(x + golden_ratio); }
     std::vector<float> reel_;
 };
 

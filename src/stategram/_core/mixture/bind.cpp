@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/checks.hpp"
+#include "base/hash.hpp"
 #include "base/stepper.hpp"
 #include "mixture/clustered_stepper.hpp"
 #include "mixture/gate_likelihood.hpp"
@@ -53,13 +54,10 @@ Out<double> distribution(const WordCache& cache, In<double> unigram) {
     return probabilities;
 }
 
-// FNV-1a of the last words: those of different texts differ.
 std::size_t hash(const WordCache& cache) {
     const std::vector<std::uint32_t>& words = cache.words();
-    std::uint64_t mixed = 0xCBF29CE484222325u ^ words.size();
-    for (std::size_t i = words.size() - std::min<std::size_t>(words.size(), 16); i < words.size(); ++i)
-        mixed = (mixed ^ words[i]) * 0x100000001B3u;
-    return static_cast<std::size_t>(mixed >> 1);
+    const std::size_t size = std::min<std::size_t>(words.size(), 16);  // the last ones say enough
+    return hash_of(words.data() + words.size() - size, size, words.size());
 }
 
 void bind_clustered(nb::module_& m) {

@@ -24,6 +24,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "base/hash.hpp"
 
 namespace stategram {
 
@@ -74,7 +75,7 @@ class DecayedCounts {
 
     // The slot of the key, or else the free one where it would be.
     std::size_t slot_of(std::uint64_t key) const {
-        const std::uint64_t mixed = key * 0x9E3779B97F4A7C15u;
+        const std::uint64_t mixed = key * golden_ratio;
         std::size_t slot = static_cast<std::size_t>(mixed ^ (mixed >> 32)) & (slots_.size() - 1);
         while (slots_[slot] != 0 && counts_[slots_[slot] - 1].key != key)
             slot = (slot + 1) & (slots_.size() - 1);

@@ -17,7 +17,7 @@ STATEGRAM_CLONES void add_scaled(double* row, const double* values, double facto
 
 std::uint32_t checked_word(const PackedTrie& trie, const PackedLevel& level, std::uint32_t node) {
     const std::uint32_t number = trie.word(level, node);
-    if (number >= trie.vocabulary()) throw_damaged("the number of a word is not below the vocabulary");
+    require_sound(number < trie.vocabulary(), "the number of a word is not below the vocabulary");
     return number;
 }
 

@@ -9,10 +9,6 @@ namespace {
 
 constexpr std::size_t nodes_a_task = std::size_t{1} << 16;
 
-void require_sound(bool holds, const char* what) {
-    if (!holds) throw_damaged(what);
-}
-
 // Bytes of so many bits, rounded up to whole words of 64.
 std::size_t bytes_of(std::uint64_t bits) { return static_cast<std::size_t>((bits + 63) / 64 * 8); }
 

@@ -6,6 +6,7 @@
 
 #include "base/arrays.hpp"
 #include "base/checks.hpp"
+#include "base/hash.hpp"
 #include "base/threads.hpp"
 #include "ngrams/kernels.hpp"
 #include "ngrams/packed_layout.hpp"
@@ -149,7 +150,7 @@ Out<float> distinct_values(In<float> values, std::size_t limit) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         // 0 and -0 are the same value.
         const auto bits = std::bit_cast<std::uint32_t>(values[i] + 0.0f);
-        std::size_t slot = (bits * 0x9E3779B97F4A7C15u >> 20) & (slots - 1);
+        std::size_t slot = (bits * golden_ratio >> 20) & (slots - 1);
         while (filled[slot] && table[slot] != bits) slot = (slot + 1) & (slots - 1);
         if (filled[slot]) continue;
         if (found.size() == limit) {

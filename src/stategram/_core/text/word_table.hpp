@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/prefetch.hpp"
 #include "text/utf8.hpp"
 
@@ -19,7 +20,7 @@ inline bool is_long(std::string_view word) { return word.size() > 8; }
 
 // One step of the hash of a long word, for each 8 bytes of it.
 inline std::uint64_t hash_step(std::uint64_t hash, std::uint64_t eight) {
-    hash = (hash ^ eight) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ eight) * golden_ratio;
     return hash ^ (hash >> 32);
 }
 
@@ -39,7 +40,7 @@ inline std::uint64_t key_of(std::string_view word) {
 
 // Keys spread over 64 bits, of which a table takes the top ones.
 inline std::uint64_t spread(std::uint64_t key) {
-    key *= 0x9e3779b97f4a7c15u;
+    key *= golden_ratio;
     return (key ^ (key >> 32)) * 0xd6e8feb86659fd93u;
 }
 

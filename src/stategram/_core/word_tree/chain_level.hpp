@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/hash.hpp"
 #include "base/prefetch.hpp"
 #include "word_tree/long_lists.hpp"
 
@@ -26,7 +27,7 @@ namespace stategram {
 
 // The hash of a context from that of the context without its last value; 0 is no context.
 inline std::uint64_t extend_hash(std::uint64_t hash, std::uint32_t value) {
-    std::uint64_t x = hash * 0x9E3779B97F4A7C15U ^ (value + 0x7F4A7C15ULL) * 0xC2B2AE3D27D4EB4FU;
+    std::uint64_t x = hash * golden_ratio ^ (value + 0x7F4A7C15ULL) * 0xC2B2AE3D27D4EB4FU;
     x ^= x >> 29;
     x *= 0xBF58476D1CE4E5B9U;
     x ^= x >> 32;
@@ -122,14 +123,7 @@ struct LevelView {
         else
             std::memcpy(&bytes, entries + at, n_bytes - at);
         list.check = bytes & 0xFFFFFFU;
-        // Seven bits in each byte; the last is that below 128.
-        auto number = static_cast<std::uint32_t>(bytes >> 24);
-        const int stop = std::countr_zero(~number & 0x80808080U);
-        if (stop == 32) throw std::invalid_argument("a number of an entry is too large");
-        const auto width = static_cast<std::uint32_t>(stop) / 8 + 1;
-        number &= static_cast<std::uint32_t>((std::uint64_t{2} << stop) - 1);
-        number = (number & 0x7FU) | (number >> 1 & 0x3F80U) | (number >> 2 & 0x1FC000U) |
-                 (number >> 3 & 0xFE00000U);
+        const auto [number, width] = ShortVarint(static_cast<std::uint32_t>(bytes >> 24));
         const bool is_single = (number & 1U) == 0;
         const std::uint32_t size = number >> 1;
         list.begin = entries + at + (is_single ? 3 : 3 + width);

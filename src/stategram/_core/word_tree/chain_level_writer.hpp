@@ -123,7 +123,7 @@ class LevelWriter {
         for (int shift = 0; shift < 24; shift += 8)
             entries.push_back(static_cast<std::uint8_t>(check >> shift));
         if (followers.size() == 1 && followers[0].count == 1) {
-            write_number(entries, followers[0].word << 1);
+            append_varint(entries, followers[0].word << 1);
             for (std::size_t i = 0; i < n_tail_; ++i) {
                 entries.push_back(static_cast<std::uint8_t>(tail[i]));
                 entries.push_back(static_cast<std::uint8_t>(tail[i] >> 8));
@@ -135,14 +135,14 @@ class LevelWriter {
         if (followers.size() <= max_short_list)
             write_list(bytes_, followers.data(), followers.size(), has_longer_);
         if (followers.size() > max_short_list || bytes_.size() > max_list_bytes) {
-            write_number(entries, 1);
+            append_varint(entries, 1);
             counted.long_marks.push_back(entries.size());
             entries.resize(entries.size() + 4);
             counted.long_sizes.push_back(static_cast<std::int64_t>(followers.size()));
             counted.long_followers.insert(counted.long_followers.end(), followers.begin(), followers.end());
             return;
         }
-        write_number(entries, static_cast<std::uint32_t>(bytes_.size()) << 1 | 1U);
+        append_varint(entries, static_cast<std::uint32_t>(bytes_.size()) << 1 | 1U);
         entries.insert(entries.end(), bytes_.begin(), bytes_.end());
     }
 

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/varints.hpp"
+
 namespace stategram {
 
 // A value that is not there, such as a word before the start of a sentence.
@@ -27,26 +29,6 @@ struct Follower {
     std::uint32_t contexts;  // distinct longer contexts; where these are not counted, the count
 };
 
-inline const std::uint8_t* read_number(const std::uint8_t* at, const std::uint8_t* end,
-                                       std::uint32_t& number) {
-    number = 0;
-    for (int shift = 0; shift < 35; shift += 7) {
-        if (at == end) throw std::invalid_argument("a list of followers is cut off");
-        const std::uint8_t byte = *at++;
-        number |= static_cast<std::uint32_t>(byte & 127U) << shift;
-        if (byte < 128) return at;
-    }
-    throw std::invalid_argument("a number in a list of followers is too large");
-}
-
-inline void write_number(std::vector<std::uint8_t>& bytes, std::uint32_t number) {
-    while (number >= 128) {
-        bytes.push_back(static_cast<std::uint8_t>(number | 128U));
-        number >>= 7;
-    }
-    bytes.push_back(static_cast<std::uint8_t>(number));
-}
-
 // For each word the difference to the one before, and whether it followed more than once. If so, how often
 // more than twice; and where longer contexts are counted, whether it followed fewer of them; if so, how many
 // more than one.
@@ -55,14 +37,14 @@ inline void write_list(std::vector<std::uint8_t>& bytes, const Follower* followe
     std::uint32_t before = 0;
     for (std::size_t i = 0; i < size; ++i) {
         const Follower& one = followers[i];
-        write_number(bytes, (one.word - before) << 1 | (one.count > 1));
+        append_varint(bytes, (one.word - before) << 1 | (one.count > 1));
         before = one.word;
         if (one.count == 1) continue;
         if (has_longer) {
-            write_number(bytes, (one.count - 2) << 1 | (one.contexts != one.count));
-            if (one.contexts != one.count) write_number(bytes, one.contexts - 1);
+            append_varint(bytes, (one.count - 2) << 1 | (one.contexts != one.count));
+            if (one.contexts != one.count) append_varint(bytes, one.contexts - 1);
         } else {
-            write_number(bytes, one.count - 2);
+            append_varint(bytes, one.count - 2);
         }
     }
 }
@@ -76,17 +58,17 @@ inline std::size_t read_list(const std::uint8_t* at, std::size_t size, bool has_
     while (at != end) {
         if (n == max_short_list) throw std::invalid_argument("a list of followers is too long");
         std::uint32_t number;
-        at = read_number(at, end, number);
+        at = read_varint(at, end, number);
         word += number >> 1;
         if (word >= n_words) throw std::invalid_argument("a follower is not a word");
         Follower& one = followers[n++];
         one = {word, 1, 1};
         if ((number & 1U) == 0) continue;
-        at = read_number(at, end, number);
+        at = read_varint(at, end, number);
         one.count = (has_longer ? number >> 1 : number) + 2;
         one.contexts = one.count;
         if (has_longer && (number & 1U) != 0) {
-            at = read_number(at, end, one.contexts);
+            at = read_varint(at, end, one.contexts);
             ++one.contexts;
         }
     }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/hash.hpp"
+
 namespace stategram {
 namespace {
 
@@ -168,7 +170,7 @@ void TreeModel::learn(const TextEvents& text, const std::vector<LearningBlock>& 
     });
     std::vector<std::size_t> order(places.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::uint64_t state = seed * 0x9E3779B97F4A7C15U + 1;
+    std::uint64_t state = seed * golden_ratio + 1;
     for (std::size_t i = order.size(); i > 1; --i) {
         state = extend_hash(state, static_cast<std::uint32_t>(i));
         std::swap(order[i - 1], order[(state >> 32) % i]);
