@@ -138,7 +138,7 @@ def test_what_does_not_fit_together(change: Callable[[Arguments], None], message
         (with_level(1, lambda of: of[:-8].copy(), 1), "reaches beyond"),
         (with_lists(1, lambda of: of | 1), "no sums"),
         (with_lists(1, lambda of: np.full_like(of, 255)), "no sums"),
-        (with_lists(1, lambda of: np.full_like(of, 126)), "part of a long list is missing|ends inside"),
+        (with_lists(1, lambda of: np.full_like(of, 126)), "part of a long list is missing|cut off"),
     ],
 )
 def test_damaged_lists_are_found(change: Callable[[Arguments], None], message: str) -> None:
