@@ -78,7 +78,7 @@ def test_quantiles_of_a_tree_are_as_wide_as_words_are_probable(models: dict[str,
             return next(self.numbers)
 
     drawn = Counter(model.draw(state, cast(np.random.Generator, Quantile((i + 0.5) / n))) for i in range(n))
-    kernel = model._kernel_after(state, type(model.evidence.kernel).distributions)[0]  # type: ignore[attr-defined]
+    kernel = model._kernel_after(state, type(model.evidence.kernel).distributions, 1)[0]  # type: ignore[attr-defined]
     assert all(abs(drawn[id] - n * p) <= 1 for id, p in enumerate(kernel.tolist()))
 
 

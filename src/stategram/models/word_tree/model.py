@@ -354,7 +354,7 @@ class WordTreeModel(Model):
         probabilities = np.zeros(len(self.vocabulary))
         for weight, of_tree in zip(
             self.tree_weights[self.history],
-            self._kernel_after(state, _core.TreeModelKernel.distributions),
+            self._kernel_after(state, _core.TreeModelKernel.distributions, Resources.current().threads),
             strict=True,
         ):
             probabilities += weight * of_tree
