@@ -312,9 +312,7 @@ class Mixture(Model):
         with np.errstate(over="ignore"):
             perplexities = np.exp(-part_log_probs / np.where(predicts, n, n_known))
         weights = (part_weights / n).tolist()
-        figures = zip(
-            map(repr, self.parts), perplexities.tolist(), weights, by_sentence, predicts, strict=True
-        )
+        figures = zip(self._part_names, perplexities.tolist(), weights, by_sentence, predicts, strict=True)
         return Scores(
             corpus,
             log_probs,
@@ -422,6 +420,10 @@ class Mixture(Model):
             [part.shares for part in self._aligned],
             self.gate.kernel,
         )
+
+    @cached_property
+    def _part_names(self) -> tuple[str, ...]:
+        return tuple(map(repr, self.parts))
 
     @cached_property
     def _aligned(self) -> tuple[_AlignedPart, ...]:
