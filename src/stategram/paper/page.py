@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 
 from stategram.display import Column, DisplayTable, display_table
-from stategram.explore.pages.input_files import input_files_table
-from stategram.explore.pages.rendering import render
+from stategram.explore.pages.rendering import input_files_table, render
 from stategram.paper.charts import bands_chart, perplexity_chart, sizes_chart, sweeps_chart, weights_chart
 from stategram.paper.published import CHOICES
 from stategram.paper.results import Reproduction

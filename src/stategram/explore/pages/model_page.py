@@ -13,10 +13,15 @@ import msgspec
 from stategram.display import Description, DisplayTable, value_text
 from stategram.errors import BadDataError
 from stategram.evaluation import PerplexityFigures, cross_validated, describe_perplexity, heldout_tables
-from stategram.explore.pages.charts import Chart, Ranked, Weight, perplexity_bars, weight_bars
-from stategram.explore.pages.input_files import input_files_table
-from stategram.explore.pages.rendering import render
-from stategram.explore.pages.surprisal_charts import surprisal_charts
+from stategram.explore.pages.charts import (
+    Chart,
+    Ranked,
+    Weight,
+    perplexity_bars,
+    surprisal_charts,
+    weight_bars,
+)
+from stategram.explore.pages.rendering import input_files_table, render
 from stategram.explore.views import ClusterGallery, ExampleList, examples, gallery
 from stategram.models import Model
 from stategram.storage import Entries, InputFile, Natural, Positive

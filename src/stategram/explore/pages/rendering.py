@@ -5,14 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import stategram
+from stategram.display import Column, DisplayTable, display_table
 from stategram.errors import StategramError
 from stategram.explore.pages.line_charts import panel_svg
+from stategram.storage import InputFile
 from stategram.wording import count, duration, percent, perplexity, plural, printable, size
 
 if TYPE_CHECKING:
@@ -101,6 +104,18 @@ def unbroken(text: str) -> str:
     True
     """
     return _NEGATIVE.sub("\N{MINUS SIGN}", text).replace("-gram", "\N{NON-BREAKING HYPHEN}gram")
+
+
+def input_files_table(files: Iterable[InputFile]) -> DisplayTable:
+    """Return name, use, size and SHA-256 of files."""
+    return display_table(
+        "Input files",
+        (Column("File", "file"), "Use", Column("Size", "number"), Column("SHA-256", "code")),
+        [
+            (file.name, file.use, None if file.bytes is None else size(file.bytes), file.sha256)
+            for file in files
+        ],
+    )
 
 
 def _fraction(value: float) -> str:
