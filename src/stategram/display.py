@@ -1,8 +1,7 @@
-"""Facts and tables as terminals, notebooks and Markdown show them; pages have templates for the same."""
+"""Facts and tables as terminals and notebooks show them; pages have templates for the same."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -19,8 +18,6 @@ Fact: TypeAlias = tuple[str, str | int | float]
 """A label and a value."""
 
 _NUMBER = "number"
-_DASH = "\N{EN DASH}"
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|#~])")
 
 
 @dataclass(frozen=True)
@@ -195,27 +192,6 @@ def table_html(shown: DisplayTable) -> str:
     )
 
 
-def table_markdown(shown: DisplayTable) -> str:
-    """Return a table as Markdown, its title as a heading, its notes below."""
-    lines = [f"## {markdown_text(shown.title)}", ""]
-    lines.append(_line(column.title for column in shown.columns))
-    lines.append("|" + "|".join(" ---: " if column.is_number else " --- " for column in shown.columns) + "|")
-    for row in shown.rows:
-        lines.append(_line(map(_cell_markdown, row)))
-    for note in shown.notes:
-        lines += ["", markdown_text(note)]
-    return "\n".join(lines) + "\n"
-
-
-def markdown_text(text: str) -> str:
-    r"""Escape the characters that have a meaning in Markdown.
-
-    >>> print(markdown_text("<unk> is *one* word"))
-    \<unk\> is \*one\* word
-    """
-    return _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
-
-
 def _row(cells: Iterable[str]) -> str:
     return f"<tr>{''.join(cells)}</tr>\n"
 
@@ -228,12 +204,3 @@ def _html(tag: str, text: str, column: Column) -> str:
 def _harmless(text: str) -> str:
     """Return a text that is neither markup, nor turns the direction of writing, nor cannot be encoded."""
     return escape(visible(printable(text)))
-
-
-def _cell_markdown(cell: Cell) -> str:
-    text = cell.text or _DASH
-    return f"{text} ({'; '.join(cell.note.splitlines())})" if cell.note else text
-
-
-def _line(cells: Iterable[str]) -> str:
-    return "| " + " | ".join(map(markdown_text, cells)) + " |"

@@ -13,21 +13,14 @@ import pytest
 
 from html_structure import structure_of
 from reproductions import sample
-from stategram.display import Cell, Column, DisplayTable, table_markdown
+from stategram.display import table_text
 from stategram.errors import StategramError
 from stategram.evaluation import Interval, Resampling
 from stategram.explore.pages import check_report_extra
 from stategram.explore.pages.charts import Chart
 from stategram.explore.pages.line_charts import panel_svg
 from stategram.explore.views import ClusterGallery
-from stategram.paper import (
-    CHOICES,
-    N_CLAIMS,
-    PAPER,
-    report_html,
-    tables_markdown,
-    write_report,
-)
+from stategram.paper import CHOICES, N_CLAIMS, PAPER, report_html, summary, write_report
 from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
 from stategram.paper.results import Claim, CountBand, Reproduction, RowResult, Verdict
 from stategram.paper.tables import conditions_table, headline, paper_table
@@ -136,9 +129,9 @@ def test_the_papers_figures_are_beside_ours() -> None:
 
 
 def test_what_the_paper_leaves_open_and_its_times_are_said() -> None:
-    for text in (" ".join(page_of_sample().split()), tables_markdown(sample())):
-        assert CHOICES.split(".")[0] in text
-    assert "one iteration of the bigram case took 5 hours" in " ".join(page_of_sample().split())
+    text = " ".join(page_of_sample().split())
+    assert CHOICES.split(".")[0] in text
+    assert "one iteration of the bigram case took 5 hours" in text
 
 
 def test_tables_say_what_they_are_of() -> None:
@@ -172,7 +165,7 @@ def test_one_row_only() -> None:
     ids = structure_of(page).ids
     assert "perplexity" in ids
     assert not {"claims", "tree", "mixtures", "clusters", "sweeps", "weights"} & set(ids)
-    assert "262.4" in tables_markdown(found)
+    assert "262.4" in summary(found)
 
 
 def test_no_rows_and_nothing_else() -> None:
@@ -180,13 +173,12 @@ def test_no_rows_and_nothing_else() -> None:
         sample(), rows=(), claims=(), sizes=(), galleries=(), texts=(), inputs=(), shared_seconds={}
     )
     structure_of(report_html(found))
-    assert tables_markdown(found).startswith("# No claim")
+    assert headline(found).startswith("No claim")
 
 
 def test_an_incomplete_reproduction_says_so() -> None:
     found = _change(sample(), complete=False)
     assert f"Incomplete: {len(found.rows)} rows are finished" in report_html(found)
-    assert f"Incomplete: {len(found.rows)} rows are finished" in tables_markdown(found)
     assert "Incomplete" not in page_of_sample()
 
 
@@ -307,10 +299,9 @@ def test_n_gram_models_are_the_first_of_all_weights_in_shades_of_their_colour() 
     assert all(sum(segment.length for segment in bar.segments) == pytest.approx(1) for bar in chart.bars)
 
 
-def test_markdown_has_all_tables() -> None:
-    text = tables_markdown(sample())
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == [
-        "The paper's claims",
+def test_the_summary_has_all_tables() -> None:
+    text, lines = summary(sample()), summary(sample()).splitlines()
+    titles = [
         "Table 1. Contexts of words",
         "Table 2. Contexts of part-of-speech tags",
         "Table 3. Contexts of learned word classes",
@@ -318,21 +309,17 @@ def test_markdown_has_all_tables() -> None:
         "Table 5. Beyond the paper",
         "Conditions",
     ]
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    assert (
-        len(rows) == len(sample().rows) + len(sample().claims) + len(conditions_table(sample()).rows) + 2 * 7
-    )
-    assert "Absolute perplexities cannot" in text
-    assert "<unk>" not in text
-    assert r"\<unk\>" in text
-    table = DisplayTable("a|b", (Column("x", "number"),), ((Cell("1 | *2*\n3", "`n`"),),))
-    assert table_markdown(table) == "## a\\|b\n\n| x |\n| ---: |\n| 1 \\| \\*2\\* 3 (\\`n\\`) |\n"
+    assert [line for line in lines if line in titles] == titles
+    for row in sample().rows:
+        assert any(line.startswith(f"{row.title}  ") for line in lines)
+    for claim in sample().claims:
+        assert f"{claim.claim} ({claim.rule})\n" in text
+    assert table_text(conditions_table(sample())) in text
 
 
 def test_all_is_written(tmp_path: Path) -> None:
     write_report(sample(), tmp_path)
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.html", "tables.md"]
-    assert (tmp_path / "tables.md").read_text(encoding="utf-8") == tables_markdown(sample())
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == page_of_sample()
 
 
@@ -376,19 +363,18 @@ def test_what_a_row_is_compared_with() -> None:
     tree = next(row for row in sample().rows if row.key == "w-2,w-1 tree")
     more = msgspec.structs.replace(tree, key="annealed", table=5, compared_with=tree.key)
     found = _change(sample(), rows=(*sample().rows, more))
-    assert "against the tree of table 1" in table_markdown(paper_table(found, 5))
-    assert "against flat" in table_markdown(paper_table(found, 1))
-    assert "the tree of table 1" not in table_markdown(paper_table(found, 1))
+    assert "against the tree of table 1" in table_text(paper_table(found, 5))
+    assert "against flat" in table_text(paper_table(found, 1))
+    assert "the tree of table 1" not in table_text(paper_table(found, 1))
 
 
 def test_intervals_and_what_is_missing_are_in_all_forms() -> None:
     found = _change(sample(), no_tags="none were asked for", untested=("Trees grow",))
-    for text in (tables_markdown(found), report_html(found)):
-        plain = text.replace("\\", "")
-        assert "paired bootstrap, 2,000 resamples of the 9,012 sentences" in plain
-        assert "238.24 to 248.21" in plain
-        assert "Table 2 is missing, because there are no tags: none were asked for." in plain
-        assert "1 claim was not tested: “Trees grow”." in plain
+    for text in (summary(found), report_html(found)):
+        assert "paired bootstrap, 2,000 resamples of the 9,012 sentences" in text
+        assert "238.24 to 248.21" in text
+        assert "Table 2 is missing, because there are no tags: none were asked for." in text
+        assert "1 claim was not tested: “Trees grow”." in text
     assert "Table 2 is missing" not in page_of_sample()
     assert page_of_sample().count("95% interval: ") == len({row.key for row in sample().rows})
 

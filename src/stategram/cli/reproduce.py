@@ -101,8 +101,8 @@ def reproduce(
     limit or seeds disagree. The limit is zero for all but two claims: a fourth tag that gains less than 0.5%
     has stopped improving the model, and classes are close to words up to a perplexity 10% higher.
 
-    FOLDER gets tables.json with all figures, rewritten after every row, report.html and tables.md at the end,
-    and work: the same command continues from there when it was interrupted. The vocabulary has 20,000 words,
+    FOLDER gets tables.json with all figures, rewritten after every row, report.html at the end, and work:
+    the same command continues from there when it was interrupted. The vocabulary has 20,000 words,
     unless --vocab or --vocab-file says otherwise. The report needs an extra: pip install "stategram[report]".
     """
     names = (*train, *filter(None, (heldout, test)))

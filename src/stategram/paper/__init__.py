@@ -10,7 +10,6 @@ from stategram.paper.runner import check_folder, reproduce, reproduce_texts
 from stategram.paper.tables import (
     TABLE_TITLES,
     summary,
-    tables_markdown,
 )
 from stategram.paper.texts import Texts, read_texts, texts_of_sentences
 
@@ -32,7 +31,6 @@ __all__ = [
     "reproduce",
     "reproduce_texts",
     "summary",
-    "tables_markdown",
     "texts_of_sentences",
     "write_report",
 ]

@@ -19,7 +19,6 @@ from stategram.paper.tables import (
     incomplete,
     missing,
     paper_tables,
-    tables_markdown,
     times_table,
     uncertainty,
 )
@@ -27,10 +26,8 @@ from stategram.storage import atomic_write
 
 
 def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
-    """Write ``tables.md`` and ``report.html`` into a folder, each atomically."""
-    files = {"tables.md": tables_markdown(found), "report.html": report_html(found)}
-    for name, text in files.items():
-        atomic_write(Path(folder) / name, text.encode())
+    """Write ``report.html`` into a folder, atomically."""
+    atomic_write(Path(folder) / "report.html", report_html(found).encode())
 
 
 def report_html(found: Reproduction) -> str:

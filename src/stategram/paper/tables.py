@@ -5,18 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from stategram.display import (
-    Cell,
-    Column,
-    DisplayTable,
-    Value,
-    display_table,
-    markdown_text,
-    table_markdown,
-    table_text,
-)
+from stategram.display import Cell, Column, DisplayTable, Value, display_table, table_text
 from stategram.paper.claims import N_CLAIMS
-from stategram.paper.published import CHOICES, PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
+from stategram.paper.published import PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
 from stategram.wording import change, count, duration, percent, perplexity, plural, size
 
@@ -72,23 +63,6 @@ def missing(found: Reproduction) -> list[str]:
         claims = plural(len(found.untested), "claim was", "claims were")
         lines.append(f"{claims} not tested: {names}.")
     return lines
-
-
-def tables_markdown(found: Reproduction) -> str:
-    """Return the verdict, the claims and all tables as Markdown."""
-    paragraphs = [
-        headline(found),
-        *filter(None, [incomplete(found), *missing(found)]),
-        COMPARABLE,
-        MEASURES,
-        *filter(None, [uncertainty(found)]),
-        CHOICES,
-    ]
-    claims = [claims_table(found)] if found.claims else []
-    tables = [*claims, *paper_tables(found), conditions_table(found)]
-    return (
-        "# " + "\n\n".join(map(markdown_text, paragraphs)) + "\n\n" + "\n".join(map(table_markdown, tables))
-    )
 
 
 def summary(found: Reproduction) -> str:
