@@ -111,8 +111,6 @@ class ClassSet:
 
     Parameters
     ----------
-    source
-        Its name among those of a model.
     title
         What it is, in a few words.
     vocabulary
@@ -126,7 +124,6 @@ class ClassSet:
 
     """
 
-    source: str
     title: str
     vocabulary: Vocabulary
     labels: NDArray[np.int64]
@@ -330,7 +327,7 @@ def class_set(model: Model, source: str, text: Corpus | None = None) -> ClassSet
     else:
         followers = _of_predictions(leaf, labels, fractions, classes.n)
     followers /= max(followers.sum(), np.finfo(np.float64).tiny)
-    return ClassSet(source, classes.title, leaf.vocabulary, labels, fractions, followers)
+    return ClassSet(classes.title, leaf.vocabulary, labels, fractions, followers)
 
 
 def _of_ngrams(ngrams: NgramModel) -> NDArray[np.float64]:

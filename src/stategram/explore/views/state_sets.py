@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from stategram.explore.views.class_sets import Data, WordExample, hellinger
 from stategram.models import Model, ModelStates
 from stategram.models.state_counts import StateCounts
-from stategram.models.state_tree import StateTree
 from stategram.text import Corpus, Vocabulary
 
 # A class is shown by its most frequent word, and by the next one if it is at least so frequent beside it.
@@ -85,45 +84,27 @@ class ContextTreeOfWord(Data, frozen=True):
     levels: list[TreeLevel]
 
 
-@dataclass(frozen=True, eq=False)
-class StateSet:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StateSet(ModelStates):
     """The states of contexts, and what follows them: those of the last level, if no other one is given.
 
     Parameters
     ----------
-    source
-        Its name among those of a model.
-    title
-        What it is, in a few words.
     vocabulary
         The words.
-    tree
-        The states of all contexts.
-    n
-        The number of states.
     fractions
         How frequent each word is.
-    categories, word_probs
-        The category of each word, and its probability in it.
-    counts
-        For each level of the tree, how often each category follows each state; empty if it is not known.
-    tag_names
-        The names of tags.
+    word_probs
+        The probability of each word in its category.
+    is_of_text
+        Whether what follows states was counted in a text that is not the training text.
 
     """
 
-    source: str
-    title: str
     vocabulary: Vocabulary
-    tree: StateTree
-    n: int
     fractions: NDArray[np.float64]
-    categories: NDArray[np.uint32]
     word_probs: NDArray[np.float64]
-    counts: tuple[StateCounts, ...] = ()
-    tag_names: tuple[str, ...] = ()
     is_of_text: bool = False
-    """Whether these were counted in a text that is not the training text."""
 
     @cached_property
     def events(self) -> NDArray[np.int64]:
@@ -326,16 +307,5 @@ def state_set(
     if word_probs is None:
         sums = np.bincount(states.categories, fractions, n_categories)[states.categories]
         word_probs = np.divide(fractions, sums, out=np.zeros_like(fractions), where=sums > 0)
-    return StateSet(
-        source,
-        states.title,
-        leaf.vocabulary,
-        states.tree,
-        states.n,
-        fractions,
-        states.categories,
-        word_probs,
-        counts,
-        states.tag_names,
-        is_of_text=not states.counts,
-    )
+    known = {**vars(states), "word_probs": word_probs, "counts": counts}
+    return StateSet(**known, vocabulary=leaf.vocabulary, fractions=fractions, is_of_text=not states.counts)
