@@ -295,14 +295,14 @@ def test_bad_histories_have_no_distribution() -> None:
     kernel, of = good_kernel(), scored()
     streams, weights, trees = of["streams"], of["weights"], np.array([0.5, 0.5])
     with pytest.raises(ValueError, match="at least one word"):
-        kernel.likeliest(streams, 0, 1, weights, None, trees, 0, 1)
+        kernel.likeliest(streams, 0, 1, weights, None, trees, 0)
     with pytest.raises(ValueError, match="each tree needs a weight"):
-        kernel.likeliest(streams, 0, 1, weights, None, np.array([1.0]), 3, 1)
+        kernel.likeliest(streams, 0, 1, weights, None, np.array([1.0]), 3)
     for bad_streams, of_class in ((streams[:-1], 0), (streams, 3), ([ids([])] * 5, 0)):
         with pytest.raises(ValueError, match="history needs a value"):
             kernel.distributions(bad_streams, of_class, 1, weights, None, 1)
         with pytest.raises(ValueError, match="history needs a value"):
-            kernel.likeliest(bad_streams, of_class, 1, weights, None, trees, 3, 1)
+            kernel.likeliest(bad_streams, of_class, 1, weights, None, trees, 3)
 
 
 def test_events_that_were_never_counted_may_be_left_out() -> None:

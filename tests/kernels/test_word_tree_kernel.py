@@ -234,7 +234,7 @@ def test_the_likeliest_words_are_those_of_the_sorted_distribution(
         )
         for top in (1, 10, 178, 179, 500):
             words, probabilities = kernel.likeliest(
-                streams, event.of_class, history, weights, filled, of_trees, top, 1
+                streams, event.of_class, history, weights, filled, of_trees, top
             )
             assert words.tolist() == order[:top]
             np.testing.assert_allclose(probabilities, distribution[order[:top]], rtol=1e-12)
