@@ -19,7 +19,7 @@ from stategram.cli.options import (
     text_options,
     work_options,
 )
-from stategram.cli.reading import default_shard_size, encoding_options, show_text
+from stategram.cli.reading import encoding_options, show_text
 from stategram.counts import (
     MAX_ORDER,
     is_counts,
@@ -31,11 +31,9 @@ from stategram.counts import (
 )
 from stategram.resources import parse_size
 from stategram.storage import expand_urls, is_url
+from stategram.text import MIN_SHARD_SIZE, default_shard_size
 from stategram.wording import command_line, plural
 from stategram.wording import size as format_bytes
-
-# Each shard becomes some files: with smaller ones there is more of them than of text.
-_MIN_SHARD_SIZE = 1024
 
 
 @click.command(
@@ -95,8 +93,8 @@ def count(
     names = expand_urls(list(texts))
     check_inputs([*names, *([text.vocab_file] if text.vocab_file else [])])
     size = default_shard_size() if shard_size is None else parse_size(shard_size)
-    if size < _MIN_SHARD_SIZE:
-        raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {_MIN_SHARD_SIZE} bytes")
+    if size < MIN_SHARD_SIZE:
+        raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
     options = encoding_options(text)

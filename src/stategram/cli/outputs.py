@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -14,7 +13,7 @@ import click
 from stategram.cli.checks import check_output_apart
 from stategram.cli.console import Console
 from stategram.errors import BadDataError, StategramError
-from stategram.formats import write_arpa
+from stategram.formats import has_arpa_name, write_arpa
 from stategram.models import Model, NgramModel, model_size
 from stategram.progress import subprogress
 from stategram.resources import Resources
@@ -23,7 +22,6 @@ from stategram.wording import plural
 
 _MIN_ORDER_OF_KENLM = 2
 _DEFAULT_MAX_ORDER_OF_KENLM = 6
-_ARPA_NAME = re.compile(r".+\.arpa(\.(gz|xz|bz2|zst))?")
 # Of a command, and of each of its inputs besides its name.
 _BYTES_OF_COMMAND, _BYTES_PER_INPUT = 2048, 256
 
@@ -40,7 +38,7 @@ force_option = click.option("--force", is_flag=True, help="Replace what is in OU
 
 def is_arpa_name(output: str) -> bool:
     """Whether the name of an output is that of an ARPA file; stdout is one."""
-    return output == "-" or _ARPA_NAME.fullmatch(Path(output).name) is not None
+    return output == "-" or has_arpa_name(output)
 
 
 def check_output(output: str, inputs: Sequence[str], *, arpa: bool, force: bool) -> None:

@@ -24,16 +24,15 @@ from stategram.counts import (
 from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
 from stategram.progress import Progress
-from stategram.resources import Resources
 from stategram.storage import is_archive, is_url, open_archive
 from stategram.text import (
-    SHARD_SIZE,
     SPECIAL_WORDS,
     Corpus,
     EncodingOptions,
     Normalization,
     Vocabulary,
     compression,
+    default_shard_size,
     read_corpus,
     tokenization_note,
     total_size,
@@ -42,7 +41,6 @@ from stategram.wording import plural
 
 _MUCH_OF_A_MODEL = 500_000_000
 _MUCH_OF_A_TEXT = 20_000_000
-_MIN_SHARD_SIZE = 1 << 20
 
 
 def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
@@ -111,12 +109,6 @@ def encoding_options(text: TextOptions) -> EncodingOptions:
     """Return how a training text is encoded."""
     vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     return EncodingOptions(vocabulary, text.vocab, 1, text.normalization, text.encoding_errors)
-
-
-def default_shard_size() -> int:
-    """Return the bytes of text in a shard: fewer if memory is limited."""
-    memory = Resources.current().memory
-    return SHARD_SIZE if memory is None else max(_MIN_SHARD_SIZE, min(SHARD_SIZE, memory // 12))
 
 
 def read_count_files(

@@ -13,10 +13,10 @@ from stategram.cli.reading import normalization_of, read_model_and_manifest, rea
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.explore.pages import check_report_extra, is_report, model_html
 from stategram.models import Model
-from stategram.storage import atomic_write, check_place, input_files
+from stategram.storage import COMPRESSED_SUFFIXES, atomic_write, check_place, input_files
 from stategram.text import Corpus, corpus_from_sentences
 
-_SUFFIXES = (".gz", ".xz", ".bz2", ".zst", ".arpa")
+_SUFFIXES = (*COMPRESSED_SUFFIXES, ".arpa")
 
 
 @click.command(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 
@@ -37,11 +36,10 @@ from stategram.scoring import (
     score_texts,
 )
 from stategram.storage import check_place, expand_urls
-from stategram.tables import TABLE_FORMATS, read_items, table_format
+from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
 from stategram.text import Normalization
 from stategram.wording import plural
 
-_TABLE_NAME = re.compile(r"\.(csv|tsv|jsonl|parquet)(\.(gz|xz|bz2|zst))?$")
 # Options that have no effect beside others, which are refused.
 _NOT_OF_SENTENCES = {
     "columns": "--sentences",
@@ -255,5 +253,5 @@ def _check_parts(
 def _notes_on_lines(text: str, is_table: bool, normalization: Normalization) -> Iterator[str]:
     if normalization.tokenize == "prose":
         yield "each line is scored as one sentence; to score sentences, split the prose into lines"
-    if not is_table and _TABLE_NAME.search(text):
+    if not is_table and format_of_name(text) is not None:
         yield f"{text} is scored line by line; for a table use --text-column"

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from stategram.contexts.brill import tags_from_brill
 from stategram.contexts.tags import SuffixGuesser, TagMap, is_lower_case, most_frequent, tag_words
 from stategram.errors import BadDataError, UsageError
+from stategram.storage import COMPRESSED_SUFFIXES
 from stategram.tables import word_table
 from stategram.text import SPECIAL_WORDS, Vocabulary, check_utf8, display_name, read_all
 from stategram.wording import plural
@@ -19,7 +20,8 @@ NO_TAG = "UNK-TAG"
 
 CONLLU_COLUMNS = {"upos": 3, "xpos": 4}
 
-_TREEBANK = re.compile(r"(?P<path>.*\.conllu(\.(gz|xz|bz2|zst))?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
+_COMPRESSED = "|".join(map(re.escape, COMPRESSED_SUFFIXES))
+_TREEBANK = re.compile(rf"(?P<path>.*\.conllu({_COMPRESSED})?)(:(?P<column>[^/\\]*))?", re.IGNORECASE)
 
 # A tag is guessed if this many different words have the same suffix and agree.
 _MIN_AGREEING = 3

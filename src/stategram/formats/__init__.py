@@ -1,6 +1,6 @@
 """Files that other tools read and write."""
 
-from stategram.formats.arpa import read_arpa, write_arpa
+from stategram.formats.arpa import has_arpa_name, read_arpa, write_arpa
 from stategram.formats.class_files import CLASS_FORMATS, read_classes, write_classes
 from stategram.formats.class_lm import class_lm_files, write_class_lm
 from stategram.formats.clusters import MODEL_CLASS_FORMATS, write_model_classes, write_states
@@ -19,6 +19,7 @@ __all__ = [
     "ModelInfo",
     "class_lm_files",
     "fst_files",
+    "has_arpa_name",
     "model_info",
     "open_model",
     "read_arpa",

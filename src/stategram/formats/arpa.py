@@ -29,6 +29,7 @@ it is added, with the probability that backing off gives it.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from stategram._core import ArpaProblem, ArpaReader, ArpaWriter, DamagedModel
 from stategram.counts import trie_numbers
@@ -36,10 +37,19 @@ from stategram.errors import BadDataError, UsageError
 from stategram.models import NgramModel, PlainTrie, damage_error, place_and_model
 from stategram.progress import Progress, report_bytes
 from stategram.resources import Resources
-from stategram.storage import Place, atomic_open
+from stategram.storage import Place, atomic_open, uncompressed_name
 from stategram.text import SPECIAL_WORDS, Vocabulary, display_name, read_blocks, total_size
 
 _NGRAMS_A_BLOCK = 1 << 18
+
+
+def has_arpa_name(path: str) -> bool:
+    """Whether the name of a file ends in ``.arpa``, or that and the suffix of a compression.
+
+    >>> has_arpa_name("model.arpa.gz"), has_arpa_name("model")
+    (True, False)
+    """
+    return Path(uncompressed_name(path)).suffix == ".arpa"
 
 
 def read_arpa(place: Place, *, progress: Progress | None = None) -> NgramModel:

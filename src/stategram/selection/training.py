@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from stategram.errors import BadDataError, UsageError
-from stategram.formats import open_model
+from stategram.formats import has_arpa_name, open_model
 from stategram.models import Model, NgramModel
 from stategram.progress import Progress, subprogress
 from stategram.resources import Resources
@@ -35,7 +34,6 @@ from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 
-_ARPA_NAME = re.compile(r"\.arpa(\.(gz|xz|bz2|zst))?$")
 # What words seen once in the in-domain text have in common is what <unk> stands for in both models.
 _MIN_COUNT = 2
 # The bytes of a word in most texts, and of a sample beside a model whose training text is not known.
@@ -261,6 +259,6 @@ def map_files(
 def _is_model(source: str | os.PathLike[str]) -> bool:
     """Whether a name is that of a model file or an ARPA file, and not of a text."""
     name = os.fspath(source)
-    if is_archive(name) or _ARPA_NAME.search(name):
+    if is_archive(name) or has_arpa_name(name):
         return True
     return next(read_blocks(name), (b"", 0))[0].lstrip().startswith(b"\\data\\")

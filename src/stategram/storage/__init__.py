@@ -12,6 +12,7 @@ from stategram.storage.archive import (
 )
 from stategram.storage.entries import Entries, Finite, Fraction, Name, Natural, Positive, array_of
 from stategram.storage.files import (
+    COMPRESSED_SUFFIXES,
     Place,
     atomic_open,
     atomic_write,
@@ -22,6 +23,7 @@ from stategram.storage.files import (
     shared_file,
     temporary_files,
     temporary_folder,
+    uncompressed_name,
 )
 from stategram.storage.manifest import OtherVersionError, manifest_bytes, parse_manifest
 from stategram.storage.store import (
@@ -39,6 +41,7 @@ from stategram.storage.store import (
 from stategram.storage.urls import expand_urls, is_url, open_url, shown_url, url_size, url_stamp
 
 __all__ = [
+    "COMPRESSED_SUFFIXES",
     "Archive",
     "Entries",
     "Finite",
@@ -80,6 +83,7 @@ __all__ = [
     "shown_url",
     "temporary_files",
     "temporary_folder",
+    "uncompressed_name",
     "url_size",
     "url_stamp",
     "write_archive",

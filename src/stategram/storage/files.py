@@ -58,6 +58,18 @@ _PACKERS: dict[str, Callable[[BinaryIO], AbstractContextManager[Writer]]] = {
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".zst": lambda file: zstd.ZstdFile(file, "wb"),
 }
+COMPRESSED_SUFFIXES = tuple(_PACKERS)
+"""The ends of names of compressed files."""
+
+
+def uncompressed_name(name: str) -> str:
+    """Return the name of a file without the suffix of its compression.
+
+    >>> uncompressed_name("a/model.arpa.gz"), uncompressed_name("model.arpa")
+    ('a/model.arpa', 'model.arpa')
+    """
+    path = Path(name)
+    return name.removesuffix(path.suffix) if path.suffix in COMPRESSED_SUFFIXES else name
 
 
 def check_place(place: Place) -> None:

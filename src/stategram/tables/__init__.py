@@ -9,7 +9,14 @@ from stategram.tables.row_blocks import POOL_FORMATS, PoolFile, RowBlock
 from stategram.tables.row_writer import RowWriter
 from stategram.tables.table import Table
 from stategram.tables.text_column import TextColumn
-from stategram.tables.writing import TABLE_FORMATS, TableFormat, TableWriter, choose_format, table_format
+from stategram.tables.writing import (
+    TABLE_FORMATS,
+    TableFormat,
+    TableWriter,
+    choose_format,
+    format_of_name,
+    table_format,
+)
 
 __all__ = [
     "POOL_FORMATS",
@@ -24,6 +31,7 @@ __all__ = [
     "TableWriter",
     "TextColumn",
     "choose_format",
+    "format_of_name",
     "read_items",
     "read_rows",
     "table_format",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import UsageError
 from stategram.resources import Resources
-from stategram.storage import Place, atomic_open
+from stategram.storage import Place, atomic_open, uncompressed_name
 from stategram.storage.files import Writer
 from stategram.tables import frames
 from stategram.tables.text_column import TextColumn, missing_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 TableFormat = Literal["tsv", "csv", "jsonl", "parquet"]
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
-_PACKED = (".gz", ".xz", ".bz2", ".zst")
 _SUFFIXES: dict[str, TableFormat] = {
     ".tsv": "tsv",
     ".csv": "csv",
@@ -66,7 +65,7 @@ def table_format(place: Place, format: str | None = None) -> TableFormat:
         raise UsageError(f"there is no table format {found!r}; choose one of {', '.join(TABLE_FORMATS)}")
     if found == "parquet":
         frames.load("pyarrow", "the format parquet")
-        if Path(name).suffix in _PACKED:
+        if uncompressed_name(name) != name:
             raise UsageError(f"{name}: parquet is compressed by itself; name the file .parquet")
         if name == "-" and sys.stdout and sys.stdout.isatty():
             raise UsageError("parquet is not for a terminal; name an output file")
@@ -75,8 +74,7 @@ def table_format(place: Place, format: str | None = None) -> TableFormat:
 
 def format_of_name(name: str) -> TableFormat | None:
     """Return the format that the name of a file ends in; None if it is another one."""
-    path = Path(name)
-    return _SUFFIXES.get((path.with_suffix("") if path.suffix in _PACKED else path).suffix.lower())
+    return _SUFFIXES.get(Path(uncompressed_name(name)).suffix.lower())
 
 
 class FileWriter:

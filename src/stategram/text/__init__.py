@@ -32,10 +32,12 @@ from stategram.text.reading import (
     total_size,
 )
 from stategram.text.shards import (
+    MIN_SHARD_SIZE,
     SHARD_SIZE,
     ShardStats,
     TextPart,
     bundles_of,
+    default_shard_size,
     lines_before,
     read_parts,
     text_parts,
@@ -66,6 +68,7 @@ from stategram.text.vocabulary import (
 __all__ = [
     "BEGIN",
     "END",
+    "MIN_SHARD_SIZE",
     "SHARD_SIZE",
     "SPECIAL_WORDS",
     "SPLITS",
@@ -97,6 +100,7 @@ __all__ = [
     "conversion_advice",
     "corpus_from_sentences",
     "decimal_numbers",
+    "default_shard_size",
     "dense_ids",
     "display_name",
     "encode_lines",
