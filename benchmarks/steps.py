@@ -39,7 +39,7 @@ def _answer(value: object) -> None:
 
 def read(text: str) -> None:
     """Read the bytes of a text and do nothing with them."""
-    from stategram.text.reading import read_blocks
+    from stategram.text.files import read_blocks
 
     timer = _Timer()
     with timer.part("read"):

@@ -31,7 +31,7 @@ from stategram import (
     write_counts,
 )
 from stategram.errors import StategramError
-from stategram.text import Normalization, read_line_blocks
+from stategram.text import TextFormat, read_line_blocks
 
 Reader = Callable[[Path], object]
 
@@ -92,7 +92,7 @@ def _samples(place: Path) -> Iterator[tuple[str, bytes, Reader]]:
     words = np.array(vocabulary.words)
     text = "".join(" ".join(words[train.sentence(i)[:-1]]) + "\n" for i in range(60)).encode()
     for name, data in _packed("text.txt", text):
-        yield name, data, lambda path: read_corpus(path, lowercase=True)
+        yield name, data, lambda path: read_corpus(path, TextFormat(lowercase=True))
     yield "scored.txt", text, lambda path: _score_text(model, path)
     write_arpa(place / "sample.arpa", model)
     for name, data in _packed("model.arpa", (place / "sample.arpa").read_bytes()):
@@ -117,7 +117,7 @@ def _packed(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _score_text(model: NgramModel, path: Path) -> None:
     state = model.start()
-    for block in read_line_blocks(str(path), Normalization(lowercase=True), encoding_errors="replace"):
+    for block in read_line_blocks(str(path), TextFormat(lowercase=True, encoding_errors="replace")):
         scores = model.score(block.corpus, state=state)
         state = scores.state
         require_log_probs(scores.log_probs)

@@ -137,6 +137,7 @@ from .tables import (
 from .text import (
     Corpus as Corpus,
     ReadStats as ReadStats,
+    TextFormat as TextFormat,
     Vocabulary as Vocabulary,
     corpus_from_sentences as corpus_from_sentences,
     read_corpus as read_corpus,

@@ -12,6 +12,7 @@ import pytest
 from command_line import TRAIN, run
 from stategram import CategoryNgramModel, Mixture, NgramModel
 from stategram.evaluation import heldout_tables
+from stategram.text import TextFormat
 
 CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 
@@ -20,7 +21,7 @@ CLASSES = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("made")
     sentences = TRAIN.splitlines()
-    first = replace(NgramModel.train(sentences, 3), metadata={"lowercase": True})
+    first = replace(NgramModel.train(sentences, 3), training_format=TextFormat(lowercase=True))
     categories = CategoryNgramModel.train(sentences, CLASSES, 2)
     categories.save(place / "categories")
     Mixture.fit([first, categories], ["the dog ran", "a cat sat"]).save(place / "mixture")

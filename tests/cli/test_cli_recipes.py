@@ -56,7 +56,7 @@ def test_train_and_use(place: Path, recipe: str, capfd: pytest.CaptureFixture[st
     model = load_model(place / "model", WordTreeModel if recipe == "best" else Mixture)
     manifest = manifest_of(place / "model")
     assert manifest["seed"] == manifest["recipe"]["seed"] == 3
-    assert manifest["recipe"]["lowercase"] is False
+    assert manifest["text_format"]["lowercase"] is False
     parts = manifest["recipe"].get("part", [])
     assert len(parts) == len(model.parts)
     assert all(part.get("states") not in ("size", "auto") for part in parts)

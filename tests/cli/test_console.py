@@ -22,6 +22,7 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.resources import Resources
+from stategram.text import TextFormat
 
 LIBRARY = logging.getLogger("stategram.somewhere")
 
@@ -41,8 +42,8 @@ def test_options_of_a_text_are_one_record() -> None:
     assert invoke(command, "--vocab", "5", "--lowercase", "--digits", "N").exit_code == 0
     assert invoke(command).exit_code == 0
     assert found == [
-        TextOptions(5, None, True, "N", "strict"),
-        TextOptions(None, None, False, None, "strict"),
+        TextOptions(TextFormat(lowercase=True, digits="N"), 5, None),
+        TextOptions(TextFormat(), None, None),
     ]
     done = invoke(command, "--vocab", "5", "--vocab-file", "words")
     assert done.exit_code == 2
@@ -63,10 +64,11 @@ def test_options_of_a_model_are_one_record() -> None:
     def other(reading: ReadingOptions) -> None:
         found.append(reading)
 
-    arguments = ["--no-lowercase", "--digits", "", "--no-verify"]
+    arguments = ["--no-lowercase", "--digits", "", "--tokenize", "none", "--no-verify"]
     assert invoke(command, *arguments, "--encoding-errors", "replace").exit_code == 0
     assert invoke(other).exit_code == 0
-    assert found == [ReadingOptions(True, False, "", "replace"), ReadingOptions(False, None, None, "strict")]
+    given = {"lowercase": False, "digits": None, "tokenize": None, "encoding_errors": "replace"}
+    assert found == [ReadingOptions(given, no_verify=True), ReadingOptions()]
 
 
 def test_a_command_runs_within_its_resources() -> None:

@@ -14,6 +14,7 @@ from stategram import Mixture, NgramModel, corpus_from_sentences, evaluate, load
 from stategram.cli import main
 from stategram.clustering import WordClasses
 from stategram.explore.views import representative_classes
+from stategram.text import TextFormat
 from stategram.text.sotu import SotuCorpus, load_sotu
 
 demo = import_module("stategram.cli.demo")
@@ -52,8 +53,7 @@ def test_the_demo_shows_classes_and_perplexities_and_writes_the_model(
     test = corpus_from_sentences(load_sotu().test, vocabulary=mixture.vocabulary)
     assert evaluate(mixture, test).perplexity_known == pytest.approx(figures["mixture"], abs=0.005)
     # Raw text is read as the addresses were.
-    assert mixture.metadata["lowercase"]
-    assert mixture.metadata["tokenize"]["form"] == "prose"
+    assert mixture.text_format == TextFormat(lowercase=True, tokenize="prose")
     assert [one.name for one in tmp_path.iterdir()] == ["demo-model"]
 
 

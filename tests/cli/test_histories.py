@@ -12,6 +12,7 @@ from stategram import NgramModel, evaluate, load_model, read_corpus
 from stategram.cli import verify
 from stategram.evaluation import HistorySum
 from stategram.models import Model
+from stategram.text import TextFormat
 from story import WORD_TREE, sentences, write_texts
 
 MARK = "^anna"
@@ -39,13 +40,13 @@ def model(place: Path, capfd: pytest.CaptureFixture[str]) -> Path:
 
 def _perplexity(place: Path, model: Path, history: str, mark: str | None) -> float:
     found = load_model(model)
-    corpus = read_corpus(place / "test", vocabulary=found.vocabulary, document_mark=mark)
+    corpus = read_corpus(place / "test", TextFormat(document_mark=mark), vocabulary=found.vocabulary)
     return evaluate(found.with_history(history), corpus).perplexity
 
 
 def test_training_keeps_the_mark(place: Path, model: Path) -> None:
-    assert load_model(model).metadata["document_mark"] == MARK
-    assert len(read_corpus(place / "train", document_mark=MARK).document_starts) > 5
+    assert load_model(model).text_format.document_mark == MARK
+    assert len(read_corpus(place / "train", TextFormat(document_mark=MARK)).document_starts) > 5
     assert load_model(place / "ngrams").metadata.get("document_mark") is None
 
 

@@ -21,6 +21,7 @@ from stategram import (
     write_arpa,
 )
 from stategram.models import model_size
+from stategram.text import TextFormat
 from story import sentences
 
 NEWS = "the cow sat on the cat\na cow ran\nthe cat ran\n" * 4
@@ -87,7 +88,7 @@ def test_what_mix_shows_and_refuses(place: Path, capfd: pytest.CaptureFixture[st
     model, news, out, heldout = place / "model", place / "news.arpa", place / "out", place / "heldout"
     cache = CacheModel.train(TRAIN.splitlines())
     cache.save(place / "cache")
-    lower = replace(NgramModel.train(["a cat"], 1), metadata={"lowercase": True, "digits": None})
+    lower = replace(NgramModel.train(["a cat"], 1), training_format=TextFormat(lowercase=True))
     lower.save(place / "lower")
     for arguments, status, message in (
         ((model, news, "--heldout", heldout), 2, "give -o OUT for a mixture, or --arpa OUT"),
@@ -113,9 +114,9 @@ def test_what_mix_shows_and_refuses(place: Path, capfd: pytest.CaptureFixture[st
     both = ("mix", place / "lower", model, place / "cache", "--heldout", heldout, "-o", out, "--force")
     found, _, err = run(*both, capfd=capfd)
     assert (found, "words in lower case, as in training" in err) == (0, True), err
-    assert load_model(out).metadata["lowercase"] is True
+    assert load_model(out).text_format.lowercase
     assert run(*both, "--no-lowercase", capfd=capfd)[0] == 0
-    assert load_model(out).metadata["lowercase"] is False
+    assert not load_model(out).text_format.lowercase
 
 
 def test_prune(place: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -228,7 +229,7 @@ def test_a_mixture_splits_text_as_its_first_model_does(
     given = ("mix", place / "a", place / "model", "--weights", "0.5,0.5", "-o", place / "out")
     status, _, err = run(*given, capfd=capfd)
     assert (status, "normalized in another way" in err) == (0, False)
-    assert load_model(place / "out").metadata["split"] == "ascii"
+    assert load_model(place / "out").text_format.split == "ascii"
 
 
 def test_what_verify_says_of_a_filtered_arpa_file(place: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from command_line import TEST, WITHOUT_UNKNOWN, make_models, run
 from stategram import NgramModel, evaluate, load_model, read_corpus
+from stategram.text import TextFormat
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_eval_treats_words_as_in_training(made: Path, capfd: pytest.CaptureFixtu
     assert "N for numbers, as in training" in err
     figures = json.loads(out)
     model = load_model(made / "model", NgramModel)
-    expected = evaluate(model, read_corpus(made / "TEST", lowercase=True, digits="N"))
+    expected = evaluate(model, read_corpus(made / "TEST", TextFormat(lowercase=True, digits="N")))
     assert figures["perplexity"] == expected.perplexity
     assert figures["orders"][2]["events"] == expected.orders[2].events
     assert (figures["events"], figures["sentences"], figures["unknown"]) == (11, 2, 1)

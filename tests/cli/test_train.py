@@ -46,12 +46,15 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         "prune": 0.0,
         "vocabulary_size": None,
         "vocabulary_file": None,
+    }
+    assert manifest["text_format"] == {
         "lowercase": True,
         "digits": "N",
         "split": "unicode",
         "tokenize": None,
         "encoding_errors": "strict",
         "document_mark": None,
+        "tokenizer": None,
     }
     assert manifest["inputs"] == [
         {

@@ -30,7 +30,7 @@ from stategram import (
 )
 from stategram.counts import TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
 from stategram.counts.sharded_text import RunPart, Runs
-from stategram.text import EncodingOptions, Normalization, TextPart, lines_before, read_corpus, text_parts
+from stategram.text import TextFormat, TextPart, WordChoice, lines_before, read_corpus, text_parts
 from stategram.text.shards import _lines_of_range
 
 LINES = [
@@ -48,8 +48,11 @@ lines_of_a_file = st.lists(st.sampled_from(LINES), max_size=30)
 SLOW = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def sharded(names: list[str], options: EncodingOptions, size: int, mark: str | None = None) -> ShardedText:
-    return shard_text(names, options, TemporaryBlobs(), document_mark=mark, shard_size=size)
+def sharded(
+    names: list[str], size: int, text_format: TextFormat | None = None, words: WordChoice | None = None
+) -> ShardedText:
+    text_format, words = text_format or TextFormat(), words or WordChoice()
+    return shard_text(names, text_format, words, TemporaryBlobs(), shard_size=size)
 
 
 def assert_same(found: Corpus, expected: Corpus) -> None:
@@ -95,26 +98,20 @@ def test_a_text_in_shards_is_the_text(
         file.write_bytes((mark + line_end.join(lines) + last).encode())
         names.append(str(file))
     form: Any = data.draw(st.sampled_from([None, "words", "prose"]))
-    normalization = Normalization(
-        data.draw(st.booleans()), data.draw(st.sampled_from([None, "N"])), tokenize=form
+    text_format = TextFormat(
+        data.draw(st.booleans()),
+        data.draw(st.sampled_from([None, "N"])),
+        tokenize=form,
+        document_mark=data.draw(st.sampled_from([None, "^the"])),
     )
     vocabulary_size = data.draw(st.sampled_from([None, 2]))
-    document_mark = data.draw(st.sampled_from([None, "^the"]))
     try:
-        expected = read_corpus(
-            names,
-            vocabulary_size=vocabulary_size,
-            lowercase=normalization.lowercase,
-            digits=normalization.digits,
-            tokenize=normalization.tokenize,
-            document_mark=document_mark,
-        )
+        expected = read_corpus(names, text_format, vocabulary_size=vocabulary_size)
     except BadDataError:  # there are no words
         with pytest.raises(BadDataError, match="no words in"):
-            sharded(names, EncodingOptions(normalization=normalization), size, document_mark)
+            sharded(names, size, text_format)
         return
-    options = EncodingOptions(vocabulary_size=vocabulary_size, normalization=normalization)
-    text = sharded(names, options, size, document_mark)
+    text = sharded(names, size, text_format, WordChoice(vocabulary_size=vocabulary_size))
     assert_same(text.corpus(), expected)
     assert (text.n_events, text.n_sentences, text.n_unknown) == (
         expected.n_events,
@@ -141,7 +138,7 @@ def test_counts_of_shards_are_those_of_the_text(story: Path, size: int, order: i
     expected = count_ngrams(corpus, order)
     for threads in (1, 3):
         with use_resources(threads=threads):
-            text = sharded([str(story)], EncodingOptions(), size)
+            text = sharded([str(story)], size)
             found = count_ngrams(text, order)
         assert found.report == expected.report
         for level, of_corpus in zip(found.levels, expected.levels, strict=True):
@@ -156,7 +153,7 @@ def test_counts_of_shards_are_those_of_the_text(story: Path, size: int, order: i
 
 
 def test_models_and_classes_take_shards(story: Path) -> None:
-    corpus, text = read_corpus(story), sharded([str(story)], EncodingOptions(), 4000)
+    corpus, text = read_corpus(story), sharded([str(story)], 4000)
     assert np.array_equal(
         NgramModel.train(text, 3).score(corpus).log_probs, NgramModel.train(corpus, 3).score(corpus).log_probs
     )
@@ -166,12 +163,12 @@ def test_models_and_classes_take_shards(story: Path) -> None:
 def test_little_memory_changes_nothing(story: Path) -> None:
     expected = read_corpus(story)
     with use_resources(memory="1G"):
-        assert_same(sharded([str(story)], EncodingOptions(), 4000).corpus(), expected)
+        assert_same(sharded([str(story)], 4000).corpus(), expected)
 
 
 def test_a_given_vocabulary_is_kept(story: Path) -> None:
     vocabulary = Vocabulary.from_words(["w7", "w1", "never"])
-    text = sharded([str(story)], EncodingOptions(vocabulary=vocabulary), 4000)
+    text = sharded([str(story)], 4000, words=WordChoice(vocabulary))
     expected = read_corpus(story, vocabulary=vocabulary)
     assert text.vocabulary is vocabulary
     assert text.corpus().ids.tolist() == expected.ids.tolist()
@@ -184,7 +181,7 @@ def test_compressed_files_are_one_part_and_several_shards(story: Path, tmp_path:
     compress = gzip.compress if suffix == "gz" else zstd.compress
     packed.write_bytes(compress(story.read_bytes() * 70))
     assert text_parts([str(packed)], 100) == [TextPart(str(packed), size=packed.stat().st_size)]
-    text = sharded([str(packed)], EncodingOptions(), 4000)
+    text = sharded([str(packed)], 4000)
     assert len(text.shards) > 1
     assert np.array_equal(text.corpus().ids, np.tile(read_corpus(story).ids, 70))
 
@@ -195,7 +192,7 @@ def test_stdin_is_a_part(story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         buffer: io.BytesIO
 
     monkeypatch.setattr(sys, "stdin", Stdin(io.BytesIO(story.read_bytes())))
-    text = sharded(["-"], EncodingOptions(), 4000)
+    text = sharded(["-"], 4000)
     assert text.corpus().ids.tolist() == read_corpus(story).ids.tolist()
 
 
@@ -207,12 +204,12 @@ def test_bad_bytes_are_found_in_their_line(tmp_path: Path, size: int) -> None:
     file.write_bytes(b"\n".join(lines))
     with pytest.raises(BadDataError) as expected:
         read_corpus(file)
-    for options in (EncodingOptions(), EncodingOptions(normalization=Normalization(tokenize="words"))):
+    for text_format in (TextFormat(), TextFormat(tokenize="words")):
         with pytest.raises(BadDataError, match=r"bad\.txt:14: byte 0xff") as found:
-            sharded([str(file)], options, size)
+            sharded([str(file)], size, text_format)
         assert str(found.value) == str(expected.value)
-    replaced = sharded([str(file)], EncodingOptions(encoding_errors="replace"), size)
-    assert_same(replaced.corpus(), read_corpus(file, encoding_errors="replace"))
+    replaced = sharded([str(file)], size, TextFormat(encoding_errors="replace"))
+    assert_same(replaced.corpus(), read_corpus(file, TextFormat(encoding_errors="replace")))
 
 
 def test_lines_before_a_part(tmp_path: Path) -> None:
@@ -225,9 +222,9 @@ def test_lines_before_a_part(tmp_path: Path) -> None:
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     file, blobs = tmp_path / "text", TemporaryBlobs()
     file.write_text("a b\n")
-    assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 3
+    assert shard_text([str(file)], TextFormat(), WordChoice(), blobs, shard_size=99).n_events == 3
     file.write_text("a b c d\n")
-    assert shard_text([str(file)], EncodingOptions(), blobs, shard_size=99).n_events == 5
+    assert shard_text([str(file)], TextFormat(), WordChoice(), blobs, shard_size=99).n_events == 5
 
 
 def scaled(corpus: Corpus, factor: int) -> ShardedText:

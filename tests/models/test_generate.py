@@ -24,6 +24,7 @@ from stategram import (
     generate,
     train_recipe,
 )
+from stategram.text import TextFormat
 from story import sentences, word_tree_part
 
 TRAIN = sentences(300, seed=1)
@@ -132,7 +133,7 @@ def test_bad_arguments_are_refused(models: dict[str, Model]) -> None:
 
 
 def test_the_command(models: dict[str, Model], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    replace(models["ngram"], metadata={"lowercase": True}).save(tmp_path / "model")
+    replace(models["ngram"], training_format=TextFormat(lowercase=True)).save(tmp_path / "model")
     given = ("generate", tmp_path / "model", "-n", 4, "--seed", 7, "--prefix", "The Zebra")
     status, out, err = run(*given, capfd=capfd)
     expected = [" ".join(one.words) for one in generate(models["ngram"], 4, seed=7, prefix="the zebra")]

@@ -11,6 +11,7 @@ import pytest
 from stategram import NgramModel, corpus_from_sentences, write_arpa
 from stategram.cli import main
 from stategram.storage import open_archive
+from stategram.text import TextFormat
 
 TRAIN = "the cat sat\nthe dog sat on 3 mats\na cat ran\na dog ran\n" * 5
 TEST = "The cat ran on 12 mats\n\n  \na zebra sat\n"
@@ -31,7 +32,7 @@ def make_models(place: Path) -> Path:
     (place / "TEST").write_text(TEST)
     sentences = TRAIN.replace("3", "N").splitlines()
     model = NgramModel.train(sentences, order=3)
-    replace(model, metadata={"lowercase": True, "digits": "N"}).save(place / "model")
+    replace(model, training_format=TextFormat(lowercase=True, digits="N")).save(place / "model")
     write_arpa(place / "model.arpa.gz", model)
     corpus_from_sentences(sentences).save(place / "corpus")
     return place

@@ -16,6 +16,7 @@ from model_kinds import ALL_KINDS, DOCUMENT, model_of
 from naive.entropy import entropy, entropy_reduction
 from stategram import Model, UsageError, surprisal, write_arpa
 from stategram.errors import UnknownWordsWarning
+from stategram.text import TextFormat
 
 # Sums of a few hundred terms, each rounded a few times.
 CLOSE = 1e-11
@@ -111,13 +112,17 @@ def test_states_and_parts() -> None:
 
 
 def test_models_by_name_know_how_words_were_normalized(tmp_path: Path) -> None:
-    corpus = stategram.corpus_from_sentences(["The cat sat on 3 mats"] * 3, lowercase=True, digits="N")
+    corpus = stategram.corpus_from_sentences(
+        ["The cat sat on 3 mats"] * 3, TextFormat(lowercase=True, digits="N")
+    )
     model = stategram.NgramModel.train(corpus, 2)
-    replace(model, metadata={"lowercase": True, "digits": "N"}).save(tmp_path / "model")
+    replace(model, training_format=TextFormat(lowercase=True, digits="N")).save(tmp_path / "model")
     table = surprisal(tmp_path / "model", ["THE Cat 17"])
     assert table["word"].tolist() == ["THE", "Cat", "17", "</s>"]
     assert table["unknown"].tolist() == [False] * 4
-    assert surprisal(tmp_path / "model", ["THE Cat 17"], lowercase=False)["unknown"].tolist() == [
+    assert surprisal(tmp_path / "model", ["THE Cat 17"], text_format={"lowercase": False})[
+        "unknown"
+    ].tolist() == [
         True,
         True,
         False,

@@ -41,6 +41,7 @@ from stategram.scoring.pieces import _kept
 from stategram.selection.cut import Keep, find_cut
 from stategram.selection.sampling import SampleTask, sample_file
 from stategram.tables import PoolFile, RowWriter
+from stategram.text import TextFormat
 
 SEA = [
     "the ship sails the sea",
@@ -365,7 +366,10 @@ def test_the_order_of_a_vocabulary_does_not_matter(models: tuple[NgramModel, Ngr
 def test_texts_are_normalized_as_those_of_the_models(texts: Path, tmp_path: Path) -> None:
     (tmp_path / "pool.txt").write_text("The Sea, deep.\nThe Road is LONG\n")
     arguments = tmp_path / "pool.txt", texts / "sea.txt", texts / "land.txt"
-    assert written(*arguments, keep=1, lowercase=True, tokenize="words") == b"The Sea, deep.\n"
+    assert (
+        written(*arguments, keep=1, text_format=TextFormat(lowercase=True, tokenize="words"))
+        == b"The Sea, deep.\n"
+    )
     (tmp_path / "pool.txt").write_text("The SEA, deep.\nThe ROAD IS LONG\n")
     with pytest.raises(BadDataError, match=r"pool.txt: all of its 7 words are unknown .* \(--lowercase\)"):
         written(*arguments, threshold=0)

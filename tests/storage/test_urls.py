@@ -23,7 +23,7 @@ from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import expand_urls, input_files, shown_url, url_stamp
 from stategram.storage.urls import url_errors
 from stategram.text import compression, file_size, file_sizes, read_blocks, read_corpus, total_size
-from stategram.text.reading import BLOCK_SIZE
+from stategram.text.files import BLOCK_SIZE
 
 fsspec = pytest.importorskip("fsspec", reason="fsspec opens URLs")
 pytest.importorskip("aiohttp", reason="aiohttp opens web pages")

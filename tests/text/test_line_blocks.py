@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive import text as naive
-from stategram import BadDataError, UsageError, read_corpus
-from stategram.text import Normalization, feeding, read_line_blocks
+from stategram import BadDataError, read_corpus
+from stategram.text import TextFormat, lines, read_line_blocks
 
-UNCHANGED = Normalization()
+UNCHANGED = TextFormat()
 PIECES = [
     "the",
     "Cat",
@@ -36,13 +36,13 @@ PIECES = [
 
 @contextmanager
 def few_bytes_at_a_time() -> Iterator[None]:
-    whole = feeding.__dict__["read_blocks"]
+    whole = lines.__dict__["read_blocks"]
 
     def read_blocks(name: str, *, live: bool) -> Iterator[tuple[bytes, int]]:
         for data, _ in whole(name, live=live):
             yield from ((data[i : i + 7], i + 7) for i in range(0, len(data), 7))
 
-    with mock.patch.object(feeding, "read_blocks", read_blocks):
+    with mock.patch.object(lines, "read_blocks", read_blocks):
         yield
 
 
@@ -84,7 +84,7 @@ def test_documents_of_blocks_are_those_of_the_text(
     n_sentences = 0
     found: list[int] = []
     with few_bytes_at_a_time():
-        for block in read_line_blocks(str(path), UNCHANGED, document_mark=mark, block_size=block_size):
+        for block in read_line_blocks(str(path), TextFormat(document_mark=mark), block_size=block_size):
             assert all(block.corpus.document_starts < block.corpus.n_sentences)
             found += (block.corpus.document_starts + n_sentences).tolist()
             n_sentences += block.corpus.n_sentences
@@ -103,7 +103,7 @@ def test_a_mark_at_the_end_of_a_block_starts_the_next(tmp_path: Path) -> None:
 def test_words_are_treated_but_keep_their_spelling(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
     path.write_text("The CAT 12,5 ÄÖ <S> <unk>\n", encoding="utf-8")
-    (block,) = read_line_blocks(str(path), Normalization(lowercase=True, digits="N"))
+    (block,) = read_line_blocks(str(path), TextFormat(lowercase=True, digits="N"))
     ids = block.corpus.ids.tolist()
     assert [block.spelling.word(id) for id in ids] == ["The", "CAT", "12,5", "ÄÖ", "<S>", "<unk>", "</s>"]
     assert [block.corpus.vocabulary.word(id) for id in ids] == [
@@ -125,9 +125,9 @@ def test_the_normalization_is_that_of_read_corpus(
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "words.txt"
     path.write_text(" ".join(words), encoding="utf-8")
-    corpus = read_corpus(path, lowercase=True, digits="N")
+    corpus = read_corpus(path, TextFormat(lowercase=True, digits="N"))
     expected = [corpus.vocabulary.word(id) for id in corpus.ids.tolist()[:-1]]
-    assert Normalization(True, "N").apply(words) == expected
+    assert TextFormat(True, "N").normalized(words) == expected
 
 
 def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
@@ -137,9 +137,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
         list(read_line_blocks(str(path), UNCHANGED, block_size=1000))
     with pytest.raises(BadDataError, match=rf"text.txt:300001: byte 0xe9.* \(byte offset {len(good) + 3}\)"):
-        list(read_line_blocks(str(path), UNCHANGED, document_mark="good", block_size=1000))
-    with pytest.raises(UsageError, match=r"document_mark is '\['"):
-        list(read_line_blocks(str(path), UNCHANGED, document_mark="["))
+        list(read_line_blocks(str(path), TextFormat(document_mark="good"), block_size=1000))
     path.write_bytes(b"\n \n<s> </s>\n")
     with pytest.raises(BadDataError, match="no words in"):
         list(read_line_blocks(str(path), UNCHANGED))

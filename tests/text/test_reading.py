@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,8 +20,15 @@ from hypothesis import strategies as st
 
 from naive import text as naive
 from stategram.errors import BadDataError, StategramError, UsageError
-from stategram.text import SPLITS, Split, Vocabulary, corpus_from_sentences, read_blocks, read_corpus
-from stategram.text.reading import BLOCK_SIZE
+from stategram.text import (
+    Split,
+    TextFormat,
+    Vocabulary,
+    corpus_from_sentences,
+    read_blocks,
+    read_corpus,
+)
+from stategram.text.files import BLOCK_SIZE
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -130,7 +138,7 @@ def test_bad_bytes(tmp_path: Path) -> None:
     file = write(tmp_path, b"fine\ncaf\xe9 noir\n")
     with pytest.raises(BadDataError, match=r"text\.txt:2: byte 0xe9, .*offset 8.*encoding_errors='replace'"):
         read_corpus(file)
-    corpus = read_corpus(file, encoding_errors="replace")
+    corpus = read_corpus(file, TextFormat(encoding_errors="replace"))
     assert "caf\ufffd" in corpus.vocabulary
     assert corpus.stats.n_replaced == 1
 
@@ -144,7 +152,7 @@ def test_nul(tmp_path: Path) -> None:
     file = write(tmp_path, b"a\nb\0c\n")
     with pytest.raises(BadDataError, match=r"text\.txt:2: a NUL byte \(byte offset 3\)"):
         read_corpus(file)
-    assert "b\ufffdc" in read_corpus(file, encoding_errors="replace").vocabulary
+    assert "b\ufffdc" in read_corpus(file, TextFormat(encoding_errors="replace")).vocabulary
 
 
 def test_markers_and_unknown_word(tmp_path: Path) -> None:
@@ -180,16 +188,39 @@ def test_given_vocabulary(tmp_path: Path) -> None:
     [
         ({"vocabulary_size": 0}, "vocabulary_size is 0"),
         ({"min_count": 0}, "min_count is 0"),
-        ({"digits": "a b"}, "digits is 'a b'"),
-        ({"digits": "<s>"}, "digits is '<s>'"),
-        ({"encoding_errors": "ignore"}, "encoding_errors is 'ignore'"),
-        ({"document_mark": "(="}, r"document_mark is '\(=', an invalid regular expression \(missing"),
         ({"vocabulary": Vocabulary.from_words(["a"]), "min_count": 2}, "cannot be used with it"),
     ],
 )
 def test_bad_options(tmp_path: Path, options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_corpus(write(tmp_path, TEXT), **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"digits": "a b"}, "digits is 'a b'"),
+        ({"digits": "<s>"}, "digits is '<s>'"),
+        ({"lowercase": 1}, "lowercase is 1; expected `bool`, got `int`"),
+        ({"split": "words"}, "split is 'words'; possible: unicode, ascii"),
+        ({"encoding_errors": "ignore"}, "encoding_errors is 'ignore'; possible: strict, replace"),
+        ({"document_mark": "(="}, r"document_mark is '\(=', an invalid regular expression \(missing"),
+    ],
+)
+def test_bad_formats(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        TextFormat(**settings)
+    with pytest.raises(UsageError, match=message):
+        TextFormat().override(settings)
+
+
+def test_a_format_has_other_settings_where_some_are_given() -> None:
+    trained = TextFormat(lowercase=True, digits="N", document_mark="^=")
+    assert trained.override(None) == trained
+    assert trained.override({"digits": None}) == TextFormat(lowercase=True, document_mark="^=")
+    assert trained.override(TextFormat()) == TextFormat()
+    with pytest.raises(UsageError, match="no setting 'case'; there are lowercase, digits, split, tokenize"):
+        trained.override({"case": "lower"})
 
 
 def test_no_files() -> None:
@@ -199,7 +230,7 @@ def test_no_files() -> None:
 
 def test_sentences_are_split_or_taken_word_by_word() -> None:
     corpus = corpus_from_sentences(
-        ["\ufeffthe  cat\nsat", ["a\ufeff", "b"], [], " ", iter(["c"])], lowercase=True
+        ["\ufeffthe  cat\nsat", ["a\ufeff", "b"], [], " ", iter(["c"])], TextFormat(lowercase=True)
     )
     words = [[corpus.vocabulary.word(id) for id in corpus.sentence(i)] for i in range(corpus.n_sentences)]
     assert words == [["\ufeffthe", "cat", "sat", "</s>"], ["a\ufeff", "b", "</s>"], ["c", "</s>"]]
@@ -237,15 +268,15 @@ LINES = [
 @given(
     st.lists(st.sampled_from(LINES)),
     st.sampled_from([None, "^=", "=$", r"^\s*$", "é", "<s>", ""]),
-    st.sampled_from(SPLITS),
+    st.sampled_from(["unicode", "ascii"]),
 )
 def test_lines_that_start_documents(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[str], mark: str | None, split: Split
 ) -> None:
     data = "".join(pieces).encode()
     file = write(tmp_path_factory.getbasetemp(), b"first\n" + data, "documents.txt")
-    corpus = read_corpus(file, document_mark=mark, split=split)
-    plain = read_corpus(file, split=split)
+    corpus = read_corpus(file, TextFormat(document_mark=mark, split=split))
+    plain = read_corpus(file, TextFormat(split=split))
     expected = naive.document_starts(b"first\n" + data, mark=mark, ascii_spaces=split == "ascii")
     assert corpus.document_starts.tolist() == expected
     assert corpus.ids.tolist() == plain.ids.tolist()
@@ -257,7 +288,7 @@ def test_lines_that_start_documents(
         plain.stats, n_wide_spaces=0, first_wide_space=None
     )
     again = write(tmp_path_factory.getbasetemp(), b"\xef\xbb\xbf" + data + b"last", "marked.txt")
-    found = read_corpus(again, document_mark=mark)
+    found = read_corpus(again, TextFormat(document_mark=mark))
     assert found.document_starts.tolist() == naive.document_starts(
         b"\xef\xbb\xbf" + data + b"last", mark=mark
     )
@@ -268,7 +299,7 @@ def test_documents_of_many_blocks_and_files(tmp_path: Path) -> None:
     article = b" = Title = \n\n = = Section = = \nsome words\n\nmore \xff words\n"
     n = 2 * BLOCK_SIZE // len(article)
     files = [write(tmp_path, article * n, "one"), write(tmp_path, gzip.compress(b"intro\n" + article), "two")]
-    corpus = read_corpus(files, document_mark="^ = [^=]", encoding_errors="replace")
+    corpus = read_corpus(files, TextFormat(document_mark="^ = [^=]", encoding_errors="replace"))
     assert corpus.document_starts.tolist() == [*range(0, 4 * n, 4), 4 * n + 1]
     assert corpus.stats.n_replaced == n + 1
     assert corpus.stats.n_bytes == len(article) * (n + 1) + 6
@@ -280,7 +311,7 @@ def test_bad_bytes_among_documents(tmp_path: Path) -> None:
     file = write(tmp_path, good + b" = caf\xe9\n")
     expected = rf"text\.txt:{good.count(10) + 1}: byte 0xe9.* \(byte offset {len(good) + 6}\)"
     with pytest.raises(BadDataError, match=expected):
-        read_corpus(file, document_mark="=")
+        read_corpus(file, TextFormat(document_mark="="))
     with pytest.raises(BadDataError, match=expected):
         read_corpus(file)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,12 +23,9 @@ from stategram import (
 )
 from stategram.errors import BadDataError, UsageError
 from stategram.text import (
-    TOKENIZE_FORMS,
     Corpus,
-    Normalization,
+    TextFormat,
     read_line_blocks,
-    tokenization_note,
-    tokenization_record,
 )
 from stategram.text.tokenizer import Tokenizer
 
@@ -115,7 +113,7 @@ def test_words_survive_being_written_and_read(text: str) -> None:
 
 @given(st.lists(LETTERS.map(lambda text: text.replace("\n", " ")), max_size=5), st.integers(0, 5))
 def test_blocks_of_lines_do_not_matter(lines: list[str], at: int) -> None:
-    for form in TOKENIZE_FORMS:
+    for form in ("words", "prose"):
         tokenizer = Tokenizer(form)
         blocks = ["".join(f"{line}\n" for line in part) for part in (lines[:at], lines[at:])]
         found = "".join(map(tokenizer.lines, blocks))
@@ -132,14 +130,18 @@ def words_of(corpus: Corpus) -> list[list[str]]:
 
 def test_files_and_sentences_are_tokenized_alike(tmp_path: Path) -> None:
     (tmp_path / "raw.gz").write_bytes(gzip.compress(RAW.encode()))
-    for form in TOKENIZE_FORMS:
+    for form in ("words", "prose"):
         lines = [tokenize(line) for line in RAW.split("\n") if line]
         expected = lines if form == "words" else tokenize_prose(RAW)
-        corpus = read_corpus(tmp_path / "raw.gz", tokenize=form)
-        assert words_of(corpus) == words_of(corpus_from_sentences(RAW.split("\n"), tokenize=form)) == expected
+        corpus = read_corpus(tmp_path / "raw.gz", TextFormat(tokenize=form))
+        assert (
+            words_of(corpus)
+            == words_of(corpus_from_sentences(RAW.split("\n"), TextFormat(tokenize=form)))
+            == expected
+        )
         assert corpus.document_starts.tolist() == [len(expected) - 1]
         marked = read_corpus(
-            tmp_path / "raw.gz", tokenize=form, document_mark="^The", lowercase=True, digits="N"
+            tmp_path / "raw.gz", TextFormat(tokenize=form, document_mark="^The", lowercase=True, digits="N")
         )
         assert words_of(marked)[-1][:8] == ["the", "u.s.", "economy", "--", "up", "N", "%", "--"]
         assert marked.document_starts.tolist() == [len(expected) - 1]
@@ -147,7 +149,7 @@ def test_files_and_sentences_are_tokenized_alike(tmp_path: Path) -> None:
 
 def test_lines_keep_their_numbers(tmp_path: Path) -> None:
     (tmp_path / "raw").write_text("\ufeffOne. Two.\n\n\u00ad\nThree <s>, 4.\n<s>\nEnd", encoding="utf-8")
-    (block,) = read_line_blocks(str(tmp_path / "raw"), Normalization(lowercase=True, tokenize="prose"))
+    (block,) = read_line_blocks(str(tmp_path / "raw"), TextFormat(lowercase=True, tokenize="prose"))
     assert block.lines.tolist() == [1, 4, 6]
     assert [block.spelling.word(id) for id in block.corpus.sentence(0)] == ["One", ".", "Two", ".", "</s>"]
     assert block.corpus.vocabulary.word(int(block.corpus.sentence(0)[0])) == "one"
@@ -158,11 +160,11 @@ def test_bad_bytes_are_found_before_the_text_is_tokenized(tmp_path: Path) -> Non
     with pytest.raises(
         BadDataError, match=r"bad:2: byte 0xe9, .*offset 7\); if it is Latin-1 .*windows-1252"
     ):
-        read_corpus(tmp_path / "bad", tokenize="words")
-    corpus = read_corpus(tmp_path / "bad", tokenize="words", encoding_errors="replace")
+        read_corpus(tmp_path / "bad", TextFormat(tokenize="words"))
+    corpus = read_corpus(tmp_path / "bad", TextFormat(tokenize="words", encoding_errors="replace"))
     assert (
         corpus.stats.n_replaced
-        == read_corpus(tmp_path / "bad", encoding_errors="replace").stats.n_replaced
+        == read_corpus(tmp_path / "bad", TextFormat(encoding_errors="replace")).stats.n_replaced
         == 3
     )
     assert words_of(corpus)[1] == [
@@ -180,17 +182,20 @@ def test_bad_bytes_are_found_before_the_text_is_tokenized(tmp_path: Path) -> Non
         "on",
     ]
     with pytest.raises(BadDataError, match="sentence 2: a NUL"):
-        corpus_from_sentences(["a", "b\0"], tokenize="words")
+        corpus_from_sentences(["a", "b\0"], TextFormat(tokenize="words"))
     assert tokenize("a\0b") == ["a", "\ufffd", "b"]
 
 
 def test_what_cannot_be_tokenized() -> None:
-    with pytest.raises(UsageError, match="must be 'words', 'prose' or None"):
-        corpus_from_sentences(["a"], tokenize="letters")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="tokenize is 'letters'; possible: words, prose"):
+        corpus_from_sentences(["a"], TextFormat(tokenize="letters"))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="leave one of the two out"):
-        corpus_from_sentences(["a"], tokenize="words", split="ascii")
+        corpus_from_sentences(["a"], TextFormat(tokenize="words", split="ascii"))
     # Words that are separated already stay as they are.
-    assert words_of(corpus_from_sentences([["a.", "b"], "a."], tokenize="prose")) == [["a.", "b"], ["a", "."]]
+    assert words_of(corpus_from_sentences([["a.", "b"], "a."], TextFormat(tokenize="prose"))) == [
+        ["a.", "b"],
+        ["a", "."],
+    ]
 
 
 def test_a_long_piece_takes_no_long_time() -> None:
@@ -200,10 +205,13 @@ def test_a_long_piece_takes_no_long_time() -> None:
 
 
 def test_other_rules_are_noted() -> None:
-    record = tokenization_record("prose")
-    assert record is not None
-    assert tokenization_note(record) is None
-    assert "by rules 99 with regex" in (tokenization_note({**record, "rules": 99}) or "")
+    assert TextFormat(tokenize="prose").tokenizer_note is None
+    older = TextFormat(tokenize="prose", tokenizer="rules 99 with regex 1")
+    assert "by rules 99 with regex 1 in training" in (older.tokenizer_note or "")
+    # Text that is tokenized anew is not by those rules.
+    assert older.override({"tokenize": "words"}).tokenizer_note is None
+    assert older.override({"lowercase": True}).tokenizer_note == older.tokenizer_note
+    assert older.override({"tokenize": None}) == TextFormat()
 
 
 def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -211,9 +219,9 @@ def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     raw.write_text(RAW * 5, encoding="utf-8")
     status, _, err = run("train", raw, "-o", model, "--tokenize", "prose", "--lowercase", capfd=capfd)
     assert (status, "120 words in 15 sentences" in err) == (0, True)
-    assert load_model(model).metadata["tokenize"] == tokenization_record("prose")
+    assert load_model(model).text_format == TextFormat(tokenize="prose", lowercase=True)
     _, out, err = run("eval", model, raw, "--json", capfd=capfd)
-    assert "raw text, tokenized as in training" in err
+    assert "raw text is tokenized, as in training" in err
     assert [json.loads(out)[key] for key in ("events", "unknown", "sentences")] == [135, 0, 15]
     _, out, _ = run("score", model, raw, "-q", capfd=capfd)
     rows = [row.split("\t") for row in out.split("\n")]
@@ -222,12 +230,11 @@ def test_the_model_remembers(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     # A history may end in an abbreviation.
     _, out, _ = run("predict", model, "He isn't Mr.", "--json", "-q", capfd=capfd)
     assert json.loads(out)["history"] == ["he", "isn't", "mr."]
-    _, out, _ = run("score", model, raw, "-q", "--no-tokenize", "--sentences", capfd=capfd)
+    _, out, _ = run("score", model, raw, "-q", "--tokenize", "none", "--sentences", capfd=capfd)
     assert out.split("\n")[1].split("\t")[1:3] == ["7", "2"]
     _, out, _ = run("eval", model, raw, "-q", "--json", "--tokenize", "words", capfd=capfd)
     assert json.loads(out)["sentences"] == 10
-    for options in (["--tokenize", "words", "--no-tokenize"], ["--split", "ascii"]):
-        assert run("eval", model, raw, *options, capfd=capfd)[0] == 2
+    assert run("eval", model, raw, "--split", "ascii", capfd=capfd)[0] == 2
 
 
 def test_a_model_of_other_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -235,17 +242,13 @@ def test_a_model_of_other_rules(tmp_path: Path, capfd: pytest.CaptureFixture[str
     raw.write_text(RAW * 5, encoding="utf-8")
     run("train", raw, "-o", tmp_path / "model", "--tokenize", "words", capfd=capfd)
     model = load_model(tmp_path / "model")
-    model.metadata["tokenize"]["library"] = "regex 1"
-    model.save(tmp_path / "older")
+    older = TextFormat(tokenize="words", tokenizer="rules 1 with regex 1")
+    replace(model, training_format=older).save(tmp_path / "older")
     _, _, err = run("eval", tmp_path / "older", raw, capfd=capfd)
     assert "note: tokenized by rules 1 with regex 1 in training, by rules 1 with regex 2" in err
     both = (tmp_path / "model", tmp_path / "older")
     run("mix", *both, "--weights", "0.5,0.5", "-o", tmp_path / "mixed", capfd=capfd)
-    assert load_model(tmp_path / "mixed").metadata["tokenize"] == tokenization_record("words")
-    model.metadata["tokenize"]["form"] = "syllables"
-    model.save(tmp_path / "newer")
-    status, _, err = run("eval", tmp_path / "newer", raw, capfd=capfd)
-    assert (status, "'syllables', which is unknown" in err) == (3, True)
+    assert load_model(tmp_path / "mixed").text_format == TextFormat(tokenize="words")
 
 
 @pytest.mark.parametrize("command", [["counts", "--order", "1"], ["classes", "-k", "3"]])
@@ -260,10 +263,16 @@ def test_commands_that_read_raw_text(
 
 
 def test_hypotheses_are_tokenized_for_the_model() -> None:
-    corpus = corpus_from_sentences(["It is here.", "It is there."], tokenize="words")
+    corpus = corpus_from_sentences(["It is here.", "It is there."], TextFormat(tokenize="words"))
     model = NgramModel.train(corpus, order=2)
     lists = {"u": [(-1.0, "It is here."), (-1.0, "")]}
-    found = rescore(model, lists, lm_weight=1.0, tokenize="prose", references={"u": "It is there."})
+    found = rescore(
+        model,
+        lists,
+        lm_weight=1.0,
+        references={"u": "It is there."},
+        text_format=TextFormat(tokenize="prose"),
+    )
     assert found.words.tolist() == [4, 0]
     assert found.log_probs[0] == pytest.approx(model.score([["It", "is", "here", "."]]).log_prob)
     assert found.oracle is not None

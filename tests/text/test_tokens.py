@@ -15,7 +15,7 @@ from command_line import run
 from stategram import NgramModel, WordClasses, corpus_from_sentences, load_model, read_arpa, read_corpus
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import write_arpa
-from stategram.text import Vocabulary
+from stategram.text import TextFormat, Vocabulary
 
 # As NeMo writes the ids 33, 60 and 7 of a tokenizer: chr(id + 100).
 WIDE = "\x85 \xa0 k \x85\nk \xa0\n"
@@ -38,7 +38,7 @@ def test_ids_are_words_of_digits() -> None:
 
 
 def test_words_may_hold_white_space_that_is_not_ascii() -> None:
-    corpus = corpus_from_sentences(WIDE.split("\n"), split="ascii")
+    corpus = corpus_from_sentences(WIDE.split("\n"), TextFormat(split="ascii"))
     assert corpus.vocabulary.words[3:] == ("k", "\x85", "\xa0")
     assert corpus.vocabulary.split == "ascii"
     model = NgramModel.train(corpus, order=2)
@@ -55,7 +55,7 @@ def test_words_may_hold_white_space_that_is_not_ascii() -> None:
 
 def test_kenlm_splits_at_the_same_places(tmp_path: Path) -> None:
     (tmp_path / "text").write_text(WIDE, encoding="utf-8", newline="\n")
-    model = NgramModel.train(read_corpus(tmp_path / "text", split="ascii"), order=2)
+    model = NgramModel.train(read_corpus(tmp_path / "text", TextFormat(split="ascii")), order=2)
     write_arpa(tmp_path / "model.arpa", model)
     found = kenlm.Model(str(tmp_path / "model.arpa"))
     for line in WIDE.strip("\n").split("\n"):
@@ -67,7 +67,7 @@ def test_white_space_that_splits_words_is_told_once(tmp_path: Path, caplog: pyte
     (tmp_path / "text").write_text("a b\n5\xa0% c\u3000\n\xa0\n", encoding="utf-8")
     for mark in (None, "^a"):
         caplog.clear()
-        corpus = read_corpus([tmp_path / "plain", tmp_path / "text"], document_mark=mark)
+        corpus = read_corpus([tmp_path / "plain", tmp_path / "text"], TextFormat(document_mark=mark))
         (record,) = caplog.records
         n_spaces = 3 if mark is None else 2
         assert (corpus.stats.n_wide_spaces, corpus.stats.first_wide_space) == (n_spaces, f"{tmp_path}/text:2")
@@ -77,17 +77,19 @@ def test_white_space_that_splits_words_is_told_once(tmp_path: Path, caplog: pyte
     model = NgramModel.train(["a b", "5\xa0%"], order=1)
     assert "sentence 2: 1 white space character outside ASCII" in caplog.messages[0]
     model.score("5\xa0%")
-    read_corpus(tmp_path / "text", split="ascii")
+    read_corpus(tmp_path / "text", TextFormat(split="ascii"))
     assert len(caplog.messages) == 1
 
 
 def test_words_that_would_be_split_are_refused_by_default() -> None:
-    with pytest.raises(UsageError, match="or make a corpus with split='ascii' to keep the word"):
+    with pytest.raises(
+        UsageError, match="or make a corpus with TextFormat\\(split='ascii'\\) to keep the word"
+    ):
         corpus_from_sentences([["5\xa0%"]])
     with pytest.raises(UsageError, match=r"to have it split$"):
-        corpus_from_sentences([["5 %"]], split="ascii")
-    with pytest.raises(UsageError, match="must be 'unicode' or 'ascii'"):
-        corpus_from_sentences(["a"], split="words")  # type: ignore[arg-type]
+        corpus_from_sentences([["5 %"]], TextFormat(split="ascii"))
+    with pytest.raises(UsageError, match="split is 'words'; possible: unicode, ascii"):
+        corpus_from_sentences(["a"], TextFormat(split="words"))  # type: ignore[arg-type]
     with pytest.raises(BadDataError, match="not a word"):
         Vocabulary.from_words(["a b"])
 
@@ -103,7 +105,7 @@ def test_the_commands(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
         status, _, err = run("train", text, "-o", tmp_path / name, "--split", "ascii", *options, capfd=capfd)
         assert (status, "outside ASCII" in err) == (0, False)
         model = load_model(tmp_path / name)
-        assert model.metadata["split"] == "ascii"
+        assert model.text_format.split == "ascii"
         assert len(model.vocabulary) == (6 if name == "model" else 5)
     status, out, err = run("eval", tmp_path / "model", text, "--json", capfd=capfd)
     assert "words split at ASCII white space, as in training" in err

@@ -27,7 +27,7 @@ from stategram import (
     write_counts,
 )
 from stategram import kenlm as our_kenlm
-from stategram.text import Vocabulary
+from stategram.text import TextFormat, Vocabulary
 
 # White space that str.split knows, alone and within a word: as NeMo makes of ids (chr(id + 100)), and as
 # typesetters put between a number and its unit.
@@ -38,7 +38,7 @@ SENTENCES = [["k", word, "k"] for word in WIDE]
 
 @pytest.fixture(scope="module")
 def model() -> NgramModel:
-    return NgramModel.train(corpus_from_sentences(SENTENCES, split="ascii"), order=2)
+    return NgramModel.train(corpus_from_sentences(SENTENCES, TextFormat(split="ascii")), order=2)
 
 
 def by_arpa(model: NgramModel, place: Path) -> list[str]:
@@ -52,7 +52,9 @@ def by_file(model: NgramModel, place: Path) -> list[str]:
 
 
 def by_counts(model: NgramModel, place: Path) -> list[str]:
-    write_counts(place / "counts", count_ngrams(corpus_from_sentences(SENTENCES, split="ascii"), 2))
+    write_counts(
+        place / "counts", count_ngrams(corpus_from_sentences(SENTENCES, TextFormat(split="ascii")), 2)
+    )
     return [*read_counts(place / "counts").vocabulary.words]
 
 
@@ -120,7 +122,7 @@ def test_n_best_lists_keep_them(model: NgramModel) -> None:
     lines = "".join(f"u{i} -1 {' '.join(words)}\n" for i, words in enumerate(SENTENCES))
     lists = read_nbest(io.BytesIO(lines.encode()))
     assert [text.split(" ") for text in lists.texts] == SENTENCES
-    found = rescore(model, lists, lm_weight=1.0, split="ascii")
+    found = rescore(model, lists, lm_weight=1.0, text_format=TextFormat(split="ascii"))
     assert found.words.tolist() == [3] * len(WIDE)
     assert found.log_probs[0] == pytest.approx(model.score([SENTENCES[0]]).log_prob)
 
@@ -135,7 +137,7 @@ def test_what_splits_them_says_so(
     (tmp_path / "words").write_text("\xe9 \xa03\n", encoding="utf-8", newline="\n")
     assert Vocabulary.from_file(tmp_path / "words").words[3:] == ("\xe9",)
     assert not caplog.messages
-    rescore(model, {"u": [(0.0, "5\xa0% k")]}, lm_weight=1.0, split="unicode")
+    rescore(model, {"u": [(0.0, "5\xa0% k")]}, lm_weight=1.0, text_format=TextFormat(split="unicode"))
     assert "sentence 1: 1 white space character outside ASCII" in caplog.messages[0]
     assert caplog.records[0].levelno == logging.WARNING
 

@@ -31,7 +31,7 @@ from command_line import TRAIN, run
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.resources import Executor, Resources, use_resources
 from stategram.scoring import ModelSource, TextScorer, TextScoring, score_texts
-from stategram.text import Normalization
+from stategram.text import TextFormat
 from stategram.workers import cluster, executor, open_cluster
 from stategram.workers.task import TaskSettings, run_task
 
@@ -636,7 +636,7 @@ def test_scores_that_were_written_elsewhere(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = ModelSource.of(str(texts / "model"), verify=True, history="sentence")
-    scoring = TextScoring(None, "2", "unk", Normalization())
+    scoring = TextScoring(None, "2", "unk", TextFormat())
     scorer = TextScorer(source.open(), "unk")
     monkeypatch.setattr("stategram.scoring.texts._score_part", lambda part: (0, scorer.count))
     output = tmp_path / "scores.tsv"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -23,7 +23,7 @@ from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity, de
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
 from stategram.storage import check_place, expand_urls
 from stategram.tables import choose_format
-from stategram.text import Corpus, read_corpus
+from stategram.text import Corpus, TextFormat, read_corpus
 from stategram.wording import plural
 
 
@@ -203,7 +203,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     console.steps = 2 + options.wants_hierarchy + bool(options.evaluate)
     corpus = counts_or_text(texts, text, console)
     if isinstance(corpus, CountedText):
-        text = TextOptions.from_settings(corpus.recipe, corpus.vocabulary)
+        text = replace(text, format=corpus.text_format)
     estimator = WordClasses(
         options.n_classes,
         criterion=options.criterion,
@@ -237,7 +237,7 @@ def classes(texts: tuple[str, ...], text: TextOptions, console: Console, **value
     if options.evaluate:
         of_words = dict(zip(estimator.words_, labels.tolist(), strict=True))
         with console.step(f"evaluating on {options.evaluate}"):
-            figures = _evaluate(corpus, of_words, options.evaluate, text)
+            figures = _evaluate(corpus, of_words, options.evaluate, text.format)
         shown = json_text(figures) if options.as_json else description_text(describe_class_bigram(figures))
         click.echo(shown)
 
@@ -285,16 +285,8 @@ def _cut(
 
 
 def _evaluate(
-    corpus: Corpus | ShardedText, labels: dict[str, int], name: str, text: TextOptions
+    corpus: Corpus | ShardedText, labels: dict[str, int], name: str, text_format: TextFormat
 ) -> ClassBigramFigures:
-    test = read_corpus(
-        name,
-        vocabulary=corpus.vocabulary,
-        lowercase=text.lowercase,
-        digits=text.digits,
-        split=text.split,
-        tokenize=text.tokenize,
-        encoding_errors=text.encoding_errors,
-    )
+    test = read_corpus(name, text_format, vocabulary=corpus.vocabulary)
     of_id = [labels.get(word, -1) for word in corpus.vocabulary.words]
     return class_bigram_perplexity(count_bigrams(corpus), of_id, test.ids)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,12 +13,11 @@ from stategram.cli.console import Console
 from stategram.cli.options import (
     TextOptions,
     cluster_options,
-    document_mark_option,
+    document_text_options,
     memory_options,
-    text_options,
     work_options,
 )
-from stategram.cli.reading import encoding_options, show_text
+from stategram.cli.reading import show_text
 from stategram.counts import (
     MAX_ORDER,
     is_counts,
@@ -70,8 +68,7 @@ Examples:
 )
 @memory_options
 @cluster_options
-@text_options
-@document_mark_option
+@document_text_options
 @work_options
 def count(
     texts: tuple[str, ...],
@@ -97,26 +94,29 @@ def count(
         raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
-    options = encoding_options(text)
-    reading: dict[str, Any] = {"document_mark": text.document_mark, "shard_size": size}
-    job = job_key(names, options, order, **reading)
+    words = text.words
+    job = job_key(names, text.format, words, size, order)
     if not force and is_counts(output) and open_counts(output).job == job:
         console.info(f"{output} is complete already: the same files and options; --force counts again")
         return
     console.steps = 2
     with _saying_how_to_continue(output), place_of_counts(output, replaces=force) as blobs:
         with console.step("reading") as progress:
-            found = shard_text(
-                names,
-                options,
-                blobs,
-                **reading,
-                progress=progress,
-            )
+            found = shard_text(names, text.format, words, blobs, shard_size=size, progress=progress)
         show_text(found, console)
         uses = [("training", name) for name in names]
         with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
-            counted = keep_counts(found, blobs, order, job, text.settings, uses, progress=progress)
+            counted = keep_counts(
+                found,
+                blobs,
+                order,
+                job,
+                text.format,
+                uses,
+                vocabulary_size=text.vocab,
+                vocabulary_file=text.vocab_file,
+                progress=progress,
+            )
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")

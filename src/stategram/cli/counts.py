@@ -6,7 +6,14 @@ import click
 
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, format_option, memory_options, text_options, work_options
+from stategram.cli.options import (
+    FORMAT_OPTIONS,
+    TextOptions,
+    format_option,
+    memory_options,
+    text_options,
+    work_options,
+)
 from stategram.cli.reading import counts_or_text, read_count_files
 from stategram.counts import MAX_ORDER, Workspace, count_ngrams
 from stategram.formats import COUNT_FORMATS, write_counts
@@ -65,7 +72,7 @@ def counts(
         raise click.UsageError(f"the output {output} is an input too; choose another name")
     check_place(output)
     format = choose_format(output, format, "srilm")
-    for name in ("lowercase", "digits", "split", "tokenize", "encoding_errors"):
+    for name in FORMAT_OPTIONS:
         if merge and was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
     if merge:

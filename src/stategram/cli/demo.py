@@ -24,7 +24,7 @@ from stategram.explore.views import representative_classes
 from stategram.models import Model
 from stategram.recipes import train_recipe
 from stategram.storage import archive_kind, open_archive
-from stategram.text import Corpus, corpus_from_sentences, tokenization_record
+from stategram.text import Corpus, TextFormat, corpus_from_sentences
 from stategram.text.sotu import SotuCorpus, load_sotu
 from stategram.wording import command_line, perplexity, plural
 
@@ -116,7 +116,6 @@ def _compare(mixture: Model, text: SotuCorpus) -> Comparison:
 
 
 def _save(mixture: Model, output: str, train: Corpus, seed: int, *, overwrite: bool) -> None:
-    reading = {"lowercase": True, "tokenize": tokenization_record("prose")}
     figures = {
         "events": train.n_events,
         "sentences": train.n_sentences,
@@ -124,7 +123,8 @@ def _save(mixture: Model, output: str, train: Corpus, seed: int, *, overwrite: b
         "heldout_perplexity": mixture.training_info["perplexity"],
         "parameters": mixture.parameters,
     }
-    model = replace(mixture, metadata={**mixture.metadata, **reading, **_MARK})
+    text_format = TextFormat(lowercase=True, tokenize="prose")
+    model = replace(mixture, metadata={**mixture.metadata, **_MARK}, training_format=text_format)
     model.save(output, manifest={"figures": figures, "seed": seed}, overwrite=overwrite)
 
 

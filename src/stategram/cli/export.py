@@ -210,8 +210,9 @@ def export(
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
         model = source.model if part is None else source.chosen(source.parts, "probabilities")
-        reading = ReadingOptions(no_verify=True, lowercase=None, digits=None)
-        text = read_test(model, [approximation.text], reading, console) if approximation.text else None
+        text = (
+            read_test(model, [approximation.text], ReadingOptions(), console) if approximation.text else None
+        )
         with console.step(writing) as progress:
             ngram = _approximation(model, approximation, text, subprogress(progress, 0.0, 0.9))
             if closed:

@@ -6,7 +6,7 @@ import click
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, quiet_option
-from stategram.cli.reading import normalization_of, read_model, takes_time
+from stategram.cli.reading import format_for, read_model, takes_time
 from stategram.models import HISTORIES
 from stategram.models import generate as generate_sentences
 from stategram.wording import plural
@@ -74,7 +74,7 @@ def generate(
     model = read_model(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
-    normalization = normalization_of(model, reading, shown)
+    text_format = format_for(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = prefix.encode(errors="surrogateescape").decode(errors="replace")
     found = generate_sentences(
@@ -83,7 +83,7 @@ def generate(
         seed=seed,
         max_words=max_words,
         temperature=temperature,
-        prefix=normalization.words_so_far(given),
+        prefix=text_format.words_so_far(given),
         unknown=unknown,
         running=reading.history_name != HISTORIES[0],
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import click
 import numpy as np
@@ -17,10 +16,9 @@ from stategram.cli.reading import read_model, read_test
 from stategram.display import Column, display_table
 from stategram.evaluation import heldout_tables
 from stategram.models import GATE_KINDS, Gate, Mixture, Model, check_weights, merge_ngrams
-from stategram.text import UNKNOWN, Corpus, tokenization_record
+from stategram.text import UNKNOWN, Corpus, TextFormat
 from stategram.wording import percent, perplexity, plural
 
-_NORMALIZATION = ("lowercase", "digits", "split", "tokenize", "document_mark")
 # KenLM's probability of unknown words in a model without <unk>, and less.
 _NO_PROBABILITY = 1e-50
 
@@ -104,7 +102,9 @@ def mix(
     models = [read_model(name, console, verify=not reading.no_verify) for name in model_names]
     ngrams = [ngram_model(*both) for both in zip(models, model_names, strict=True)] if arpa else []
     equal = Gate.constant(np.full(len(models), 1 / len(models)))
-    mixture = Mixture(tuple(models), equal, metadata=_metadata(models, model_names, reading, console))
+    mixture = Mixture(
+        tuple(models), equal, training_format=_text_format(models, model_names, reading, console)
+    )
     _note_lacking(mixture, model_names, console)
     corpus = None if heldout is None else read_test(mixture, [heldout], reading, console)
     mixed: Model
@@ -114,12 +114,12 @@ def mix(
         elif corpus is not None:
             kind = "none" if arpa else buckets
             fitted = Mixture.fit(models, corpus, buckets=kind, progress=progress)
-            mixture = replace(fitted, metadata=mixture.metadata)
+            mixture = replace(fitted, **mixture.origin)
             given = [part["weight"] for part in fitted.training_info["parts"]]
         mixed = mixture
         if ngrams and given is not None:
             merged = merge_ngrams(ngrams, given, progress=progress)
-            mixed = replace(merged, metadata=mixture.metadata)
+            mixed = replace(merged, **mixture.origin)
     if corpus is not None:
         _show_figures(mixture, mixed, corpus, console)
     inputs = [("model", name) for name in model_names] + ([("held-out", heldout)] if heldout else [])
@@ -133,33 +133,20 @@ def _numbers(weights: str) -> list[float]:
         raise click.UsageError(f"--weights {weights!r}: expected numbers such as 0.7,0.3") from None
 
 
-def _metadata(
+def _text_format(
     models: Sequence[Model], names: Sequence[str], reading: ReadingOptions, console: Console
-) -> dict[str, Any]:
-    """Return how words are normalized: as in the training of the first model that says so."""
+) -> TextFormat:
+    """Return how text is read: as in the training of the first model of which that is known."""
     known = [
-        (name, {key: model.metadata.get(key) or None for key in _NORMALIZATION})
+        (name, model.training_format)
         for name, model in zip(names, models, strict=True)
-        if "lowercase" in model.metadata
+        if model.training_format is not None
     ]
-    if not known:
-        found: dict[str, Any] = dict.fromkeys(_NORMALIZATION)
-    else:
+    for name, other in known[1:]:
         first, found = known[0]
-        for name, other in known[1:]:
-            if any(other[key] != found[key] for key in ("lowercase", "digits", "split", "tokenize")):
-                console.info(
-                    f"      note: words of {name} were normalized in another way than those of {first}"
-                )
-    if reading.lowercase is not None:
-        found["lowercase"] = reading.lowercase
-    if reading.digits is not None:
-        found["digits"] = reading.digits or None
-    if reading.split is not None:
-        found["split"] = reading.split
-    if reading.tokenize or reading.no_tokenize:
-        found["tokenize"] = tokenization_record(reading.tokenize)
-    return {**found, "lowercase": bool(found["lowercase"])}
+        if (other.normalization, other.tokenizer) != (found.normalization, found.tokenizer):
+            console.info(f"      note: words of {name} were normalized in another way than those of {first}")
+    return (known[0][1] if known else TextFormat()).override(reading.format)
 
 
 def _note_lacking(mixture: Mixture, names: Sequence[str], console: Console) -> None:

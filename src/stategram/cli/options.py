@@ -9,96 +9,51 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeVar, cast
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar, cast, get_args
 
 import click
+import msgspec
 
+from stategram.cli.checks import option_name
 from stategram.cli.console import Console
 from stategram.models import HISTORIES, UNKNOWN_CHOICES
 from stategram.resources import use_resources
-from stategram.text import (
-    SPLITS,
-    TOKENIZE_FORMS,
-    Normalization,
-    Split,
-    TokenizeForm,
-    Vocabulary,
-    text_settings,
-)
+from stategram.text import TextFormat, Vocabulary, WordChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    """How a training text is read: its vocabulary, and what is done with its words."""
+    """How a training text is read, and which of its words are known."""
 
+    format: TextFormat
     vocab: int | None
     vocab_file: str | None
-    lowercase: bool
-    digits: str | None
-    encoding_errors: Literal["strict", "replace"]
-    document_mark: str | None = None
-    split: Split = "unicode"
-    tokenize: TokenizeForm | None = None
 
     def __post_init__(self) -> None:
         if self.vocab and self.vocab_file:
             raise click.UsageError("--vocab and --vocab-file both choose the words; give one of them")
 
     @property
-    def settings(self) -> dict[str, Any]:
-        """How the text is read, as manifests have it."""
-        return text_settings(
-            self.normalization,
-            vocabulary_size=self.vocab,
-            vocabulary_file=self.vocab_file,
-            encoding_errors=self.encoding_errors,
-            document_mark=self.document_mark,
-        )
+    def words(self) -> WordChoice:
+        """The choice of words; reads the vocabulary file, if there is one."""
+        return WordChoice(self.vocabulary, self.vocab)
 
     @property
-    def normalization(self) -> Normalization:
-        """What is done with words before they are looked up."""
-        return Normalization(self.lowercase, self.digits, self.split, self.tokenize)
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, Any], vocabulary: Vocabulary) -> TextOptions:
-        """Return the options of a text that was read with these settings."""
-        normalization = Normalization.from_recipe(settings, vocabulary)
-        errors: Literal["strict", "replace"] = (
-            "replace" if settings.get("encoding_errors") == "replace" else "strict"
-        )
-        return cls(
-            settings.get("vocabulary_size"),
-            settings.get("vocabulary_file"),
-            normalization.lowercase,
-            normalization.digits,
-            errors,
-            settings.get("document_mark"),
-            normalization.split,
-            normalization.tokenize,
-        )
+    def vocabulary(self) -> Vocabulary | None:
+        """The words of the vocabulary file, if there is one."""
+        return Vocabulary.from_file(self.vocab_file, split=self.format.split) if self.vocab_file else None
 
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """How a model is opened, and what is done with the text that it is given; None: as in training."""
+    """How a model is opened, and how the text that it is given is read unless it is as in training."""
 
-    no_verify: bool
-    lowercase: bool | None
-    digits: str | None
-    encoding_errors: Literal["strict", "replace"] = "strict"
-    document_mark: str | None = None
-    history_name: str = "sentence"
-    split: Split | None = None
-    tokenize: TokenizeForm | None = None
-    no_tokenize: bool = False
-
-    def __post_init__(self) -> None:
-        if self.tokenize and self.no_tokenize:
-            raise click.UsageError("--tokenize and --no-tokenize contradict each other; give one of them")
+    format: Mapping[str, Any] = field(default_factory=dict)
+    no_verify: bool = False
+    history_name: str = HISTORIES[0]
 
 
 @dataclass(frozen=True)
@@ -144,14 +99,25 @@ class GroupedCommand(click.Command):
                     formatter.write_dl(rows)
 
 
-TEXT_OPTIONS = tuple(field.name for field in fields(TextOptions))
+_FORMAT = {one.name: one for one in msgspec.structs.fields(TextFormat) if one.name != "tokenizer"}
+FORMAT_OPTIONS = tuple(_FORMAT)
+"""The names of the options that say how text is read."""
+TEXT_OPTIONS = (*FORMAT_OPTIONS, "vocab", "vocab_file")
 """The names of the options that say how a training text is read."""
+_TRAINING_FORMAT = tuple(name for name in _FORMAT if name != "document_mark")
+_WORDS = ("lowercase", "digits", "split", "tokenize")
 
 
-def text_options(command: F) -> F:
+def text_options(command: F, *names: str) -> F:
     """Add how a training text is read: ``text: TextOptions``."""
+
+    @functools.wraps(command)
+    def with_text(*, vocab: int | None, vocab_file: str | None, **options: Any) -> Any:
+        given = {name: options.pop(name) for name in _FORMAT if name in options}
+        return command(text=TextOptions(TextFormat(**given), vocab, vocab_file), **options)
+
     return _add(
-        _as_record(command, "text", TextOptions),
+        cast("F", with_text),
         click.option(
             "--vocab",
             type=click.IntRange(min=1),
@@ -159,46 +125,73 @@ def text_options(command: F) -> F:
             help="Keep the N most frequent words; the others become <unk>.",
         ),
         click.option("--vocab-file", metavar="FILE", help="Vocabulary file, one word per line."),
-        click.option("--lowercase", is_flag=True, help="Lowercase all words."),
-        click.option("--digits", metavar="WORD", help="Replace each number by WORD, such as N."),
-        click.option(
-            "--split",
-            type=click.Choice(SPLITS),
-            default="unicode",
-            show_default=True,
-            help="White space between words: unicode includes no-break spaces and U+0085, ascii does not.",
-        ),
-        click.option(
-            "--tokenize",
-            type=click.Choice(TOKENIZE_FORMS),
-            help="Raw text: split punctuation from words, by the rules of Unicode; prose splits lines into "
-            "sentences too. Models and counts remember it.",
-        ),
-        _ENCODING_ERRORS,
+        *(_format_option(name) for name in names or _TRAINING_FORMAT),
     )
+
+
+def document_text_options(command: F) -> F:
+    """Add the same, and where documents start, for models that look back further than the sentence."""
+    return text_options(command, *_FORMAT)
 
 
 def model_options(command: F) -> F:
     """Add how a model is opened and how a text for it is read: ``reading: ReadingOptions``."""
-    command = _as_record(command, "reading", ReadingOptions)
-    return _add(
-        command,
-        _HISTORY,
-        no_verify_option,
-        *_WORDS,
-        _ENCODING_ERRORS,
-        click.option(
-            "--document-mark",
-            metavar="REGEX",
-            help='Lines that match REGEX start documents; "": lines after a blank one.  '
-            "[default: as in training]",
-        ),
-    )
+    return _reading_options(command, _HISTORY, no_verify_option, names=FORMAT_OPTIONS)
 
 
 def heldout_options(command: F) -> F:
     """Add the same for models that are given a held-out text: ``reading: ReadingOptions``."""
-    return _add(_as_record(command, "reading", ReadingOptions), no_verify_option, *_WORDS, _ENCODING_ERRORS)
+    return _reading_options(command, no_verify_option, names=_TRAINING_FORMAT)
+
+
+def history_options(command: F) -> F:
+    """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
+    return _reading_options(command, _HISTORY, no_verify_option, names=_WORDS)
+
+
+def _reading_options(command: F, *options: Callable[[Any], Any], names: Sequence[str]) -> F:
+    @functools.wraps(command)
+    def with_reading(**options: Any) -> Any:
+        given = {name: options.pop(name) for name in names}
+        opening = {name: options.pop(name) for name in ("no_verify", "history_name") if name in options}
+        # A value that stands for none of them is as good as a format's None.
+        override = {
+            name: None if value in ("", _NONE) else value
+            for name, value in given.items()
+            if value is not None
+        }
+        return command(reading=ReadingOptions(override, **opening), **options)
+
+    return _add(cast("F", with_reading), *options, *(_format_option(name, of_model=True) for name in names))
+
+
+_NONE = "none"
+
+
+def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]:
+    """Return the option of a field of `TextFormat`; that for a model has no default, but may say none."""
+    declared = _FORMAT[name]
+    meta: msgspec.Meta = declared.type.__metadata__[0]
+    kind = get_args(declared.type)[0]
+    help = f"{(meta.description or '')[:1].upper()}{(meta.description or '')[1:]}."
+    if of_model:
+        help += "  [default: as in training]"
+    if kind is bool:
+        if of_model:
+            return click.option(f"{option_name(name)}/--no-{name}", default=None, help=help)
+        return click.option(option_name(name), is_flag=True, help=help)
+    choices = [one for of in (kind, *get_args(kind)) for one in get_args(of) if isinstance(one, str)]
+    is_optional = declared.default is None
+    if choices and of_model and is_optional:
+        choices.append(_NONE)
+    return click.option(
+        option_name(name),
+        type=click.Choice(choices) if choices else click.STRING,
+        default=None if of_model else declared.default,
+        show_default=not of_model and not is_optional,
+        metavar=(meta.extra or {}).get("metavar"),
+        help=help.replace(".  [", '; "" for none.  [') if of_model and is_optional and not choices else help,
+    )
 
 
 def approximation_options(command: F) -> F:
@@ -237,11 +230,6 @@ def approximation_options(command: F) -> F:
             "n-gram model of this order or more.",
         ),
     )
-
-
-def history_options(command: F) -> F:
-    """Add the same for words that are not in a file: ``reading: ReadingOptions``."""
-    return _add(_as_record(command, "reading", ReadingOptions), _HISTORY, *_WORDS, no_verify_option)
 
 
 def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
@@ -334,42 +322,11 @@ unknown_option = click.option(
 no_verify_option = click.option(
     "--no-verify", is_flag=True, help="Open a model file without verifying its checksums."
 )
-document_mark_option = click.option(
-    "--document-mark",
-    metavar="REGEX",
-    help="Lines that match REGEX start documents, for models that look back further than the sentence.  "
-    "[default: lines after a blank one]",
-)
 guess_option = click.option(
     "--no-guess",
     is_flag=True,
     help="Tag words missing from a tag file as UNK-TAG. By default they get the tag of words with "
     "the same last three letters, if at least three agree.",
-)
-_WORDS = (
-    click.option(
-        "--lowercase/--no-lowercase",
-        default=None,
-        help="Lowercase all words, or keep their case.  [default: as in training]",
-    ),
-    click.option(
-        "--digits",
-        metavar="WORD",
-        help='Replace each number by WORD; "" keeps numbers.  [default: as in training]',
-    ),
-    click.option(
-        "--split",
-        type=click.Choice(SPLITS),
-        help="White space between words: ascii keeps no-break spaces and U+0085 within words.  "
-        "[default: as in training]",
-    ),
-    click.option(
-        "--tokenize",
-        type=click.Choice(TOKENIZE_FORMS),
-        help="Raw text: split punctuation from words; prose splits lines into sentences too.  "
-        "[default: as in training]",
-    ),
-    click.option("--no-tokenize", is_flag=True, help="Words are separated in the text already."),
 )
 _HISTORY = click.option(
     "--history",
@@ -380,13 +337,6 @@ _HISTORY = click.option(
     help="How far back MODEL may look: inside the sentence, to earlier sentences of the document too, or "
     "also into caches of all words so far. It is for word tree models; a cache in a mixture always looks "
     "back.",
-)
-_ENCODING_ERRORS = click.option(
-    "--encoding-errors",
-    type=click.Choice(["strict", "replace"]),
-    default="strict",
-    show_default=True,
-    help="Bytes that are not UTF-8: strict is an error, replace puts U+FFFD.",
 )
 _THREADS = click.option(
     "--threads",

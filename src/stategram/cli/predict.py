@@ -10,7 +10,7 @@ import numpy as np
 
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, quiet_option
-from stategram.cli.reading import normalization_of, read_model, takes_time
+from stategram.cli.reading import format_for, read_model, takes_time
 from stategram.display import Column, display_table, json_text, table_text
 from stategram.errors import BadDataError
 from stategram.models import Model
@@ -87,12 +87,12 @@ def predict(
     model = read_model(
         model_name, shown, verify=not reading.no_verify, history=reading.history_name, notes=console
     )
-    normalization = normalization_of(model, reading, shown)
+    text_format = format_for(model, reading, shown)
     # Bytes that are not UTF-8 come as surrogates, which cannot be written.
     given = history.encode(errors="surrogateescape").decode(errors="replace")
     histories = _histories() if history == "-" else iter([given])
     for number, line in enumerate(histories, 1):
-        found = _predict(model, normalization.words_so_far(line), top, not no_start)
+        found = _predict(model, text_format.words_so_far(line), top, not no_start)
         if as_json:
             click.echo(json_text(found))
         elif history == "-":

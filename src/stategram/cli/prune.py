@@ -22,7 +22,7 @@ from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
 from stategram.models import Model, compact_model, compacted_size, prune_model
 from stategram.resources import parse_size
-from stategram.text import SPECIAL_WORDS, Normalization, Vocabulary
+from stategram.text import SPECIAL_WORDS, Vocabulary
 from stategram.wording import plural
 
 
@@ -128,7 +128,7 @@ def prune(
 
 def _with_words(model: Model, model_name: str, vocab_file: str, console: Console) -> Model:
     """Return the model of the words of a file."""
-    split = Normalization.from_recipe(model.metadata, model.vocabulary).split
+    split = model.text_format.split
     words = Vocabulary.from_file(vocab_file, split=split, repeats=True)
     with console.step("dropping words"):
         filtered = model.filter(words)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,18 +22,15 @@ from stategram.counts import (
 )
 from stategram.formats import open_model, read_counts
 from stategram.models import HISTORIES, Model, model_of
-from stategram.progress import Progress
 from stategram.storage import is_archive, is_url, open_archive
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
-    EncodingOptions,
-    Normalization,
+    TextFormat,
     Vocabulary,
     compression,
     default_shard_size,
     read_corpus,
-    tokenization_note,
     total_size,
 )
 from stategram.wording import plural
@@ -45,9 +41,14 @@ _MUCH_OF_A_TEXT = 20_000_000
 
 def read_text(texts: Sequence[str], text: TextOptions, console: Console) -> Corpus:
     """Read training texts, all as one, as the next step of the console."""
-    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     with console.step("reading") as progress:
-        corpus = _read(texts, vocabulary, text.vocab, text, progress)
+        corpus = read_corpus(
+            list(texts),
+            text.format,
+            vocabulary=text.vocabulary,
+            vocabulary_size=text.vocab,
+            progress=progress,
+        )
     show_text(corpus, console)
     return corpus
 
@@ -68,13 +69,12 @@ def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -
     size = total_size(texts)
     if size is not None and size <= default_shard_size() and not any(map(compression, texts)):
         return read_text(texts, text, console)
-    options = encoding_options(text)
     with console.step("reading") as progress:
         found = shard_text(
             texts,
-            options,
+            text.format,
+            text.words,
             TemporaryBlobs(),
-            document_mark=text.document_mark,
             shard_size=default_shard_size(),
             progress=progress,
         )
@@ -95,7 +95,7 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
         raise click.UsageError(
             f"{places[0]} is a folder; counts are given alone: to add texts, count all of them together"
         )
-    for name in filter(was_given, (*TEXT_OPTIONS, "encoding_errors")):
+    for name in filter(was_given, TEXT_OPTIONS):
         raise click.UsageError(
             f"{option_name(name)} is for texts; {places[0]} was counted already: leave it out, or count again"
         )
@@ -103,12 +103,6 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
         found = open_counts(places[0])
     show_text(found, console)
     return found
-
-
-def encoding_options(text: TextOptions) -> EncodingOptions:
-    """Return how a training text is encoded."""
-    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
-    return EncodingOptions(vocabulary, text.vocab, 1, text.normalization, text.encoding_errors)
 
 
 def read_count_files(
@@ -130,30 +124,9 @@ def read_count_files(
 def read_heldout(name: str, vocabulary: Vocabulary, text: TextOptions, console: Console) -> Corpus:
     """Read the held-out text as the training text, which has this vocabulary, was read."""
     with console.step("reading the held-out text") as progress:
-        heldout = _read([name], vocabulary, None, text, progress)
+        heldout = read_corpus(name, text.format, vocabulary=vocabulary, progress=progress)
     _show_size(heldout, "", console)
     return heldout
-
-
-def _read(
-    texts: Sequence[str],
-    vocabulary: Vocabulary | None,
-    vocabulary_size: int | None,
-    text: TextOptions,
-    progress: Progress,
-) -> Corpus:
-    return read_corpus(
-        list(texts),
-        vocabulary=vocabulary,
-        vocabulary_size=vocabulary_size,
-        lowercase=text.lowercase,
-        digits=text.digits,
-        split=text.split,
-        tokenize=text.tokenize,
-        encoding_errors=text.encoding_errors,
-        document_mark=text.document_mark,
-        progress=progress,
-    )
 
 
 def _show_size(corpus: Corpus | ShardedText, known: str, console: Console) -> None:
@@ -224,51 +197,30 @@ def read_test(model: Model, tests: Sequence[str], reading: ReadingOptions, conso
 
     They have a vocabulary of their own, so that the spelling of unknown words is there.
     """
-    normalization = normalization_of(model, reading, console)
+    text_format = format_for(model, reading, console)
     with console.step("reading") as progress:
-        corpus = read_corpus(
-            list(tests),
-            lowercase=normalization.lowercase,
-            digits=normalization.digits,
-            split=normalization.split,
-            tokenize=normalization.tokenize,
-            encoding_errors=reading.encoding_errors,
-            document_mark=document_mark_of(model, reading, console),
-            progress=progress,
-        )
+        corpus = read_corpus(list(tests), text_format, progress=progress)
     show_read_stats(corpus, console)
     return corpus
 
 
-def normalization_of(model: Model, reading: ReadingOptions, console: Console) -> Normalization:
-    """Return how words are normalized: as in the training of the model, unless options override it."""
-    normalization = Normalization.from_recipe(model.metadata, model.vocabulary)
-    if normalization.lowercase and reading.lowercase is None:
-        console.info("      words in lower case, as in training")
-    if normalization.digits and reading.digits is None:
-        console.info(f"      {normalization.digits} for numbers, as in training")
-    if normalization.split == "ascii" and reading.split is None:
-        console.info("      words split at ASCII white space, as in training")
-    if normalization.tokenize and not reading.no_tokenize:
-        if reading.tokenize is None:
-            console.info("      raw text, tokenized as in training")
-        if note := tokenization_note(model.metadata["tokenize"]):
-            console.info(f"      note: {note}")
-    if reading.lowercase is not None:
-        normalization = replace(normalization, lowercase=reading.lowercase)
-    if reading.digits is not None:
-        normalization = replace(normalization, digits=reading.digits or None)
-    # Together: not every form of both goes with the other.
-    split = normalization.split if reading.split is None else reading.split
-    keep = not (reading.tokenize or reading.no_tokenize)
-    return replace(normalization, split=split, tokenize=normalization.tokenize if keep else reading.tokenize)
-
-
-def document_mark_of(model: Model, reading: ReadingOptions, console: Console) -> str | None:
-    """Return at which lines documents start: as in training, unless an option overrides it."""
-    if reading.document_mark is not None:
-        return reading.document_mark or None
-    mark: str | None = model.metadata.get("document_mark") or None
-    if mark is not None and len(model.histories) > 1:
-        console.info(f"      documents start at lines that match {mark!r}, as in training")
-    return mark
+def format_for(model: Model, reading: ReadingOptions, console: Console) -> TextFormat:
+    """Return how text for a model is read: as in its training, unless options override it."""
+    trained = model.text_format
+    as_in_training = {
+        "lowercase": "words in lower case",
+        "digits": f"{trained.digits} for numbers",
+        "split": "words split at ASCII white space",
+        "tokenize": "raw text is tokenized",
+        "encoding_errors": "U+FFFD for bytes that are not UTF-8",
+        "document_mark": f"documents start at lines that match {trained.document_mark!r}",
+    }
+    default = TextFormat()
+    for name, what in as_in_training.items():
+        is_used = name != "document_mark" or len(model.histories) > 1
+        if getattr(trained, name) != getattr(default, name) and name not in reading.format and is_used:
+            console.info(f"      {what}, as in training")
+    found = trained.override(reading.format)
+    if found.tokenize and (note := trained.tokenizer_note):
+        console.info(f"      note: {note}")
+    return found

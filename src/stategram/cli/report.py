@@ -9,7 +9,7 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
-from stategram.cli.reading import normalization_of, read_model_and_manifest, read_test
+from stategram.cli.reading import format_for, read_model_and_manifest, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.explore.pages import check_report_extra, is_report, model_html
 from stategram.models import Model
@@ -122,15 +122,8 @@ def _test_figures(model: Model, text: Corpus, console: Console) -> PerplexityFig
 
 def _given(model: Model, sentences: tuple[str, ...], reading: ReadingOptions, console: Console) -> Corpus:
     """Return the sentences of the command line; words are normalized as in the training of the model."""
-    normalization = normalization_of(model, reading, console)
-    corpus = corpus_from_sentences(
-        sentences,
-        vocabulary=model.vocabulary,
-        lowercase=normalization.lowercase,
-        digits=normalization.digits,
-        split=normalization.split,
-        tokenize=normalization.tokenize,
-    )
+    text_format = format_for(model, reading, console)
+    corpus = corpus_from_sentences(sentences, text_format, vocabulary=model.vocabulary)
     if corpus.n_events == 0:
         raise click.UsageError("--sentence has no words; give a sentence in quotation marks")
     return corpus

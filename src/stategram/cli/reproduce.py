@@ -11,7 +11,7 @@ import msgspec
 from stategram.cli import INTERRUPTED
 from stategram.cli.checks import check_inputs, option_name, was_given
 from stategram.cli.console import Console
-from stategram.cli.options import TextOptions, common_options, document_mark_option, text_options
+from stategram.cli.options import FORMAT_OPTIONS, TextOptions, common_options, document_text_options
 from stategram.contexts import file_of_tags
 from stategram.explore.pages import check_report_extra
 from stategram.paper import (
@@ -28,11 +28,9 @@ from stategram.paper import (
     write_report,
 )
 from stategram.progress import Progress
-from stategram.text import Vocabulary
 from stategram.text.sotu import load_sotu
 from stategram.wording import command_line
 
-_OF_FILES = ("vocab_file", "lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark")
 
 
 @click.command(
@@ -72,8 +70,7 @@ Examples:
     help="Train rows that depend on the seed with N seeds, from --seed on; more may be added later.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-@text_options
-@document_mark_option
+@document_text_options
 @common_options
 def reproduce(
     train: tuple[str, ...],
@@ -145,7 +142,7 @@ def reproduce(
 
 def _check(has_texts: bool, *, demo: bool) -> None:
     if demo:
-        options = ("train", "heldout", "test", *_OF_FILES)
+        options = ("train", "heldout", "test", "vocab_file", *FORMAT_OPTIONS)
         for name in filter(was_given, options):
             raise click.UsageError(f"--demo has its own texts; leave {option_name(name)} out")
     elif not has_texts:
@@ -165,18 +162,12 @@ def _demo_texts(text: TextOptions) -> Texts:
 
 
 def _texts(train: tuple[str, ...], heldout: str, test: str, text: TextOptions, progress: Progress) -> Texts:
-    vocabulary = Vocabulary.from_file(text.vocab_file, split=text.split) if text.vocab_file else None
     return read_texts(
         train,
         heldout,
         test,
-        vocabulary=vocabulary,
-        vocabulary_size=None if vocabulary else text.vocab or VOCABULARY_SIZE,
-        lowercase=text.lowercase,
-        digits=text.digits,
-        split=text.split,
-        tokenize=text.tokenize,
-        encoding_errors=text.encoding_errors,
-        document_mark=text.document_mark,
+        text.format,
+        vocabulary=text.vocabulary,
+        vocabulary_size=None if text.vocab_file else text.vocab or VOCABULARY_SIZE,
         progress=progress,
     )

@@ -11,7 +11,7 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, work_options
-from stategram.cli.reading import normalization_of, read_model
+from stategram.cli.reading import format_for, read_model
 from stategram.display import Column, display_table, json_text, table_text
 from stategram.evaluation import Rescored, WordErrors
 from stategram.evaluation import rescore as rescore_lists
@@ -109,7 +109,7 @@ def rescore(
     given_weights = _weights(score_weights, columns)
     console.steps = 3
     model = read_model(model_name, console, verify=not reading.no_verify, history=reading.history_name)
-    normalization = normalization_of(model, reading, console)
+    text_format = format_for(model, reading, console)
     with console.step("reading"):
         lists = read_nbest(nbest, columns=columns, costs=costs, names=names)
         said = None if references is None else read_references(references)
@@ -129,10 +129,7 @@ def rescore(
             score_weights=given_weights,
             references=said,
             tune=tune,
-            lowercase=normalization.lowercase,
-            digits=normalization.digits,
-            split=normalization.split,
-            tokenize=normalization.tokenize,
+            text_format=text_format,
             progress=progress,
         )
     if tune:

@@ -18,7 +18,7 @@ from stategram.cli.options import (
     unknown_option,
     work_options,
 )
-from stategram.cli.reading import document_mark_of, normalization_of, read_model
+from stategram.cli.reading import format_for, read_model
 from stategram.resources import Resources
 from stategram.scoring import (
     BASES,
@@ -37,7 +37,7 @@ from stategram.scoring import (
 )
 from stategram.storage import check_place, expand_urls
 from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
-from stategram.text import Normalization
+from stategram.text import TextFormat
 from stategram.wording import plural
 
 # Options that have no effect beside others, which are refused.
@@ -174,16 +174,14 @@ def score(
     scorer = TextScorer(model, unknown)
     for name, title in chosen.part_titles.items():
         console.info(f"      {name}: {title}")
-    normalization = normalization_of(model, reading, shown)
-    for note in _notes_on_lines(texts[0], is_table, normalization):
+    text_format = format_for(model, reading, shown)
+    for note in _notes_on_lines(texts[0], is_table, text_format):
         console.info(f"      note: {note}")
     scoring = TextScoring(
         None if sentences else tuple(names),
         base,
         unknown,
-        normalization,
-        reading.encoding_errors,
-        document_mark_of(model, reading, shown),
+        text_format,
         found_format,
         header=not no_header,
         with_name=len(texts) > 1,
@@ -201,7 +199,7 @@ def score(
                     read_items(
                         texts[0], text_column=text_column, id_column=id_column, region_column=region_column
                     ),
-                    normalization,
+                    text_format,
                 )
                 rows = "regions" if region_column else "sentences" if sentences else "words"
                 dropped = items.block.corpus.stats.n_dropped
@@ -250,8 +248,8 @@ def _check_parts(
             raise click.UsageError(f"{what} for one text only, without --cluster; leave one of them out")
 
 
-def _notes_on_lines(text: str, is_table: bool, normalization: Normalization) -> Iterator[str]:
-    if normalization.tokenize == "prose":
+def _notes_on_lines(text: str, is_table: bool, text_format: TextFormat) -> Iterator[str]:
+    if text_format.tokenize == "prose":
         yield "each line is scored as one sentence; to score sentences, split the prose into lines"
     if not is_table and format_of_name(text) is not None:
         yield f"{text} is scored line by line; for a table use --text-column"

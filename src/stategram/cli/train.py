@@ -16,15 +16,15 @@ from stategram.cli.checks import once, was_given
 from stategram.cli.console import Console
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_options
 from stategram.cli.options import (
+    TEXT_OPTIONS,
     GroupedCommand,
     TextOptions,
     common_options,
     compact_option,
-    document_mark_option,
+    document_text_options,
     guess_option,
     max_ngrams_option,
     memory_options,
-    text_options,
 )
 from stategram.cli.outputs import bytes_of_command, size_in
 from stategram.cli.reading import (
@@ -70,16 +70,7 @@ _GROUPS = {
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
-    "The text": (
-        "vocab",
-        "vocab_file",
-        "lowercase",
-        "digits",
-        "split",
-        "tokenize",
-        "encoding_errors",
-        "document_mark",
-    ),
+    "The text": TEXT_OPTIONS,
 }
 
 
@@ -190,8 +181,7 @@ Examples:
     help="save: Ctrl-C ends the clustering under way with the best so far, and goes on.",
 )
 @memory_options
-@text_options
-@document_mark_option
+@document_text_options
 @common_options
 def train(
     texts: tuple[str, ...],
@@ -253,7 +243,7 @@ def train(
     console.steps = (3 + bool(budget) if found is None else 4 if heldout else 3) + compact
     counted = None if counts else opened_counts(texts, console)
     if counted is not None:
-        text = TextOptions.from_settings(counted.recipe, counted.vocabulary)
+        text = TextOptions(counted.text_format, counted.vocabulary_size, counted.vocabulary_file)
         inputs = [(use, name) for use, name in inputs if use != "training"]
         if not was_given("order"):
             min_counts = min_counts_of(min_count, counted.order)
@@ -261,7 +251,8 @@ def train(
     if found is None:
         if counts:
             trained = _train_on_counts(texts, ngram, min_count, text, console)
-            text = replace(text, split=trained.vocabulary.split)
+            split = text.format.override({"split": trained.vocabulary.split})
+            text = replace(text, format=split)
         else:
             waiting = [counted if counted is not None else read_large_text(texts, text, console)]
             trained = _train_ngram(waiting, ngram, console)
@@ -427,7 +418,8 @@ def _write(
 ) -> None:
     with console.step(f"writing {output}") as progress:
         files = [*known, *input_files(inputs, subprogress(progress, 0.0, 0.5))]
-        model = replace(model, metadata={**model.metadata, **text.settings})
+        words = {"vocabulary_size": text.vocab, "vocabulary_file": text.vocab_file}
+        model = replace(model, metadata={**model.metadata, **words}, training_format=text.format)
         model.save(output, manifest={"inputs": list(map(asdict, files)), **manifest}, overwrite=force)
 
 

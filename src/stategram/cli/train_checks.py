@@ -11,6 +11,7 @@ import click
 
 from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
 from stategram.cli.context_options import CONTEXT_OPTIONS, context_recipe
+from stategram.cli.options import FORMAT_OPTIONS
 from stategram.cli.outputs import check_output
 from stategram.clustering import is_size
 from stategram.counts import Workspace
@@ -84,8 +85,7 @@ def check_counts(counts: bool, *others: str | None) -> None:
         return
     if any(other is not None for other in others):
         raise click.UsageError("--counts is for n-gram models of words; for other models give a text")
-    of_texts = ("lowercase", "digits", "split", "tokenize", "encoding_errors", "document_mark", "heldout")
-    for name in (*of_texts, "memory"):
+    for name in (*FORMAT_OPTIONS, "heldout", "memory"):
         if was_given(name):
             raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --counts")
 

@@ -5,13 +5,14 @@ The keys of recipes, docs/recipes.md and the options of the command line are mad
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from stategram.clustering.schedule import EXCHANGE_OF_CLASSES, Schedule, shortlists_save_time
 from stategram.errors import UsageError
+from stategram.storage import check_fields
 
 _Count = Annotated[int, Meta(ge=0, le=1_000_000)]
 _Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
@@ -88,15 +89,7 @@ class ClusteringSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def __post_init__(self) -> None:
         """Raise a UsageError for a value that is not possible."""
-        for field in msgspec.structs.fields(ClusteringSettings):
-            value = getattr(self, field.name)
-            try:
-                msgspec.convert(value, field.type)
-            except msgspec.ValidationError as error:
-                options = get_args(get_args(field.type)[0])
-                reason = str(error)
-                possible = f"possible: {', '.join(options)}" if options else reason[:1].lower() + reason[1:]
-                raise UsageError(f"{field.name} is {value!r}; {possible}") from error
+        check_fields(self)
 
     def replace(self, **knobs: Any) -> ClusteringSettings:
         """Return these settings with other values."""

@@ -24,8 +24,8 @@ from stategram.counts.runs import levels_of_runs, numbers_of
 from stategram.counts.sharded_text import Runs, Shard, ShardedText
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
-from stategram.storage import Entries, InputFile, parse_manifest, shown_url
-from stategram.text import ReadStats, Vocabulary
+from stategram.storage import Entries, InputFile, Natural, parse_manifest, shown_url
+from stategram.text import ReadStats, TextFormat, Vocabulary
 
 KIND = "counts"
 MANIFEST = "manifest.json"
@@ -42,7 +42,9 @@ class _Manifest(Entries, frozen=True):
     runs: Runs
     shards: list[Shard]
     report: ReadStats
-    recipe: dict[str, Any]
+    text_format: TextFormat
+    vocabulary_size: Natural | None
+    vocabulary_file: str | None
     inputs: list[InputFile]
 
 
@@ -65,8 +67,11 @@ class CountedText(ShardedText):
 
     """
 
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    """How the text was read, as manifests of models have it."""
+    text_format: TextFormat = field(default_factory=TextFormat)
+    """How the text was read."""
+    vocabulary_size: int | None = None
+    vocabulary_file: str | None = None
+    """How its words were chosen, as far as it was by their number, or by a file."""
     inputs: Sequence[InputFile] = ()
     """The files that were counted."""
     job: str = ""
@@ -135,7 +140,9 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         tuple(found.shards),
         checked,
         found.runs,
-        found.recipe,
+        found.text_format,
+        found.vocabulary_size,
+        found.vocabulary_file,
         found.inputs,
         found.job,
         found.files,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -42,15 +41,11 @@ from stategram.storage import content_key, hold, input_file, is_url, manifest_by
 from stategram.text import (
     END,
     SHARD_SIZE,
-    EncodingErrors,
-    EncodingOptions,
     Source,
-    Split,
-    TokenizeForm,
+    TextFormat,
     Vocabulary,
+    WordChoice,
     file_names,
-    normalization_of_text,
-    text_settings,
 )
 
 
@@ -59,15 +54,10 @@ def count_text(
     place: str | os.PathLike[str],
     order: int = 5,
     *,
+    text_format: TextFormat | None = None,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
     min_count: int = 1,
-    lowercase: bool = False,
-    digits: str | None = None,
-    split: Split | None = None,
-    tokenize: TokenizeForm | None = None,
-    encoding_errors: EncodingErrors = "strict",
-    document_mark: str | None = None,
     shard_size: int = SHARD_SIZE,
     progress: Progress | None = None,
 ) -> CountedText:
@@ -85,8 +75,8 @@ def count_text(
         Where the counts are kept: a folder, or a URL that fsspec can write to.
     order
         The number of words of the longest n-grams, 1 to 9.
-    vocabulary, vocabulary_size, min_count, lowercase, digits, split, tokenize, encoding_errors, document_mark
-        How the text is read; see `read_corpus`.
+    text_format, vocabulary, vocabulary_size, min_count
+        How the text is read, and which words are known; see `read_corpus`.
     shard_size
         The bytes of text in a shard. The counts do not depend on it.
     progress
@@ -97,34 +87,38 @@ def count_text(
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
     require_order(order)
-    normalization = normalization_of_text(lowercase, digits, split, tokenize, vocabulary)
-    options = EncodingOptions(vocabulary, vocabulary_size, min_count, normalization, encoding_errors)
-    recipe = text_settings(
-        normalization,
-        vocabulary_size=vocabulary_size,
-        vocabulary_file=None,
-        encoding_errors=encoding_errors,
-        document_mark=document_mark,
-    )
-    reading: dict[str, Any] = {"document_mark": document_mark, "shard_size": shard_size}
-    job = job_key(names, options, order, **reading)
+    text_format = text_format or TextFormat.of_words(vocabulary)
+    words = WordChoice(vocabulary, vocabulary_size, min_count)
+    job = job_key(names, text_format, words, shard_size, order)
     if is_counts(place) and (found := open_counts(place)).job == job:
         return found
     with place_of_counts(place) as blobs:
         text = shard_text(
             names,
-            options,
+            text_format,
+            words,
             blobs,
-            **reading,
+            shard_size=shard_size,
             progress=subprogress(progress, 0.0, 0.3),
         )
         uses = [("training", name) for name in names]
-        return keep_counts(text, blobs, order, job, recipe, uses, progress=subprogress(progress, 0.3, 1.0))
+        return keep_counts(
+            text,
+            blobs,
+            order,
+            job,
+            text_format,
+            uses,
+            vocabulary_size=vocabulary_size,
+            progress=subprogress(progress, 0.3, 1.0),
+        )
 
 
-def job_key(names: Sequence[str], options: EncodingOptions, order: int, **reading: Any) -> str:
+def job_key(
+    names: Sequence[str], text_format: TextFormat, words: WordChoice, shard_size: int, order: int
+) -> str:
     """Return what differs for counts of other files, of another order or read in another way."""
-    return content_key(reading_key(names, options, **reading), order)
+    return content_key(reading_key(names, text_format, words, shard_size), order)
 
 
 @contextmanager
@@ -170,14 +164,16 @@ def keep_counts(
     blobs: Blobs,
     order: int,
     job: str,
-    recipe: Mapping[str, Any],
+    text_format: TextFormat,
     uses: Sequence[tuple[str, str]],
     *,
+    vocabulary_size: int | None = None,
+    vocabulary_file: str | None = None,
     progress: Progress | None = None,
 ) -> CountedText:
     """Count a text whose shards are in `blobs`, and keep the counts there.
 
-    `job` is the `job_key`, `recipe` how the text was read, and `uses` are the inputs by their use.
+    `job` is the `job_key`, and `uses` are the inputs by their use.
     """
     require_order(order)
     runs = count_runs(text, order, subprogress(progress, 0.0, 0.5))
@@ -211,7 +207,9 @@ def keep_counts(
         "runs": msgspec.to_builtins(runs),
         "shards": msgspec.to_builtins(shards),
         "report": asdict(text.stats),
-        "recipe": dict(recipe),
+        "text_format": msgspec.to_builtins(text_format),
+        "vocabulary_size": vocabulary_size,
+        "vocabulary_file": vocabulary_file,
         "inputs": [asdict(one) for one in inputs],
         "figures": {
             "order": order,
@@ -232,7 +230,9 @@ def keep_counts(
         tuple(shards),
         checked,
         runs,
-        recipe,
+        text_format,
+        vocabulary_size,
+        vocabulary_file,
         inputs,
         job,
         files,

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,19 +28,18 @@ from stategram.text import (
     END,
     UNKNOWN,
     Corpus,
-    EncodingOptions,
     ReadStats,
     ShardStats,
+    TextFormat,
     TextPart,
     Vocabulary,
+    WordChoice,
     bundles_of,
-    compile_mark,
     display_name,
     lines_before,
     no_words,
     read_parts,
     text_parts,
-    tokenization_record,
     warn_if_unsegmented,
     warn_of_wide_spaces,
 )
@@ -202,10 +201,10 @@ def read_shard(
 
 def shard_text(
     names: Sequence[str],
-    options: EncodingOptions,
+    text_format: TextFormat,
+    words: WordChoice,
     blobs: Shards,
     *,
-    document_mark: str | None = None,
     shard_size: int,
     progress: Progress | None = None,
 ) -> ShardedText:
@@ -213,8 +212,7 @@ def shard_text(
 
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
     """
-    compile_mark(document_mark)  # refuses what is no regular expression
-    tasks = _read_tasks(names, options, blobs, document_mark, shard_size)
+    tasks = _read_tasks(names, text_format, blobs, shard_size)
     if Resources.current().executor is not None:
         _require_files(names)
     if kept := sum(blobs.has(f"{task.key}.part") for task in tasks):
@@ -226,37 +224,29 @@ def shard_text(
         raise no_words(names, stats.n_bytes)
     if progress:
         progress(0.95, "the vocabulary")
-    vocabulary, word_counts, placed = _with_vocabulary(shards, options, blobs)
+    vocabulary, word_counts, placed = _with_vocabulary(shards, words, blobs)
     warn_of_wide_spaces(stats)
-    if options.vocabulary is None:
+    if words.vocabulary is None:
         warn_if_unsegmented(vocabulary)
     return ShardedText(vocabulary, word_counts, stats, tuple(placed), blobs)
 
 
-def reading_key(
-    names: Sequence[str], options: EncodingOptions, *, document_mark: str | None, shard_size: int
-) -> str:
+def reading_key(names: Sequence[str], text_format: TextFormat, words: WordChoice, shard_size: int) -> str:
     """Return what differs if `shard_text` would read other files, or in another way, or stdin."""
-    tasks = _read_tasks(names, options, TemporaryBlobs(), document_mark, shard_size)
-    words = None if options.vocabulary is None else content_key(options.vocabulary.to_bytes())
-    return content_key([task.key for task in tasks], options.vocabulary_size, options.min_count, words)
+    tasks = _read_tasks(names, text_format, TemporaryBlobs(), shard_size)
+    given = None if words.vocabulary is None else content_key(words.vocabulary.to_bytes())
+    return content_key([task.key for task in tasks], words.vocabulary_size, words.min_count, given)
 
 
 def _read_tasks(
-    names: Sequence[str],
-    options: EncodingOptions,
-    blobs: Shards,
-    document_mark: str | None,
-    shard_size: int,
+    names: Sequence[str], text_format: TextFormat, blobs: Shards, shard_size: int
 ) -> list[_ReadTask]:
     stamps = {name: _stamp(name) for name in names}
-    alone = replace(options, vocabulary=None, vocabulary_size=None, min_count=1)
     return [
         _ReadTask(
             bundle,
             tuple(stamps[part.name] or uuid.uuid4().hex for part in bundle),
-            alone,
-            document_mark,
+            text_format,
             shard_size,
             blobs,
         )
@@ -269,8 +259,7 @@ class _ReadTask:
     parts: tuple[TextPart, ...]
     stamps: tuple[str, ...]
     """What `_stamp` returned for each; anything else for what cannot be read again."""
-    options: EncodingOptions
-    document_mark: str | None
+    text_format: TextFormat
     shard_size: int
     blobs: Shards
 
@@ -287,14 +276,7 @@ class _ReadTask:
     @property
     def key(self) -> str:
         """What its blobs are named by: the files as they are, how they are read, and by what."""
-        how = [
-            asdict(self.options.normalization),
-            tokenization_record(self.options.normalization.tokenize),
-            self.options.encoding_errors,
-            self.document_mark,
-            self.shard_size,
-            stategram.__version__,
-        ]
+        how = [msgspec.to_builtins(self.text_format), self.shard_size, stategram.__version__]
         files = [
             [os.path.abspath(part.name), stamp, part.begin, part.end]  # noqa: PTH100
             for part, stamp in zip(self.parts, self.stamps, strict=True)
@@ -356,7 +338,7 @@ def _read(task: _ReadTask) -> list[Shard]:
                 return kept
     task.require_unchanged()
     shards: list[Shard] = []
-    for corpus, stats in read_parts(task.parts, task.options, task.document_mark, task.shard_size):
+    for corpus, stats in read_parts(task.parts, task.text_format, task.shard_size):
         words = corpus.vocabulary
         packed = _core.pack_text(corpus.ids, corpus.sentence_starts, corpus.document_starts)
         shard = Shard(
@@ -390,19 +372,18 @@ def _words_of(blobs: Shards, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[n
 
 
 def _with_vocabulary(
-    shards: Sequence[Shard], options: EncodingOptions, blobs: Shards
+    shards: Sequence[Shard], words: WordChoice, blobs: Shards
 ) -> tuple[Vocabulary, NDArray[np.int64], list[Shard]]:
     """Return the vocabulary, how often each of its words occurs, and the shards with their ids in it."""
     merger = _core.VocabularyMerger()
     try:
         for shard in shards:
             merger.add(*_words_of(blobs, shard))
-        if options.vocabulary is not None:
-            vocabulary = options.vocabulary
+        if words.vocabulary is not None:
+            vocabulary = words.vocabulary
             counts = merger.use(vocabulary.letters, vocabulary.offsets)
         else:
-            size = 2**63 if options.vocabulary_size is None else options.vocabulary_size
-            vocabulary = Vocabulary(*merger.choose(size, options.min_count))
+            vocabulary = Vocabulary(*merger.choose(words.max_words, words.min_count))
             counts = vocabulary.counts
         key = content_key(vocabulary.letters, vocabulary.offsets)[:16]
         placed = []

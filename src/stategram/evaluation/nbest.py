@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stategram import _core
 from stategram.errors import BadDataError, UsageError
 from stategram.resources import Resources
-from stategram.text import END, Corpus, Split, TokenizeForm, corpus_from_sentences
+from stategram.text import END, Corpus, TextFormat, corpus_from_sentences
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,20 +147,16 @@ class HypothesisErrors:
 
 
 def hypothesis_errors(
-    nbest: NBestLists,
-    references: Mapping[str, str],
-    *,
-    split: Split = "unicode",
-    tokenize: TokenizeForm | None = None,
+    nbest: NBestLists, references: Mapping[str, str], text_format: TextFormat
 ) -> HypothesisErrors:
     """Count the word errors of each hypothesis, given what was said in each utterance.
 
-    `split` says which white space separates words, as in `read_corpus`.
+    The format says what words are; case and numbers are compared as they are.
 
     Examples
     --------
     >>> nbest = NBestLists.from_mapping({"u1": [(-2.0, "the cat sat"), (-1.5, "a cap sat down")]})
-    >>> hypothesis_errors(nbest, {"u1": "the cat sat"}).errors
+    >>> hypothesis_errors(nbest, {"u1": "the cat sat"}, TextFormat()).errors
     array([0, 3], dtype=uint32)
 
     """
@@ -171,7 +167,7 @@ def hypothesis_errors(
             "references with the names of the n-best lists"
         )
     said_and_found = [*(references[name] for name in nbest.utterances), *nbest.texts]
-    texts = sentences_with_empty(said_and_found, split=split, tokenize=tokenize)
+    texts = sentences_with_empty(said_and_found, text_format.override({"lowercase": False, "digits": None}))
     said, found = texts.sentences(0, len(nbest)), texts.sentences(len(nbest), texts.n_sentences)
     substitutions, deletions, insertions = _core.word_errors(
         *_without_ends(found),
@@ -188,23 +184,10 @@ def _without_ends(corpus: Corpus) -> tuple[NDArray[np.uint32], NDArray[np.int64]
     return corpus.ids[corpus.ids != END], starts
 
 
-def sentences_with_empty(
-    texts: Sequence[str],
-    *,
-    lowercase: bool = False,
-    digits: str | None = None,
-    split: Split = "unicode",
-    tokenize: TokenizeForm | None = None,
-) -> Corpus:
+def sentences_with_empty(texts: Sequence[str], text_format: TextFormat) -> Corpus:
     """Return a corpus of one sentence for each text, also for those without words."""
     # A word in front keeps each of them.
-    corpus = corpus_from_sentences(
-        (f"x {text}" for text in texts),
-        lowercase=lowercase,
-        digits=digits,
-        split=split,
-        tokenize=tokenize and "words",
-    )
+    corpus = corpus_from_sentences((f"x {text}" for text in texts), text_format.of_lines)
     ids = np.delete(corpus.ids, corpus.sentence_starts[:-1])
     starts = corpus.sentence_starts - np.arange(len(corpus.sentence_starts))
     return replace(corpus, ids=ids, sentence_starts=starts, document_starts=np.zeros(0, np.int64))

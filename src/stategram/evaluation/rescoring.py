@@ -13,7 +13,7 @@ from stategram.evaluation.nbest import NBestLists, WordErrors, hypothesis_errors
 from stategram.evaluation.weight_tuning import tune_weights
 from stategram.models import Model, require_model, warn_of_unknown
 from stategram.progress import Progress, subprogress
-from stategram.text import Corpus, Split, TokenizeForm
+from stategram.text import Corpus, FormatOverride
 
 # The natural-log probability of a hypothesis that the model rules out: finite, so that weights can be 0.
 _RULED_OUT = -1e6
@@ -59,10 +59,7 @@ def rescore(
     score_weights: Sequence[float] | None = None,
     references: Mapping[str, str] | None = None,
     tune: bool = False,
-    lowercase: bool = False,
-    digits: str | None = None,
-    split: Split = "unicode",
-    tokenize: TokenizeForm | None = None,
+    text_format: FormatOverride = None,
     progress: Progress | None = None,
 ) -> Rescored:
     """Rescore n-best lists by a language model.
@@ -84,8 +81,9 @@ def rescore(
         What was said in each utterance, to count word errors.
     tune
         Whether to find the weights with the fewest errors on the references.
-    lowercase, digits, split, tokenize
-        What is done with words before the model sees them, and what separates them, as in `read_corpus`.
+    text_format
+        What words are, and what is done with them before the model sees them: by default as in its training;
+        a `TextFormat`, or a mapping with the settings that differ.
     progress
         Called with the fraction done and a few words.
 
@@ -115,9 +113,8 @@ def rescore(
     weights[columns:] = 1.0 if lm_weight is None else lm_weight, word_bonus or 0.0
     if not np.isfinite(weights).all():
         raise UsageError("a weight is not a finite number")
-    text = sentences_with_empty(
-        nbest.texts, lowercase=lowercase, digits=digits, split=split, tokenize=tokenize
-    )
+    found_format = model.text_format.override(text_format)
+    text = sentences_with_empty(nbest.texts, found_format)
     corpus = text.in_vocabulary(model.vocabulary)
     warn_of_unknown(model, text, corpus)
     first_pass = nbest.scores @ weights[:columns]
@@ -126,7 +123,7 @@ def rescore(
     features = np.column_stack((nbest.scores, np.maximum(log_probs, _RULED_OUT), words))
     before = after = oracle = None
     if references is not None:
-        found = hypothesis_errors(nbest, references, split=split, tokenize=tokenize)
+        found = hypothesis_errors(nbest, references, found_format)
         if tune:
             axis = np.arange(columns + 2) == columns
             starts = [weights] if lm_weight is not None else [np.where(axis, w, weights) for w in _STARTS]

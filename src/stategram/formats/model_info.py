@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from stategram.counts import is_counts, open_counts
 from stategram.errors import BadDataError, StategramError
 from stategram.formats.class_files import read_classes
@@ -120,7 +122,7 @@ def _model_info(model: Model, archive: Archive) -> ModelInfo:
         {**facts, **dict(described.facts)},
         tuple(int(row[1].value or 0) for table in lengths for row in table.rows),
         archive.bytes,
-        {"options": dict(model.metadata)},
+        {"options": model.options},
         tuple(_model_info(part, of) for part, of in zip(model.parts, archive.parts(), strict=False)),
     )
 
@@ -133,7 +135,9 @@ def _counts_info(name: str) -> ModelInfo:
         "sentences": counts.n_sentences,
         "unknown": counts.n_unknown,
     }
-    made = {"inputs": [asdict(file) for file in counts.inputs], "figures": figures, "options": counts.recipe}
+    words = {"vocabulary_size": counts.vocabulary_size, "vocabulary_file": counts.vocabulary_file}
+    options = {**words, **msgspec.to_builtins(counts.text_format)}
+    made = {"inputs": [asdict(file) for file in counts.inputs], "figures": figures, "options": options}
     n_bytes = sum(map(counts.blobs.size, counts.files))
     return ModelInfo("counts", "counts of n-grams", {"Words": len(counts.vocabulary)}, (), n_bytes, made)
 

@@ -89,7 +89,7 @@ def merge_ngrams(
     info = {
         "parts": [{"name": repr(part), "weight": weight} for part, weight in zip(parts, exact, strict=True)]
     }
-    return NgramModel.from_plain(vocabulary, trie, "merged", training_info=info, metadata=parts[0].metadata)
+    return NgramModel.from_plain(vocabulary, trie, "merged", training_info=info, **parts[0].origin)
 
 
 def check_weights(weights: Sequence[float], n_parts: int) -> list[float]:

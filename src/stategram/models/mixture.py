@@ -143,7 +143,7 @@ class Mixture(Model):
         _require_several(parts)
         settings = FitSettings(max_iterations, tolerance)
         equal = Gate.constant(np.full(len(parts), 1 / len(parts)))
-        mixture = cls(parts, equal, metadata=parts[0].metadata)
+        mixture = cls(parts, equal, **parts[0].origin)
         heldout = as_corpus(mixture.vocabulary, heldout)
         if heldout.n_events < _FEW_EVENTS:
             _log.warning(

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +34,7 @@ from stategram.text import (
     UNKNOWN,
     Corpus,
     Sentences,
+    TextFormat,
     UnknownCount,
     Vocabulary,
     check_words,
@@ -73,9 +75,9 @@ class Model(ABC):
     training_info
         How it was trained and what was found: anything that JSON can hold.
     metadata
-        What it was trained with, as far as it is known; `lowercase` and `digits`: how words were normalized;
-        `split`: at which white space lines were split; `document_mark`: at which lines documents started,
-        None for after blank lines.
+        What it was trained with, as far as it is known.
+    training_format
+        How its training text was read, if that is known.
 
     """
 
@@ -91,6 +93,7 @@ class Model(ABC):
     """The models that it is made of, if it is a mixture."""
     training_info: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     metadata: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    training_format: TextFormat | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
         if "kind" in vars(cls):  # a class derived from a kind of model is no kind of its own
@@ -102,6 +105,22 @@ class Model(ABC):
 
     def __contains__(self, word: object) -> bool:
         return isinstance(word, str) and self.vocabulary.id(word) != UNKNOWN
+
+    @property
+    def text_format(self) -> TextFormat:
+        """How text for the model is read: as its training text, as far as that is known."""
+        return self.training_format or TextFormat.of_words(self.vocabulary)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What it was trained with and how its training text was read, as far as that is known, as JSON."""
+        known = self.training_format
+        return {**self.metadata, **({} if known is None else msgspec.to_builtins(known))}
+
+    @property
+    def origin(self) -> dict[str, Any]:
+        """What a model that is made from this one has in common with it."""
+        return {"metadata": self.metadata, "training_format": self.training_format}
 
     @property
     @abstractmethod
@@ -246,7 +265,7 @@ class Model(ABC):
     def from_files(
         cls, archive: Archive, vocabulary: Vocabulary, parts: tuple[Model, ...], **common: Any
     ) -> Self:
-        """Inverse of `to_files`; `common` has `training_info` and `metadata`."""
+        """Inverse of `to_files`; `common` has `training_info`, `metadata` and `training_format`."""
 
     @abstractmethod
     def start(self, *, sentence_start: bool = True) -> State:

@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, overload
 
 import msgspec
 from numpy.typing import NDArray
 
 from stategram.errors import BadDataError
 from stategram.progress import Progress
-from stategram.storage import Archive, Entries, Name, archive_size, open_archive, write_archive
-from stategram.text import Vocabulary
+from stategram.storage import Archive, Entries, archive_size, open_archive, write_archive
+from stategram.text import TextFormat, Vocabulary
 
 if TYPE_CHECKING:
     from stategram.models.model import Model
@@ -35,15 +35,12 @@ class _Common(Entries, frozen=True):
 
     report: dict[str, Any]
     recipe: dict[str, Any]
+    text_format: TextFormat | None = None
 
 
 class _Recipe(Entries, frozen=True):
     """What is used of the metadata of a model."""
 
-    lowercase: bool | None = None
-    digits: Name | None = None
-    split: Literal["unicode", "ascii", ""] | None = None
-    document_mark: str | None = None
     tree: bool | None = None
     ended_early: bool | None = None
 
@@ -103,6 +100,8 @@ def _contents(model: Model, manifest: Mapping[str, Any]) -> _Contents:
             "report": dict(model.training_info),
             "recipe": dict(model.metadata),
         }
+        if model.training_format is not None:
+            entries["text_format"] = msgspec.to_builtins(model.training_format)
         if files.parts:
             entries["parts"] = [
                 gather(part, f"{prefix}{number}/", vocabulary) for number, part in enumerate(files.parts)
@@ -183,7 +182,14 @@ def model_of(archive: Archive, of_parent: Vocabulary | None = None) -> Model:
         if found.report:
             msgspec.convert(found.report, kind.info_entries)
         msgspec.convert(found.recipe, _Recipe)
-        return kind.from_files(archive, vocabulary, parts, training_info=found.report, metadata=found.recipe)
+        return kind.from_files(
+            archive,
+            vocabulary,
+            parts,
+            training_info=found.report,
+            metadata=found.recipe,
+            training_format=found.text_format,
+        )
     except BadDataError:
         raise
     except (KeyError, TypeError, ValueError, IndexError) as error:

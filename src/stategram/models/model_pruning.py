@@ -160,7 +160,7 @@ class _Pruning(Generic[M]):
                 prune_trie(trie, keep),
                 ngrams.smoothing,
                 training_info={**ngrams.training_info, "pruned": info},
-                metadata=ngrams.metadata,
+                **ngrams.origin,
             )
 
         return self.model.map_ngrams(prune)

@@ -183,7 +183,7 @@ class NgramModel(Model):
     def from_plain(
         cls, vocabulary: Vocabulary, trie: PlainTrie, smoothing: str = "unknown", **common: Any
     ) -> NgramModel:
-        """Make a model of plain n-grams; `common` has `training_info` and `metadata`."""
+        """Make a model of plain n-grams; `common` is what all models have."""
         return cls(vocabulary, NgramTrie.from_plain(trie), smoothing, **common)
 
     def __repr__(self) -> str:
@@ -287,7 +287,7 @@ class NgramModel(Model):
             filter_trie(self.plain(), kept),
             self.smoothing,
             training_info={**self.training_info, "filtered": {"from": len(self.vocabulary)}},
-            metadata=self.metadata,
+            **self.origin,
         )
 
     @property

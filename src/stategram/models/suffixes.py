@@ -37,7 +37,7 @@ def close_suffixes(model: NgramModel) -> NgramModel:
     closed = _closed(trie)
     info = {**model.training_info, "inserted_suffixes": sum(closed.sizes) - sum(model.trie.sizes)}
     return NgramModel.from_plain(
-        model.vocabulary, closed, model.smoothing, training_info=info, metadata=model.metadata
+        model.vocabulary, closed, model.smoothing, training_info=info, **model.origin
     )
 
 

@@ -8,7 +8,6 @@ import time
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
 from stategram.contexts import file_of_tags
 from stategram.errors import StategramError, UsageError
@@ -21,7 +20,7 @@ from stategram.paper.texts import Source, Texts, input_file, read_texts
 from stategram.progress import Progress
 from stategram.recipes.training import LOW_COVERAGE, TagSource, Training
 from stategram.storage import Store, content_key, is_fresh, is_store
-from stategram.text import Split, TokenizeForm
+from stategram.text import TextFormat
 
 _log = logging.getLogger(__name__)
 _WORK = "work"
@@ -37,13 +36,8 @@ def reproduce(
     *,
     scale: str | float | None = None,
     tags: str | None = None,
+    text_format: TextFormat | None = None,
     vocabulary_size: int | None = VOCABULARY_SIZE,
-    lowercase: bool = False,
-    digits: str | None = None,
-    split: Split | None = None,
-    tokenize: TokenizeForm | None = None,
-    encoding_errors: Literal["strict", "replace"] = "strict",
-    document_mark: str | None = None,
     seed: int = 0,
     seeds: int = 1,
     progress: Progress | None = None,
@@ -62,7 +56,7 @@ def reproduce(
     tags
         ``brill``, a file of tags, or ``none``: then there is no table 2. By default ``brill`` if its lexicon
         is installed. Table 2 may be added to a folder without it.
-    vocabulary_size, lowercase, digits, split, tokenize, encoding_errors, document_mark
+    text_format, vocabulary_size
         How files are read, as in `read_corpus`.
     seed, seeds
         The seed of all annealing; how many seeds to train with, from that one on: rows that depend on them
@@ -88,13 +82,8 @@ def reproduce(
         train,
         heldout,
         test,
+        text_format,
         vocabulary_size=vocabulary_size,
-        lowercase=lowercase,
-        digits=digits,
-        split=split,
-        tokenize=tokenize,
-        encoding_errors=encoding_errors,
-        document_mark=document_mark,
     )
     return reproduce_texts(
         texts,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from stategram.errors import BadDataError, UsageError
 from stategram.paper.results import TextFigures
@@ -16,8 +16,7 @@ from stategram.progress import Progress
 from stategram.storage import InputFile, file_sha256
 from stategram.text import (
     Corpus,
-    Split,
-    TokenizeForm,
+    TextFormat,
     Vocabulary,
     contains_text,
     corpus_from_sentences,
@@ -81,15 +80,10 @@ def read_texts(
     train: Source,
     heldout: Source,
     test: Source,
+    text_format: TextFormat | None = None,
     *,
     vocabulary: Vocabulary | None = None,
     vocabulary_size: int | None = None,
-    lowercase: bool = False,
-    digits: str | None = None,
-    split: Split | None = None,
-    tokenize: TokenizeForm | None = None,
-    encoding_errors: Literal["strict", "replace"] = "strict",
-    document_mark: str | None = None,
     progress: Progress | None = None,
 ) -> Texts:
     """Read three texts, the last two in the vocabulary of the first; UsageError if one text is in another.
@@ -107,14 +101,9 @@ def read_texts(
             return source if known is None else source.in_vocabulary(known)
         return read_corpus(
             _names(use, source),
+            text_format,
             vocabulary=known,
             vocabulary_size=size,
-            lowercase=lowercase,
-            digits=digits,
-            split=split,
-            tokenize=tokenize,
-            encoding_errors=encoding_errors,
-            document_mark=document_mark,
             progress=progress if use == "train" else None,
         )
 

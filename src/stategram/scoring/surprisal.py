@@ -26,7 +26,7 @@ from stategram.scoring.columns import (
 )
 from stategram.scoring.score import TextScorer
 from stategram.tables import Items, Table, TextColumn, read_items
-from stategram.text import END, LineBlock, Normalization, Sentences, block_of_sentences
+from stategram.text import END, FormatOverride, LineBlock, Sentences, TextFormat, block_of_sentences
 
 
 def surprisal(
@@ -40,7 +40,7 @@ def surprisal(
     region_column: str | None = None,
     unknown: str = "unk",
     history: str | None = None,
-    lowercase: bool | None = None,
+    text_format: FormatOverride = None,
     progress: Progress | None = None,
 ) -> Table:
     """Return a table of words: surprisal, entropy and what else studies of reading use.
@@ -73,9 +73,9 @@ def surprisal(
         The probability of unknown words: ``"unk"``, that of ``<unk>``, which is the same for all of them;
         ``"exclude"``, none: it is missing; ``"spell"``, that of ``<unk>`` times that of the spelling, by a
         model of characters.
-    lowercase
-        Whether words are looked up in lower case; by default as in the training of the model, as are numbers
-        and white space.
+    text_format
+        What words are, and what is done with them before the model sees them: by default as in its training;
+        a `TextFormat`, or a mapping with the settings that differ, such as ``{"lowercase": True}``.
     progress
         Called with the fraction done and a message.
 
@@ -142,16 +142,14 @@ def surprisal(
     is_regions = region_column is not None
     names = REGION_COLUMNS if is_regions and columns is None else columns
     chosen = WordColumns.create(model, names, base, of=OF_REGIONS if is_regions else COLUMNS)
-    normalization = Normalization.from_recipe(model.metadata, model.vocabulary)
-    if lowercase is not None:
-        normalization = replace(normalization, lowercase=lowercase)
+    found_format = model.text_format.override(text_format)
     if isinstance(items, str):
         items = [items]
     if isinstance(items, list | tuple) and text_column is id_column is region_column is None:
-        block = ItemBlock.of_sentences(items, normalization)
+        block = ItemBlock.of_sentences(items, found_format)
     else:
         read = read_items(items, text_column=text_column, id_column=id_column, region_column=region_column)
-        block = ItemBlock.of_items(read, normalization)
+        block = ItemBlock.of_items(read, found_format)
     scorer = TextScorer(model, unknown)
     table = score_items(scorer, block, chosen, "regions" if is_regions else "words", progress)
     for note in scorer.notes:
@@ -182,20 +180,20 @@ class ItemBlock:
     carried: dict[str, TextColumn | NDArray[Any]]
 
     @classmethod
-    def of_sentences(cls, sentences: Sentences, normalization: Normalization) -> ItemBlock:
+    def of_sentences(cls, sentences: Sentences, text_format: TextFormat) -> ItemBlock:
         """Return sentences, each of which is a row of its own."""
         sentences = list(sentences)
-        block = block_of_sentences(sentences, normalization)
+        block = block_of_sentences(sentences, text_format)
         rows = np.repeat(block.lines - 1, np.diff(block.corpus.sentence_starts))
         return cls(block, rows, np.arange(1, len(sentences) + 1), {})
 
     @classmethod
-    def of_items(cls, items: Items, normalization: Normalization) -> ItemBlock:
+    def of_items(cls, items: Items, text_format: TextFormat) -> ItemBlock:
         """Return the sentences of items; regions of one sentence are joined.
 
         Each region is read by itself, so that no word is in two of them.
         """
-        found = cls.of_sentences(items.texts, normalization)
+        found = cls.of_sentences(items.texts, text_format)
         found = replace(found, carried=items.columns, sentences=items.sentences + 1)
         if items.n_sentences == len(items):
             return found

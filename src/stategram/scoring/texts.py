@@ -18,9 +18,8 @@ from stategram.scoring.score import TextScorer
 from stategram.storage import atomic_open, shared_file, temporary_folder
 from stategram.tables import Table, TableFormat, TableWriter, TextColumn
 from stategram.text import (
-    EncodingErrors,
     LineBlock,
-    Normalization,
+    TextFormat,
     UnknownCount,
     display_name,
     read_line_blocks,
@@ -38,7 +37,7 @@ class TextScoring:
         The columns of words; None for a row per sentence.
     unknown
         What is done with unknown words.
-    normalization, encoding_errors, document_mark
+    text_format
         How texts are read.
     format, header
         The format of the table, and whether it begins with the names of the columns.
@@ -52,9 +51,7 @@ class TextScoring:
     columns: tuple[str, ...] | None
     base: str
     unknown: str
-    normalization: Normalization
-    encoding_errors: EncodingErrors = "strict"
-    document_mark: str | None = None
+    text_format: TextFormat
     format: TableFormat = "tsv"
     header: bool = True
     with_name: bool = False
@@ -70,9 +67,7 @@ def score_text(
         columns = WordColumns.create(scorer.model, scoring.columns, scoring.base)
     blocks = read_line_blocks(
         text,
-        scoring.normalization,
-        encoding_errors=scoring.encoding_errors,
-        document_mark=scoring.document_mark,
+        scoring.text_format,
         progress=progress,
         live=True,
     )

@@ -23,13 +23,12 @@ from stategram.tables import RowBlock
 from stategram.text import (
     UNKNOWN,
     Corpus,
-    EncodingErrors,
-    EncodingOptions,
-    Normalization,
+    LineEncoder,
     Sentences,
+    TextFormat,
     Vocabulary,
+    WordChoice,
     block_of_sentences,
-    encode_lines,
 )
 
 By = Literal["difference", "perplexity"]
@@ -44,7 +43,7 @@ class Criterion:
     ----------
     models
         In-domain and general, or in-domain alone for perplexity.
-    normalization, encoding_errors
+    text_format
         How texts are read.
     min_words, max_words
         Rows with fewer or more words have no score.
@@ -52,8 +51,7 @@ class Criterion:
     """
 
     models: tuple[ModelSource, ...]
-    normalization: Normalization
-    encoding_errors: EncodingErrors = "strict"
+    text_format: TextFormat
     min_words: int = 1
     max_words: int | None = None
 
@@ -75,7 +73,7 @@ class RowScorer:
     ----------
     models
         In-domain and general, or in-domain alone.
-    normalization, encoding_errors, min_words, max_words
+    text_format, min_words, max_words
         As in `Criterion`.
 
     """
@@ -83,8 +81,7 @@ class RowScorer:
     def __init__(
         self,
         models: Sequence[Model],
-        normalization: Normalization,
-        encoding_errors: EncodingErrors = "strict",
+        text_format: TextFormat,
         *,
         min_words: int = 1,
         max_words: int | None = None,
@@ -98,15 +95,12 @@ class RowScorer:
         self._counts_unknown = all(
             len(model.vocabulary) == len(vocabulary) and model.predicts_unknown for model in models
         )
-        self._options = EncodingOptions(
-            vocabulary, normalization=normalization.of_lines, encoding_errors=encoding_errors
-        )
-        self._tokenizer = self._options.tokenizer()
+        self._encoder = LineEncoder(text_format.of_lines, WordChoice(vocabulary))
 
     def score(self, block: RowBlock) -> RowScores:
         """Return the scores of rows, in bits per word, or perplexities."""
         lines, rows = block.lines()
-        corpus, numbers = encode_lines(lines, self._options, tokenizer=self._tokenizer)
+        corpus, numbers = self._encoder.encode(lines)
         found = numbers - lines.line
         return self.score_corpus(corpus, found if rows is None else rows[found], len(block))
 
@@ -169,8 +163,7 @@ def scorer_of(criterion: Criterion) -> RowScorer:
 def _scorer_of(criterion: Criterion) -> RowScorer:
     return RowScorer(
         [source.open() for source in criterion.models],
-        criterion.normalization,
-        criterion.encoding_errors,
+        criterion.text_format,
         min_words=criterion.min_words,
         max_words=criterion.max_words,
     )
@@ -222,9 +215,8 @@ def cross_entropy_difference(in_domain: Model, general: Model, sentences: Senten
     """
     for name, model in (("in_domain", in_domain), ("general", general)):
         check_history(model, name)
-    normalization = Normalization.from_recipe(in_domain.metadata, in_domain.vocabulary)
-    scorer = RowScorer([in_domain, general], normalization)
+    scorer = RowScorer([in_domain, general], in_domain.text_format)
     sentences = list(sentences)
-    block = block_of_sentences(sentences, normalization)
+    block = block_of_sentences(sentences, in_domain.text_format)
     corpus = block.corpus.in_vocabulary(Vocabulary.union((in_domain.vocabulary, general.vocabulary)))
     return scorer.score_corpus(corpus, block.lines - 1, len(sentences)).scores

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
@@ -21,14 +20,13 @@ from stategram.selection.criterion import CRITERIA, By, Criterion, RowScores, cl
 from stategram.selection.cut import Cut, Keep, Scored, find_cut
 from stategram.selection.training import (
     Preparation,
-    TextReading,
     map_files,
     no_words,
     pool_name,
 )
 from stategram.storage import Place, atomic_open, check_place, is_url, shared_file
 from stategram.tables import PoolFile, RowBlock, RowWriter
-from stategram.text import EncodingErrors, Source, Split, TokenizeForm, file_names, read_blocks
+from stategram.text import FormatOverride, Source, file_names, read_blocks
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -99,11 +97,7 @@ def select(
     min_words: int = 1,
     max_words: int | None = None,
     order: int = 3,
-    lowercase: bool | None = None,
-    digits: str | None = None,
-    split: Split | None = None,
-    tokenize: TokenizeForm | Literal[False] | None = None,
-    encoding_errors: EncodingErrors = "strict",
+    text_format: FormatOverride = None,
     seed: int = 0,
     verify: bool = True,
     progress: Progress | None = None,
@@ -148,8 +142,9 @@ def select(
         Rows with fewer or more words are not scored, and so not kept.
     order
         The length of the n-grams of models that are trained.
-    lowercase, digits, split, tokenize, encoding_errors
-        How texts are read, as in `read_corpus`; by default as in the training of a model that is given.
+    text_format
+        How texts are read: by default as in the training of models that are given; a `TextFormat`, or a
+        mapping with the settings that differ.
     seed
         That of the random sample.
     verify
@@ -201,7 +196,6 @@ def select(
             format,
             column=text_column,
             new_column=score_column if scores else None,
-            encoding_errors=encoding_errors,
         )
         for name in file_names(pool)
     ]
@@ -219,13 +213,14 @@ def select(
             in_domain = _spooled(os.fspath(in_domain), "in-domain", Path(place))
         if isinstance(general, str | os.PathLike):
             general = _spooled(os.fspath(general), "general", Path(place))
-        reading = TextReading(lowercase, digits, split, tokenize, encoding_errors)
-        preparation = Preparation(Path(place), files, reading, text_column, order, seed, verify)
+        preparation = Preparation(Path(place), files, text_format, text_column, order, seed, verify)
         try:
             criterion = preparation.criterion(
                 in_domain, general, sampled=sampled, progress=subprogress(progress, 0.0, 0.1)
             )
             criterion = replace(criterion, min_words=min_words, max_words=max_words)
+            errors = criterion.text_format.encoding_errors
+            files = [replace(file, encoding_errors=errors) for file in files]
             return _write(
                 _Pool(files, criterion, Path(place)), output, amount, threshold, scores, by, progress
             )

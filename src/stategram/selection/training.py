@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import has_arpa_name, open_model
@@ -22,10 +22,8 @@ from stategram.tables import PoolFile
 from stategram.text import (
     SPECIAL_WORDS,
     Corpus,
-    EncodingErrors,
-    Normalization,
-    Split,
-    TokenizeForm,
+    FormatOverride,
+    TextFormat,
     Vocabulary,
     read_blocks,
     read_corpus,
@@ -42,35 +40,17 @@ _BYTES_PER_WORD, _SAMPLE_BYTES = 6, 6_000_000
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class TextReading:
-    """How texts are read; None: as in the training of the models, or as they are."""
-
-    lowercase: bool | None = None
-    digits: str | None = None
-    split: Split | None = None
-    tokenize: TokenizeForm | Literal[False] | None = None
-    encoding_errors: EncodingErrors = "strict"
-
-    def normalization(self, models: Sequence[Model]) -> Normalization:
-        """Return how words are normalized for all models."""
-        found = {Normalization.from_recipe(model.metadata, model.vocabulary) for model in models}
-        overridden = {self._override(one) for one in found or {Normalization()}}
-        if len(overridden) > 1:
-            raise UsageError(
-                "the texts of the two models were not normalized in the same way: "
-                f"{' and '.join(map(str, found))}; train them alike, or set lowercase, digits, split and "
-                "tokenize"
-            )
-        return overridden.pop()
-
-    def _override(self, base: Normalization) -> Normalization:
-        return Normalization(
-            base.lowercase if self.lowercase is None else self.lowercase,
-            base.digits if self.digits is None else self.digits or None,
-            self.split or base.split,
-            base.tokenize if self.tokenize is None else self.tokenize or None,
+def common_format(models: Sequence[Model], given: FormatOverride) -> TextFormat:
+    """Return how texts are read for all models."""
+    trained = [model.text_format for model in models] or [TextFormat()]
+    found = [one.override(given) for one in trained]
+    if len({one.normalization for one in found}) > 1:
+        raise UsageError(
+            "the texts of the two models were not normalized in the same way: "
+            f"{' and '.join(map(str, trained))}; train them alike, or set lowercase, digits, split and "
+            "tokenize"
         )
+    return found[0].override({"document_mark": None})  # rows are documents of their own
 
 
 @dataclass(frozen=True)
@@ -83,8 +63,8 @@ class Preparation:
         A folder for temporary files, which all workers see.
     files
         The pool.
-    reading
-        How texts are read.
+    text_format
+        How texts are read, as far as it is given.
     text_column
         The column of the texts in tables.
     order
@@ -98,7 +78,7 @@ class Preparation:
 
     place: Path
     files: Sequence[PoolFile]
-    reading: TextReading
+    text_format: FormatOverride
     text_column: str = "text"
     order: int = 3
     seed: int = 0
@@ -118,26 +98,26 @@ class Preparation:
         opened = {name: model for name, model in models.items() if model is not None}
         for name, model in opened.items():
             check_history(model, name)
-        normalization = self.reading.normalization(list(opened.values()))
+        text_format = common_format(list(opened.values()), self.text_format)
         vocabulary = next((model.vocabulary for model in opened.values()), None)
         n_bytes = _SAMPLE_BYTES
         if "in-domain" in opened:
             words = int(opened["in-domain"].vocabulary.counts.sum())
             n_bytes = words * _BYTES_PER_WORD or n_bytes
         else:
-            corpus = self._read("in-domain", self._text_file(in_domain), normalization, vocabulary)
+            corpus = self._read("in-domain", self._text_file(in_domain), text_format, vocabulary)
             n_bytes, vocabulary = corpus.stats.n_bytes, corpus.vocabulary
             opened["in-domain"] = NgramModel.train(corpus, self.order)
         if sampled and general is None:
             general = self._sample(n_bytes, progress)
         if general is not None and "general" not in opened:
             name = "general" if "general" in sources else "sampled general"
-            corpus = self._read(name, self._text_file(general), normalization, vocabulary)
+            corpus = self._read(name, self._text_file(general), text_format, vocabulary)
             opened["general"] = NgramModel.train(corpus, self.order)
         names = [name for name in ("in-domain", "general") if name in opened]
         found = [self._source(name, sources.get(name), opened[name]) for name in names]
         keep_models(dict(zip(found, (opened[name] for name in names), strict=True)))
-        return Criterion(tuple(found), normalization, self.reading.encoding_errors)
+        return Criterion(tuple(found), text_format)
 
     def _opened(self, source: Model | str | os.PathLike[str]) -> Model | None:
         """Return a model that is given, by its name or as it is; None if it is a text."""
@@ -166,20 +146,9 @@ class Preparation:
                 written.write(block.lines()[0].data + b"\n")
         return str(path)
 
-    def _read(
-        self, name: str, path: str, normalization: Normalization, vocabulary: Vocabulary | None
-    ) -> Corpus:
+    def _read(self, name: str, path: str, text_format: TextFormat, vocabulary: Vocabulary | None) -> Corpus:
         def read(min_count: int) -> Corpus:
-            return read_corpus(
-                path,
-                vocabulary=vocabulary,
-                min_count=min_count,
-                lowercase=normalization.lowercase,
-                digits=normalization.digits,
-                split=normalization.split,
-                tokenize=normalization.tokenize,
-                encoding_errors=self.reading.encoding_errors,
-            )
+            return read_corpus(path, text_format, vocabulary=vocabulary, min_count=min_count)
 
         corpus = read(_MIN_COUNT if vocabulary is None else 1)
         if len(corpus.vocabulary) == len(SPECIAL_WORDS):

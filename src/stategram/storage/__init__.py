@@ -10,7 +10,16 @@ from stategram.storage.archive import (
     open_archive,
     write_archive,
 )
-from stategram.storage.entries import Entries, Finite, Fraction, Name, Natural, Positive, array_of
+from stategram.storage.entries import (
+    Entries,
+    Finite,
+    Fraction,
+    Name,
+    Natural,
+    Positive,
+    array_of,
+    check_fields,
+)
 from stategram.storage.files import (
     COMPRESSED_SUFFIXES,
     Place,
@@ -61,6 +70,7 @@ __all__ = [
     "atomic_open",
     "atomic_write",
     "check_archive_place",
+    "check_fields",
     "check_place",
     "check_store",
     "content_key",

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Annotated, Any
+from functools import cache
+from typing import Annotated, Any, get_args
 
 import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import DTypeLike, NDArray
+
+from stategram.errors import UsageError
 
 Natural = Annotated[int, Meta(ge=0, lt=2**53)]
 """A count: a double holds it exactly."""
@@ -30,6 +33,22 @@ Fraction = Annotated[float, Meta(ge=0, le=1)]
 
 Name = Annotated[str, Meta(pattern=r"\A[^\0\t\n\r\ud800-\udfff]*\Z")]
 """A text that fits into a column of a table: without NUL, tabs, line ends and lone surrogates."""
+
+
+_fields_of = cache(msgspec.structs.fields)
+
+
+def check_fields(settings: msgspec.Struct) -> None:
+    """Raise a UsageError if a field of settings has a value that is not of its type."""
+    for field in _fields_of(type(settings)):
+        value = getattr(settings, field.name)
+        try:
+            msgspec.convert(value, field.type)
+        except msgspec.ValidationError as error:
+            kind, reason = get_args(field.type)[0], str(error)
+            choices = [one for of in (kind, *get_args(kind)) for one in get_args(of) if isinstance(one, str)]
+            possible = f"possible: {', '.join(choices)}" if choices else reason[:1].lower() + reason[1:]
+            raise UsageError(f"{field.name} is {value!r}; {possible}") from error
 
 
 class Entries(msgspec.Struct, frozen=True, kw_only=True):

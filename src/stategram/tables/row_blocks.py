@@ -276,7 +276,8 @@ def _decode(file: PoolFile, line: bytes, number: int) -> str:
     except UnicodeDecodeError as error:
         raise BadDataError(
             f"{file.name}:{number}: the byte 0x{line[error.start]:02x} is not UTF-8; convert the file to "
-            "UTF-8 with iconv, or use --encoding-errors replace (encoding_errors='replace' in Python)"
+            "UTF-8 with iconv, or use --encoding-errors replace (TextFormat(encoding_errors='replace') in "
+            "Python)"
         ) from error
 
 

@@ -1,28 +1,20 @@
 """Files to ids: reading, tokenizing, Vocabulary, Corpus."""
 
-from stategram.text.bad_bytes import check_utf8, conversion_advice
 from stategram.text.corpus import Corpus, ReadStats, contains_text
 from stategram.text.encoding import (
-    EncodingErrors,
-    EncodingOptions,
-    Normalization,
-    Sentences,
+    LineBlock,
     as_corpus,
-    check_words,
+    block_of_sentences,
     corpus_from_sentences,
-    no_words,
-    normalization_of_text,
     read_corpus,
+    read_line_blocks,
     spelled_corpus,
-    text_settings,
-    warn_of_wide_spaces,
-    words_of,
 )
-from stategram.text.feeding import Lines, compile_mark, read_lines
-from stategram.text.line_blocks import LineBlock, block_of_sentences, encode_lines, read_line_blocks
-from stategram.text.reading import (
+from stategram.text.files import (
     Source,
+    check_utf8,
     compression,
+    conversion_advice,
     display_name,
     file_names,
     file_size,
@@ -30,6 +22,15 @@ from stategram.text.reading import (
     read_all,
     read_blocks,
     total_size,
+)
+from stategram.text.format import EncodingErrors, FormatOverride, TextFormat, WordChoice
+from stategram.text.lines import LineEncoder, Lines, Sentences, check_words, read_lines, words_of
+from stategram.text.notes import (
+    UnknownCount,
+    no_words,
+    require_known_words,
+    warn_if_unsegmented,
+    warn_of_wide_spaces,
 )
 from stategram.text.shards import (
     MIN_SHARD_SIZE,
@@ -42,21 +43,11 @@ from stategram.text.shards import (
     read_parts,
     text_parts,
 )
-from stategram.text.tokenizer import (
-    TOKENIZE_FORMS,
-    TokenizeForm,
-    tokenization_note,
-    tokenization_record,
-    tokenize,
-    tokenize_prose,
-)
-from stategram.text.unknown_words import UnknownCount, require_known_words
-from stategram.text.unsegmented import warn_if_unsegmented
+from stategram.text.tokenizer import tokenize, tokenize_prose
 from stategram.text.vocabulary import (
     BEGIN,
     END,
     SPECIAL_WORDS,
-    SPLITS,
     UNKNOWN,
     Split,
     Vocabulary,
@@ -71,30 +62,28 @@ __all__ = [
     "MIN_SHARD_SIZE",
     "SHARD_SIZE",
     "SPECIAL_WORDS",
-    "SPLITS",
-    "TOKENIZE_FORMS",
     "UNKNOWN",
     "Corpus",
     "EncodingErrors",
-    "EncodingOptions",
+    "FormatOverride",
     "LineBlock",
+    "LineEncoder",
     "Lines",
-    "Normalization",
     "ReadStats",
     "Sentences",
     "ShardStats",
     "Source",
     "Split",
+    "TextFormat",
     "TextPart",
-    "TokenizeForm",
     "UnknownCount",
     "Vocabulary",
+    "WordChoice",
     "as_corpus",
     "block_of_sentences",
     "bundles_of",
     "check_utf8",
     "check_words",
-    "compile_mark",
     "compression",
     "contains_text",
     "conversion_advice",
@@ -103,13 +92,11 @@ __all__ = [
     "default_shard_size",
     "dense_ids",
     "display_name",
-    "encode_lines",
     "file_names",
     "file_size",
     "file_sizes",
     "lines_before",
     "no_words",
-    "normalization_of_text",
     "read_all",
     "read_blocks",
     "read_corpus",
@@ -120,9 +107,6 @@ __all__ = [
     "spelled_corpus",
     "split_line",
     "text_parts",
-    "text_settings",
-    "tokenization_note",
-    "tokenization_record",
     "tokenize",
     "tokenize_prose",
     "total_size",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,9 +10,9 @@ import msgspec
 from stategram.errors import BadDataError
 from stategram.resources import Resources
 from stategram.text.corpus import Corpus
-from stategram.text.encoding import EncodingOptions
-from stategram.text.feeding import Lines, compile_mark, feed_lines, read_lines
-from stategram.text.reading import compression, display_name, file_sizes, read_blocks
+from stategram.text.files import compression, display_name, file_sizes, read_blocks
+from stategram.text.format import TextFormat
+from stategram.text.lines import LineEncoder, Lines, read_lines
 
 SHARD_SIZE = 1 << 26
 """The default size of a shard in bytes of text: what it takes to count one fits into half a gigabyte."""
@@ -89,52 +88,39 @@ def bundles_of(parts: Sequence[TextPart], size: int = SHARD_SIZE) -> list[tuple[
 
 
 def read_parts(
-    parts: Sequence[TextPart],
-    options: EncodingOptions,
-    document_mark: str | None,
-    shard_size: int = SHARD_SIZE,
+    parts: Sequence[TextPart], text_format: TextFormat, shard_size: int = SHARD_SIZE
 ) -> Iterator[tuple[Corpus, ShardStats]]:
     """Yield parts of a text in shards of about `shard_size` bytes, each with a vocabulary of its own.
 
     A blank line at the end of a shard is a document start there, that of the sentence after its last one.
     """
-    mark = compile_mark(document_mark)
-    encoder, tokenizer = options.encoder(), options.tokenizer()
-    n_bytes = 0
+    encoder = LineEncoder(text_format)
     first_wide_space = 0, 0  # part and line
 
     def shard() -> tuple[Corpus, ShardStats]:
-        corpus = options.corpus(encoder, (), n_bytes, None, tokenizer)
+        corpus = encoder.corpus()
         found = corpus.stats
-        counts = n_bytes, found.n_replaced, found.n_dropped, found.n_wide_spaces
+        counts = found.n_bytes, found.n_replaced, found.n_dropped, found.n_wide_spaces
         return corpus, ShardStats(*counts, *first_wide_space)
 
     for number, part in enumerate(parts):
         for lines in _lines(part):
+            had_wide_space = encoder.wide_space is not None
             try:
-                wide_space = feed_lines(encoder, lines, mark, options.normalization.split, tokenizer)
+                encoder.feed(lines)
             except BadDataError:
                 if part.begin == 0:
                     raise
-                _refuse_again(part, lines, options, mark)
+                # With the number of the line in the file, not in the part.
+                LineEncoder(text_format).feed(replace(lines, line=lines.line + lines_before(part)))
                 raise
-            if wide_space is not None:
-                first_wide_space = number, int(wide_space.rpartition(":")[2])
-            n_bytes += len(lines.data)
-            if n_bytes >= shard_size:
+            if encoder.wide_space is not None and not had_wide_space:
+                first_wide_space = number, int(encoder.wide_space.rpartition(":")[2])
+            if encoder.n_bytes >= shard_size:
                 yield shard()
-                n_bytes, first_wide_space = 0, (0, 0)
-                encoder, tokenizer = options.encoder(), options.tokenizer()
-    if n_bytes:
+                first_wide_space = 0, 0
+    if encoder.n_bytes:
         yield shard()
-
-
-def _refuse_again(
-    part: TextPart, lines: Lines, options: EncodingOptions, mark: re.Pattern[str] | None
-) -> None:
-    """Raise the error of bad lines with their number in the file, not in the part."""
-    lines = replace(lines, line=lines.line + lines_before(part))
-    feed_lines(options.encoder(), lines, mark, options.normalization.split, options.tokenizer())
 
 
 def lines_before(part: TextPart) -> int:

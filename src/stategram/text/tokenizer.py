@@ -24,16 +24,14 @@ a full stop may need to see the next one: until then white space, of which no wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import version
-from typing import Any, Literal, get_args
+from typing import Literal
 
 from stategram.text.vocabulary import SPECIAL_WORDS
 
 TokenizeForm = Literal["words", "prose"]
 """What is tokenized: lines that are sentences, or lines of prose, which are split into sentences."""
-TOKENIZE_FORMS: tuple[TokenizeForm, ...] = get_args(TokenizeForm)
 
 # To be raised with each change of what comes out: models are told by which rules their words were made.
 RULES = 1
@@ -81,20 +79,9 @@ _MAX_PIECES = 1 << 18
 _LONGEST_PIECE = 1000
 
 
-def tokenization_record(form: TokenizeForm | None) -> dict[str, Any] | None:
-    """Return what the manifest of a model has about how its text was tokenized."""
-    return None if form is None else {"form": form, "rules": RULES, "library": f"regex {version('regex')}"}
-
-
-def tokenization_note(record: Mapping[str, Any]) -> str | None:
-    """Return a note if a text was tokenized by other rules, or another version of Unicode's, than these."""
-    then, now = ({**one, "form": None} for one in (record, tokenization_record("words") or {}))
-    if then == now:
-        return None
-    return (
-        f"tokenized by rules {then.get('rules')} with {then.get('library')} in training, by rules "
-        f"{now['rules']} with {now['library']} here; a few words may differ"
-    )
+def tokenizer_version() -> str:
+    """Return the rules by which text is tokenized, and whose word boundaries these are."""
+    return f"rules {RULES} with regex {version('regex')}"
 
 
 def tokenize(sentence: str) -> list[str]:

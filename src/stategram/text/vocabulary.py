@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from stategram.errors import BadDataError, UsageError
 from stategram.storage import atomic_write
-from stategram.text.bad_bytes import check_utf8
-from stategram.text.reading import read_all
+from stategram.text.files import check_utf8, read_all
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +31,6 @@ _NOT_WORDS = "its lines are not all different words with a count each"
 
 Split = Literal["unicode", "ascii"]
 """At which white space lines are split: all that `str.split` knows, no-break spaces too, or that of ASCII."""
-SPLITS: tuple[Split, ...] = get_args(Split)
 
 # As in `bytes.split`.
 _ASCII_SPACE = re.compile(r"[ \t\n\r\v\f]+")
@@ -141,8 +139,8 @@ class Vocabulary:
         if first_wide is not None:
             _log.warning(
                 "%s:%d: white space outside ASCII, such as a no-break space, ends a word here and is not "
-                "part of it, unless words are split at ASCII white space only (--split ascii, split='ascii' "
-                "in Python)",
+                "part of it, unless words are split at ASCII white space only (--split ascii, "
+                "TextFormat(split='ascii') in Python)",
                 path,
                 first_wide,
             )
@@ -328,7 +326,7 @@ def split_line(line: str, split: Split) -> list[str]:
     >>> split_line("5\xa0% more", "unicode"), split_line("5\xa0% more", "ascii")
     (['5', '%', 'more'], ['5\xa0%', 'more'])
     """
-    if split not in SPLITS:
+    if split not in get_args(Split):
         raise UsageError(f"split is {split!r}; it must be 'unicode' or 'ascii'")
     return line.split() if split == "unicode" else [word for word in _ASCII_SPACE.split(line) if word]
 

@@ -11,7 +11,6 @@ import msgspec
 
 import stategram
 from stategram.explore.app.explorer import Explorer
-from stategram.explore.app.pasted_text import normalization_of
 from stategram.explore.pages import (
     chart_script,
     policy_of,
@@ -133,9 +132,8 @@ def _requests(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
         if text:
             yield "score", {**model, "text": text}
             yield "ranks", {**model, "text": text}
-            normalization = normalization_of(explored.model)
             for line in text.split("\n"):
-                sentence = normalization.words(line)
+                sentence = explored.model.text_format.words(line)
                 for place, word in enumerate([*sentence, "</s>"] if sentence else []):
                     history = " ".join(sentence[:place])
                     yield "explain", {**model, "history": history, "word": word}

@@ -15,13 +15,8 @@ from stategram.errors import UsageError
 from stategram.explore.app.messages import MAX_WORDS
 from stategram.explore.views import WordExample
 from stategram.models import MAX_CELLS, Model, Scores, State
-from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, Normalization, block_of_sentences
+from stategram.text import BEGIN, UNKNOWN, Corpus, LineBlock, block_of_sentences
 from stategram.wording import plural
-
-
-def normalization_of(model: Model) -> Normalization:
-    """Return how words were normalized in the training of a model."""
-    return Normalization.from_recipe(model.metadata, model.vocabulary)
 
 
 def state_after(model: Model, words: list[str], *, sentence_start: bool = True) -> State:
@@ -51,7 +46,7 @@ class ReadText:
 
 def read_text(model: Model, text: str) -> ReadText:
     """Read a text of one sentence per line; refuse one that is too long."""
-    block = block_of_sentences(text.split("\n"), normalization_of(model))
+    block = block_of_sentences(text.split("\n"), model.text_format)
     if block.corpus.n_events - block.corpus.n_sentences > MAX_WORDS:
         raise UsageError(f"the text has more than {plural(MAX_WORDS, 'word')}; give a part of it")
     return ReadText(block, block.corpus.in_vocabulary(model.vocabulary))

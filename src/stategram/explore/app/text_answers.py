@@ -35,7 +35,6 @@ from stategram.explore.app.pasted_text import (
     bits_of,
     finite,
     likeliest,
-    normalization_of,
     perplexity_of,
     rank_in,
     ranks_of,
@@ -100,7 +99,7 @@ def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
 
 def history_words(model: Model, history: str) -> list[str]:
     """Return the words so far as the model was trained on them; ``<s>`` at the beginning is left out."""
-    found = normalization_of(model).words_so_far(history)
+    found = model.text_format.words_so_far(history)
     return found[1:] if found[:1] == [SPECIAL_WORDS[BEGIN]] else found
 
 
@@ -124,7 +123,7 @@ def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
     model = explored.model
     history, word = history_words(explored.model, request.history), request.word
     if word not in SPECIAL_WORDS:
-        word = (normalization_of(explored.model).words_so_far(word) or [word])[0]
+        word = (explored.model.text_format.words_so_far(word) or [word])[0]
     id = model.vocabulary.id(word)
     if id == BEGIN:
         raise UsageError("<s> is never predicted; give another word")
@@ -182,7 +181,7 @@ def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
     model = explored.model
     history = history_words(explored.model, request.history)
     watched = [
-        word if word in SPECIAL_WORDS else (normalization_of(model).words_so_far(word) or [word])[0]
+        word if word in SPECIAL_WORDS else (model.text_format.words_so_far(word) or [word])[0]
         for word in request.watched
     ]
     found = model.event_weights(_followed(model, history, END))[-1]

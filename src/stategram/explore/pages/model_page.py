@@ -124,7 +124,7 @@ def model_html(
         charts=list(_mixture_charts(mixture, test)) if mixture else [],
         surprisals=surprisal_charts(model, _kind_and_colour(model), text, sentences),
         parts=[_part(title, part, text) for title, part in _leaf_models(model)],
-        recipe=_json(model.metadata) if model.metadata else "",
+        recipe=_json(model.options) if model.options else "",
         inputs=input_files_table([*made.inputs, *files]),
     )
 

@@ -114,7 +114,7 @@ def approximate(
         trie,
         "approximation",
         training_info={"approximates": repr(model)},
-        metadata=model.metadata,
+        **model.origin,
     )
 
 

@@ -1,0 +1,317 @@
+"""Lines of files and sentences in memory: the one way in which text reaches the encoder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from numbers import Integral
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stategram._core import TextEncoder
+from stategram.errors import BadDataError, UsageError, WrongTypeError
+from stategram.resources import Resources
+from stategram.text.corpus import Corpus, ReadStats
+from stategram.text.files import BLOCK_SIZE, conversion_advice, display_name, read_blocks
+from stategram.text.format import TextFormat, WordChoice
+from stategram.text.tokenizer import Tokenizer
+from stategram.text.vocabulary import SPECIAL_WORDS, Split, Vocabulary, split_line
+
+# The encoder drops one at the beginning of what it is fed, and only there.
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f]")
+_MARKERS = frozenset(SPECIAL_WORDS[1:])
+_SENTENCES_PER_BLOCK = 10_000
+
+Sentences: TypeAlias = "Iterable[str | Iterable[str] | Iterable[int]]"
+"""Sentences in memory: strings, or lists of words, or lists of the integer ids of a tokenizer."""
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Consecutive whole lines of a file, or sentences in memory, one per line."""
+
+    name: str | None
+    """None for sentences in memory."""
+    data: bytes
+    line: int = 1
+    """The number of the first line, from 1."""
+    offset: int = 0
+    """Where in the file its first byte is."""
+    taken: int = 0
+    """The number of bytes of the file taken so far; fewer than of text if it is compressed."""
+
+    def place(self, line: int) -> str:
+        """Return where a line is, counted from 0, as messages show it."""
+        name = "sentence " if self.name is None else f"{display_name(self.name)}:"
+        return f"{name}{self.line + line}"
+
+
+def read_lines(name: str, block_size: int = BLOCK_SIZE, *, live: bool = False) -> Iterator[Lines]:
+    """Yield the lines of a file, about `block_size` bytes at a time; if `live`, see `read_blocks`."""
+    line, offset = 1, 0
+    for data, taken in _whole_lines(name, block_size, live):
+        yield Lines(name, data, line, offset, taken)
+        line += data.count(b"\n")
+        offset += len(data)
+
+
+def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks that end where lines do, and the bytes taken so far."""
+    waiting: list[bytes] = []
+    size = taken = 0
+    for block, taken in read_blocks(name, live=live):
+        waiting.append(block)
+        size += len(block)
+        # A block that is not full is all that is there for now.
+        is_enough = size >= block_size or (live and len(block) < BLOCK_SIZE)
+        if not is_enough or (end := block.rfind(b"\n") + 1) == 0:
+            continue
+        waiting[-1] = block[:end]
+        yield b"".join(waiting), taken
+        waiting = [block[end:]]
+        size = len(waiting[0])
+    if size:
+        yield b"".join(waiting), taken
+
+
+def lines_of_sentences(sentences: Sentences, text_format: TextFormat) -> Iterator[Lines]:
+    """Yield sentences in memory as lines, those that are strings tokenized; refuse what is no sentence."""
+    if isinstance(sentences, str | bytes):
+        raise WrongTypeError("expected a list of sentences, got a string; for a file use read_corpus(path)")
+    if not isinstance(sentences, Iterable):
+        raise WrongTypeError(f"expected a list of sentences, got {type(sentences).__name__}")
+    tokenizer = None if text_format.tokenize is None else Tokenizer(text_format.tokenize)
+    lines = (
+        _line(number, sentence, text_format.split, tokenizer) for number, sentence in enumerate(sentences, 1)
+    )
+    line = 1
+    while block := "".join(islice(lines, _SENTENCES_PER_BLOCK)):
+        try:
+            yield Lines(None, block.encode(), line)
+        except UnicodeEncodeError as error:
+            raise BadDataError(
+                f"a surrogate, {block[error.start]!r}, in a sentence; decode the text as UTF-8"
+            ) from error
+        line += block.count("\n")
+
+
+def _line(
+    number: int, sentence: str | Iterable[str] | Iterable[int], split: Split, tokenizer: Tokenizer | None
+) -> str:
+    if isinstance(sentence, str):
+        line = sentence.replace("\n", " ") + "\n"
+        if tokenizer is None:
+            return line
+        if "\0" in line:
+            raise BadDataError(f"sentence {number}: a NUL character; remove it")
+        return tokenizer.lines(line)
+    words = words_of(sentence)
+    if words is None:
+        raise WrongTypeError(
+            f"sentence {number}: found {sentence!r:.40}; expected a string, or a list of words or of integers"
+        )
+    check_words(words, split, f"sentence {number}: ")
+    return " ".join(words) + "\n"
+
+
+def check_words(words: Sequence[str], split: Split, where: str = "") -> None:
+    """Refuse words that are empty or hold white space: most likely they are sentences.
+
+    >>> check_words(["the cat sat"], "unicode")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    stategram.errors.UsageError: the word 'the cat sat' is empty or holds white space; give the sentence ...
+    """
+    if split_line(" ".join(words), split) == words:
+        return
+    word = next(word for word in words if split_line(word, split) != [word])
+    fitting = split_line(word, "ascii") == [word]
+    raise UsageError(
+        f"{where}the word {word!r} is empty or holds white space; give the sentence as one "
+        "string to have it split"
+        + (", or make a corpus with TextFormat(split='ascii') to keep the word" if fitting else "")
+    )
+
+
+def words_of(sentence: object) -> list[str] | None:
+    """Return the words of a list of words or of integers, or an array of these; None if it is none.
+
+    >>> import numpy as np
+    >>> words_of(["the", "cat"]), words_of(np.array([101, 7]))
+    (['the', 'cat'], ['101', '7'])
+    """
+    if isinstance(sentence, bytes) or not isinstance(sentence, Iterable):
+        return None
+    words = sentence.tolist() if hasattr(sentence, "tolist") else list(sentence)
+    if all(isinstance(word, str) for word in words):
+        return words
+    if all(isinstance(word, Integral) and not isinstance(word, bool) for word in words):
+        return list(map(str, words))
+    return None
+
+
+class LineEncoder:
+    r"""Encodes lines of one format, which are fed block by block.
+
+    Examples
+    --------
+    >>> encoder = LineEncoder(TextFormat(lowercase=True))
+    >>> encoder.feed(Lines("text", b"The cat\n\n"))
+    >>> encoder.feed(Lines("text", b"a dog\n", 3, 9))
+    >>> corpus = encoder.corpus()
+    >>> corpus.vocabulary.words[3:], corpus.document_starts.tolist()
+    (('a', 'cat', 'dog', 'the'), [1])
+
+    """
+
+    def __init__(self, text_format: TextFormat, words: WordChoice | None = None) -> None:
+        self._format = text_format
+        self._words = words or WordChoice()
+        self._mark = text_format.document_pattern
+        self._tokenizer = None if text_format.tokenize is None else Tokenizer(text_format.tokenize)
+        self._start()
+
+    @classmethod
+    def of_sentences(cls, text_format: TextFormat, words: WordChoice | None = None) -> LineEncoder:
+        """Return the encoder of what `lines_of_sentences` yields."""
+        plain = {"tokenize": None, "encoding_errors": "strict", "document_mark": None}
+        is_plain = all(getattr(text_format, name) == value for name, value in plain.items())
+        return cls(text_format if is_plain else text_format.override(plain), words)
+
+    def _start(self) -> None:
+        self._encoder = TextEncoder(
+            self._format.lowercase,
+            self._format.encoding_errors == "replace",
+            Resources.current().threads,
+            self._format.split == "ascii",
+        )
+        self._replaced_before = 0
+        self.n_bytes = 0
+        """How many bytes of text were fed."""
+        self.wide_space: str | None = None
+        """Where the first white space outside ASCII is."""
+
+    def feed(self, lines: Lines) -> None:
+        """Encode the next lines; refuse bad bytes."""
+        data = lines.data
+        is_start = lines.name is not None and lines.offset == 0
+        if self._mark is not None or self._tokenizer is not None:
+            data = data.removeprefix(_BYTE_ORDER_MARK) if is_start else data
+            data, is_start = self._prepared(lines, data), False
+        # A U+FEFF elsewhere is no byte order mark.
+        if not is_start and data.startswith(_BYTE_ORDER_MARK):
+            data = _BYTE_ORDER_MARK + data
+        if self._encoder.feed(data) or self._encoder.end_file():
+            _check_bytes(lines, replace_errors=False)  # as they are in the file
+        self.n_bytes += len(lines.data)
+        if self.wide_space is None and self._encoder.wide_spaces:
+            text = lines.data.decode(errors="replace")
+            found = _WIDE_SPACE.search(text)
+            assert found is not None
+            self.wide_space = lines.place(text.count("\n", 0, found.start()))
+
+    def _prepared(self, lines: Lines, data: bytes) -> bytes:
+        """Return lines with a blank one where a document starts, and tokenized."""
+        if self._mark is not None:
+            data = _blank_line_at_marks(data, self._mark, self._format.split)
+        if self._tokenizer is None:
+            return data
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = data.decode(errors="replace")
+        if "\0" in text or "\ufffd" in text:
+            is_replaced = self._format.encoding_errors == "replace"
+            self._replaced_before += _check_bytes(lines, replace_errors=is_replaced)
+            text = text.replace("\0", "\ufffd")
+        return self._tokenizer.lines(text).encode()
+
+    def corpus(self, files: tuple[str, ...] = ()) -> Corpus:
+        """Return all lines that were fed since the last corpus."""
+        encoder = self._encoder
+        # Python has the tables for lower case outside ASCII: all distinct words at once. A line end is not a
+        # letter, so each word is lowercased as if it stood alone.
+        lowered = encoder.wide_words().decode().lower().encode() if self._format.lowercase else b""
+        encoder.merge(lowered, (self._format.digits or "").encode())
+        vocabulary = self._words.vocabulary
+        if vocabulary is None:
+            chosen = encoder.choose_vocabulary(self._words.max_words, self._words.min_count)
+            vocabulary = Vocabulary(*chosen)
+        else:
+            encoder.use_vocabulary(vocabulary.letters, vocabulary.offsets)
+        ids, sentence_starts, document_starts = encoder.encode()
+        replaced = encoder.replaced + self._replaced_before
+        stats = ReadStats(
+            files, self.n_bytes, replaced, encoder.dropped, encoder.wide_spaces, self.wide_space
+        )
+        self._start()
+        return Corpus(ids, sentence_starts, vocabulary, stats, document_starts)
+
+    def encode(self, lines: Lines) -> tuple[Corpus, NDArray[np.int64]]:
+        r"""Return lines as sentences, and the line number of each; lines without words are left out.
+
+        >>> encoder = LineEncoder(TextFormat(), WordChoice(Vocabulary.from_words(["the", "cat"])))
+        >>> corpus, numbers = encoder.encode(Lines("text", b"the cat\n\na dog\n"))
+        >>> corpus.ids.tolist(), numbers.tolist()
+        ([3, 4, 2, 0, 0, 2], [1, 3])
+        """
+        self.feed(lines)
+        corpus = self.corpus(() if lines.name is None else (display_name(lines.name),))
+        return corpus, self._sentence_lines(lines, corpus.n_sentences)
+
+    def _sentence_lines(self, block: Lines, n_sentences: int) -> NDArray[np.int64]:
+        """Return the numbers of the lines that are sentences, that is, have words."""
+        data, line = block.data, block.line
+        if data.count(b"\n") + (not data.endswith(b"\n")) == n_sentences:
+            return np.arange(line, line + n_sentences, dtype=np.int64)
+        if self._tokenizer is not None:
+            data = self._tokenizer.lines(data.decode(errors="replace").replace("\0", "\ufffd")).encode()
+        lines = data.split(b"\n")
+        found = [number for number, text in enumerate(lines, line) if text.strip()]
+        if len(found) != n_sentences:
+            # White space of other scripts, sentence markers, a byte order mark.
+            if block.name is not None and block.offset == 0:
+                lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+            found = [
+                number
+                for number, text in enumerate(lines, line)
+                if not _MARKERS.issuperset(split_line(text.decode(errors="replace"), self._format.split))
+            ]
+        return np.array(found, np.int64)
+
+
+def _blank_line_at_marks(data: bytes, document_mark: re.Pattern[str], split: Split) -> bytes:
+    """Return whole lines in which a line is blank where a document starts, and nowhere else."""
+    # Bad bytes never swallow a line end: both have the same lines.
+    texts = data.decode(errors="replace").replace("\r\n", "\n").split("\n")
+    lines = data.split(b"\n")
+    if data.endswith(b"\n"):
+        texts.pop()
+        lines.pop()
+    marked = []
+    for text, line in zip(texts, lines, strict=True):
+        if document_mark.search(text):
+            marked.append(b"\n")
+        if text.strip() if split == "unicode" else line.strip():
+            marked += (line, b"\n")
+    return b"".join(marked)
+
+
+def _check_bytes(lines: Lines, *, replace_errors: bool) -> int:
+    """Refuse bad bytes in lines, or return the number of those that would be replaced."""
+    checker = TextEncoder(lowercase=False, replace_errors=replace_errors, threads=1)
+    bad = checker.feed(lines.data) or checker.end_file()
+    if bad is None:
+        return checker.replaced
+    line, offset, byte = bad
+    if lines.name is None:
+        raise BadDataError(f"{lines.place(line - 1)}: a NUL character; remove it")
+    found = "a NUL byte" if byte == 0 else f"byte 0x{byte:02x}, which is not UTF-8 there"
+    raise BadDataError(
+        f"{lines.place(line - 1)}: {found} (byte offset {lines.offset + offset}); "
+        f"{conversion_advice(lines.data, offset, may_replace=True)}"
+    )
