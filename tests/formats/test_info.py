@@ -39,7 +39,7 @@ def test_what_is_in_a_model(made: Path, capfd: pytest.CaptureFixture[str]) -> No
     assert rows["N-grams"] == f"{sum(map(int, sizes)):,}"  # type: ignore[arg-type]
     assert [rows[f"of length {n}"] for n in (1, 2, 3)] == [f"{size:,}" for size in sizes]
     assert f"{total / sum(map(int, sizes)):.2f} bytes per n-gram" in rows["Size"]  # type: ignore[arg-type]
-    assert rows["Options"] == "digits N"
+    assert rows["Options"] == "lowercase true"
     found = model_info(made / "model")
     assert (found.bytes, found.kind, found.n_ngrams) == (total, "ngram", sum(found.ngrams))
     assert found.made is not None

@@ -51,7 +51,10 @@ class TextFormat(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
     split: Annotated[
         Split,
-        Meta(description="white space between words: no-break spaces and U+0085 are such if it is unicode"),
+        Meta(
+            description="white space between words: unicode includes no-break spaces and U+0085, ascii "
+            "excludes them"
+        ),
     ] = "unicode"
     tokenize: Annotated[
         TokenizeForm | None,

@@ -203,7 +203,7 @@ def cut_ngrams(model: NgramModel, order: int) -> NgramModel:
     if model.order <= order:
         return model
     trie = cut_trie(TrieIndex(model.plain()), order)
-    common = {"training_info": model.training_info, "metadata": model.metadata}
+    common = {"training_info": model.training_info, **model.origin}
     return NgramModel.from_plain(model.vocabulary, trie, model.smoothing, **common)
 
 
