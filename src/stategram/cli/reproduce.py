@@ -32,7 +32,6 @@ from stategram.text.sotu import load_sotu
 from stategram.wording import command_line
 
 
-
 @click.command(
     epilog="""\b
 Examples:
