@@ -123,9 +123,11 @@ def test_the_figures_are_those_of_the_data(browser: Browser, reports: dict[str, 
             assert float(value.replace(",", "")) == pytest.approx(row.test.perplexity, abs=0.0051)
             low, high = (float(end.replace(",", "")) for end in interval.split(" to "))
             assert low < row.test.perplexity < high
-            if row.change is not None:
+            if row.difference is not None:
                 change = line.locator('td[data-label="Change"]').inner_text().split("%")[0]
-                assert float(change.replace("−", "-")) / 100 == pytest.approx(row.change, abs=0.00051)
+                assert float(change.replace("−", "-")) / 100 == pytest.approx(
+                    row.difference.relative, abs=0.00051
+                )
     bars = page.locator("#perplexity .bar b").all_text_contents()
     assert len(bars) == len({row.key for row in rows})
     values = list(map(float, bars))

@@ -15,14 +15,14 @@ from html_structure import structure_of
 from reproductions import sample
 from stategram.display import table_text
 from stategram.errors import StategramError
-from stategram.evaluation import Interval, Resampling
+from stategram.evaluation import Difference, Resampling
 from stategram.explore.pages import check_report_extra
 from stategram.explore.pages.charts import Chart
 from stategram.explore.pages.line_charts import panel_svg
 from stategram.explore.views import ClusterGallery
 from stategram.paper import CHOICES, N_CLAIMS, PAPER, report_html, summary, write_report
 from stategram.paper.charts import bands_chart, sweeps_chart, weights_chart
-from stategram.paper.results import Claim, CountBand, Reproduction, RowResult, Verdict
+from stategram.paper.results import Claim, Clusters, CountBand, Reproduction, RowResult, Verdict
 from stategram.paper.tables import conditions_table, headline, paper_table
 
 
@@ -48,7 +48,7 @@ def test_a_whole_report_is_sound_html() -> None:
     page = page_of_sample()
     found = structure_of(page)
     assert found.met.count("figure") == 5
-    assert found.met.count("svg") == 6 + 9 + 2
+    assert found.met.count("svg") == 6 + 9 + 1
     assert found.met.count("script") == 1
     assert {"claims", "tables", "tree", "mixtures", "clusters", "time", "repeat"} <= set(found.ids)
     assert not re.search(r'(src|href)="(?!#|data:)', page)
@@ -67,8 +67,10 @@ def test_words_of_the_corpus_are_escaped() -> None:
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "alert(1)" not in page.replace("&lt;script&gt;alert(1)&lt;/script&gt;", "")
     assert "&amp;amp;" in page
-    hostile = _row(title="<img src=x onerror=alert(2)>", context="</svg><script>", note='"><b>')
-    page = report_html(_change(sample(), rows=(hostile,), command="</pre><script>"))
+    clusters = Clusters("</svg><script>", True, 1, 1, 1, 0)
+    hostile = _row(title="<img src=x onerror=alert(2)>", clusters=clusters, note='"><b>')
+    run = msgspec.structs.replace(sample().run, command="</pre><script>")
+    page = report_html(_change(sample(), rows=(hostile,), run=run))
     assert structure_of(page).met.count("script") == 1
     assert "<img" not in page
     assert "<small>&#34;&gt;&lt;b&gt;</small>" in page
@@ -101,7 +103,7 @@ def test_the_headline_says_whether_the_paper_holds() -> None:
         "All 2 claims that could be tested (of 8) hold (by equation (1) as printed 2 are contradicted; by "
         "only 22 documents): "
     )
-    worse = _row(change=0.01)
+    worse = _row(difference=Difference(0.01, 0.005, 0.02, decided=True))
     assert headline(_change(found, rows=(worse,), claims=())).endswith(": the context tree gains nothing.")
     assert headline(_change(found, rows=(), claims=())).endswith("yet.")
 
@@ -160,7 +162,7 @@ def test_rows_of_different_texts_say_their_events() -> None:
 
 
 def test_one_row_only() -> None:
-    found = _change(sample(), rows=(sample().rows[0],), claims=(), sizes=(), galleries=())
+    found = _change(sample(), rows=(sample().rows[0],), claims=())
     page = report_html(found)
     ids = structure_of(page).ids
     assert "perplexity" in ids
@@ -169,9 +171,8 @@ def test_one_row_only() -> None:
 
 
 def test_no_rows_and_nothing_else() -> None:
-    found = _change(
-        sample(), rows=(), claims=(), sizes=(), galleries=(), texts=(), inputs=(), shared_seconds={}
-    )
+    run = msgspec.structs.replace(sample().run, shared_seconds={})
+    found = _change(sample(), rows=(), claims=(), texts=(), inputs=(), run=run)
     structure_of(report_html(found))
     assert headline(found).startswith("No claim")
 
@@ -184,16 +185,16 @@ def test_an_incomplete_reproduction_says_so() -> None:
 
 def test_a_gallery_without_clusters() -> None:
     empty = ClusterGallery(key="x", categories=(), states=())
-    assert "clusters" not in structure_of(report_html(_change(sample(), galleries=(empty,)))).ids
+    assert "clusters" not in structure_of(report_html(_change(sample(), rows=(_row(gallery=empty),)))).ids
 
 
 def _gallery_html(gallery: ClusterGallery) -> str:
-    page = report_html(_change(sample(), galleries=(gallery,)))
+    page = report_html(_change(sample(), rows=(_row(gallery=gallery),)))
     return page.partition('<section id="clusters">')[2].partition("</section>")[0]
 
 
 def test_a_gallery_shows_the_first_few_of_its_clusters() -> None:
-    gallery = sample().galleries[0]
+    gallery = next(row.gallery for row in sample().rows if row.gallery)
     page = _gallery_html(gallery)
     assert [page.count(f"1 more {name}") for name in ("categories", "states")] == [1, 1]
     assert page.count("<li>") == len(gallery.categories) + len(gallery.states) == 10
@@ -271,7 +272,11 @@ def test_times_are_compared_only_for_as_many_clusters() -> None:
     assert "about 3.0 days" in page_of_sample()
     assert "times as long" not in page_of_sample()
     tree = next(row for row in sample().rows if row.key == "w-2,w-1 tree")
-    as_many = _change(sample(), rows=(msgspec.structs.replace(tree, asked=(tree.states, tree.categories)),))
+    assert tree.clusters is not None
+    as_many = _change(
+        sample(),
+        rows=(msgspec.structs.replace(tree, asked=(tree.clusters.states, tree.clusters.categories)),),
+    )
     assert "<small>3,500 times as long</small>" in report_html(as_many)
 
 
@@ -369,17 +374,17 @@ def test_what_a_row_is_compared_with() -> None:
 
 
 def test_intervals_and_what_is_missing_are_in_all_forms() -> None:
-    found = _change(sample(), no_tags="none were asked for", untested=("Trees grow",))
+    found = _change(sample(), no_tags="none were asked for", claims=sample().claims[1:])
     for text in (summary(found), report_html(found)):
         assert "paired bootstrap, 2,000 resamples of the 9,012 sentences" in text
         assert "238.24 to 248.21" in text
         assert "Table 2 is missing, because there are no tags: none were asked for." in text
-        assert "1 claim was not tested: “Trees grow”." in text
+        assert "1 claim was not tested: “Moving contexts along a tree beats moving single" in text
     assert "Table 2 is missing" not in page_of_sample()
     assert page_of_sample().count("95% interval: ") == len({row.key for row in sample().rows})
 
 
 def test_what_is_not_decided_is_no_finding() -> None:
-    undecided = _row(change=-0.01, change_interval=Interval(-0.03, 0.01))
+    undecided = _row(difference=Difference(-0.01, -0.03, 0.01, decided=False))
     shown = headline(_change(sample(), rows=(undecided,), claims=()))
     assert shown.endswith("the context tree lowers perplexity by up to 1.00% (undecided).")

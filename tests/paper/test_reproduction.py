@@ -76,13 +76,13 @@ def test_all_rows_are_there(whole: Reproduction, place: Path) -> None:
     assert [row.table for row in whole.rows] == sorted(row.table for row in whole.rows)
     assert {row.table for row in whole.rows} == {1, 2, 3, 4, 5}
     assert len(whole.claims) == 8
-    assert (whole.scale, whole.tags, whole.vocabulary) == ("quick", "brill", 35)
+    assert (whole.scale, whole.tags and whole.tags.source, whole.vocabulary) == ("quick", "brill", 35)
     assert [(one.use, Path(one.name).name) for one in whole.inputs] == [
         ("train", "train"),
         ("heldout", "held"),
         ("test", "test"),
     ]
-    assert set(whole.shared_seconds) >= {"reading", "tags", "classes", "contexts w-2,w-1"}
+    assert set(whole.run.shared_seconds) >= {"reading", "tags", "classes", "contexts w-2,w-1"}
     read = msgspec.json.decode((place / "whole" / "tables.json").read_bytes(), type=Reproduction)
     assert read == whole
     assert not list((place / "whole" / "work").glob("model-*"))
@@ -95,7 +95,8 @@ def test_comparisons_are_of_the_figures_in_the_table(whole: Reproduction) -> Non
     compared = [row for row in whole.rows if row.compared_with is not None]
     for row in compared:
         assert row.compared_with is not None
-        assert row.change == row.test.perplexity / rows[row.compared_with].test.perplexity - 1
+        assert row.difference is not None
+        assert row.difference.relative == row.test.perplexity / rows[row.compared_with].test.perplexity - 1
 
 
 def test_the_figures_of_the_paper_are_beside_ours(whole: Reproduction) -> None:
@@ -135,14 +136,20 @@ def test_figures_are_those_of_models_trained_by_hand(whole: Reproduction, place:
     held, test = (read_corpus(place / name, vocabulary=train.vocabulary) for name in ("held", "test"))
     rows = {row.key: row for row in whole.rows}
     row = rows["w-2,w-1 flat"]
-    assert row.states is not None
-    assert row.categories is not None
+    assert row.clusters is not None
     found = cluster(
-        train, "w-2,w-1", states=row.states, categories=row.categories, preset="paper", tree=False
+        train,
+        "w-2,w-1",
+        states=row.clusters.states,
+        categories=row.clusters.categories,
+        preset="paper",
+        tree=False,
     )
     model = ClusteredModel.train(found, held)
     trigram = NgramModel.train(train, 3, smoothing="katz", min_counts=[1, 1, 2])
-    tree = cluster(train, "w-2,w-1", states=row.states, categories=row.categories, preset="paper")
+    tree = cluster(
+        train, "w-2,w-1", states=row.clusters.states, categories=row.clusters.categories, preset="paper"
+    )
     mixture = Mixture.fit([ClusteredModel.train(tree, held), trigram], held, buckets="none")
     for key, one in (
         ("w-2,w-1 flat", model),
@@ -237,8 +244,8 @@ def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
         found = msgspec.json.decode((tmp_path / "out" / "tables.json").read_bytes(), type=Reproduction)
         assert not found.complete
         assert len(found.rows) > done
-        assert found.seconds > seconds
-        done, seconds = len(found.rows), found.seconds
+        assert found.run.seconds > seconds
+        done, seconds = len(found.rows), found.run.seconds
     # The recipe begins with the Kneser-Ney model of table 1, which is not trained again.
     models = list((tmp_path / "out" / "work").glob("model-*"))
     assert sum(b"kneser-ney" in model.read_bytes() for model in models) == 2
@@ -246,7 +253,7 @@ def test_a_run_that_was_cut_off_again_and_again_ends_the_same(
     with use_resources(threads=2):
         found = _reproduce(place, tmp_path / "out", progress=last)
     assert found.complete
-    assert found.seconds > seconds
+    assert found.run.seconds > seconds
     assert last.first == ROWS
     assert _without_seconds(found.rows) == _without_seconds(whole.rows)
     assert found.claims == whole.claims
@@ -339,7 +346,7 @@ def test_ten_sentences_are_enough(tmp_path: Path) -> None:
     assert found.complete
     assert found.inputs == ()
     for row in found.rows:
-        assert row.states is None or row.states <= 60
+        assert row.clusters is None or row.clusters.states <= 60
         assert np.isfinite(row.test.perplexity)
     small = next(row for row in found.rows if row.key == "w-1 2000,2000")
     assert small.asked == (2000, 2000)
@@ -411,7 +418,7 @@ def test_without_a_lexicon_there_is_no_table_of_tags(
     assert found.complete
     assert found.tags is None
     assert len(found.rows) == WITHOUT_TAGS
-    assert not any(row.context and "t-" in row.context for row in found.rows)
+    assert not any(row.clusters and "t-" in row.clusters.context for row in found.rows)
     assert len(found.claims) == 6
 
 
@@ -419,7 +426,8 @@ def test_tags_may_come_from_a_file(place: Path, tmp_path: Path) -> None:
     words = sorted(set((place / "train").read_text().split()))
     (tmp_path / "tags").write_text("".join(f"{word}\t{word[0]}\n" for word in words))
     found = _reproduce(place, tmp_path / "out", tags=str(tmp_path / "tags"))
-    assert found.tags == str(tmp_path / "tags")
+    assert found.tags is not None
+    assert found.tags.source == str(tmp_path / "tags")
     assert [one.use for one in found.inputs] == ["train", "heldout", "test", "tags"]
     with pytest.raises(UsageError, match="another reproduction"):
         _reproduce(place, tmp_path / "out")
@@ -432,10 +440,10 @@ def test_tags_of_another_language_make_no_table(tmp_path: Path) -> None:
 
     texts = greek(60, 1), greek(9, 2), greek(9, 3)
     found = reproduce(*texts, tmp_path / "out")
-    assert (found.tags, found.tag_coverage) == (None, None)
+    assert found.tags is None
     assert len(found.rows) == WITHOUT_TAGS
     asked = reproduce(*texts, tmp_path / "asked", tags="brill")
-    assert asked.tags == "brill"
-    assert asked.tag_coverage is not None
-    assert asked.tag_coverage < 0.5
+    assert asked.tags is not None
+    assert asked.tags.source == "brill"
+    assert asked.tags.coverage < 0.5
     assert len(asked.rows) > WITHOUT_TAGS

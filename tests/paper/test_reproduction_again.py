@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stategram import Corpus, UsageError, corpus_from_sentences, reproduce
+from stategram.paper.claims import untested
 from story import sentences
 
 WITHOUT_TAGS, ROWS = 32, 45
@@ -25,8 +26,8 @@ def made(texts: tuple[Corpus, Corpus, Corpus], tmp_path_factory: pytest.TempPath
     place = tmp_path_factory.mktemp("made") / "out"
     found = reproduce(*texts, place, tags="none")
     assert (found.tags, found.no_tags, len(found.rows)) == (None, "none were asked for", WITHOUT_TAGS)
-    assert len(found.untested) == 2
-    assert all("tags" in claim for claim in found.untested)
+    assert len(untested(found.claims)) == 2
+    assert all("tags" in claim for claim in untested(found.claims))
     return place
 
 
@@ -37,13 +38,13 @@ def test_rows_have_intervals_that_fit_together(made: Path, texts: tuple[Corpus, 
     for row in found.rows:
         assert row.test.interval is not None
         assert row.test.interval.low < row.test.perplexity < row.test.interval.high
-        assert (row.change_interval is None) == (row.compared_with is None)
+        assert (row.difference is None) == (row.compared_with is None)
     tree, flat = (next(row for row in found.rows if row.key == f"w-2,w-1 {how}") for how in ("tree", "flat"))
     (claim,) = [one for one in found.claims if "along a tree" in one.claim]
     (gain,) = claim.quantities
     assert gain.value == pytest.approx(1 - tree.test.perplexity / flat.test.perplexity)
-    assert tree.change_interval is not None
-    assert (gain.low, gain.high) == pytest.approx((-tree.change_interval.high, -tree.change_interval.low))
+    assert tree.difference is not None
+    assert (gain.low, gain.high) == pytest.approx((-tree.difference.high, -tree.difference.low))
     assert claim.verdict == ("holds" if gain.low > 0 else "contradicted" if gain.high < 0 else "undecided")
 
 
@@ -52,7 +53,9 @@ def test_tags_and_seeds_may_come_later(
 ) -> None:
     caplog.set_level("INFO")
     found = reproduce(*texts, made, tags="brill")
-    assert (found.tags, len(found.rows), found.complete, found.untested) == ("brill", ROWS, True, ())
+    assert found.tags is not None
+    assert (found.tags.source, len(found.rows), found.complete) == ("brill", ROWS, True)
+    assert not untested(found.claims)
     assert f"continuing: {WITHOUT_TAGS} of {ROWS} rows are done already" in caplog.messages
     with pytest.raises(UsageError, match=r"another reproduction: the tags \(brill before, none now\) differ"):
         reproduce(*texts, made, tags="none")

@@ -21,10 +21,12 @@ from stategram.paper.claims import judge_claims, with_comparisons
 from stategram.paper.published import PAPER
 from stategram.paper.results import (
     FORMAT,
+    Clusters,
+    Computation,
     CountBand,
     Reproduction,
     RowResult,
-    SizeTrial,
+    Tags,
     TextFigures,
 )
 from stategram.storage import InputFile
@@ -54,29 +56,13 @@ def sample() -> Reproduction:
         for i in range(3)
     ]
     rows = with_comparisons(given, drawn, by_seed)
-    claims, untested = judge_claims(rows, drawn)
     return Reproduction(
         rows=rows,
-        claims=claims,
-        untested=untested,
+        claims=judge_claims(rows, drawn),
         resampling=Resampling("sentence", 9_012),
         seeds=3,
-        sizes=tuple(
-            SizeTrial(key=key, clusters=clusters, perplexity=perplexity)
-            for key, base in (("w-1 2000,2000", 280.0), ("w-2,w-1 tree", 240.0))
-            for clusters, perplexity in (
-                (150, base + 55),
-                (300, base + 24),
-                (600, base + 7),
-                (1200, base),
-                (2400, base + 6),
-            )
-        ),
         complete=True,
         format=FORMAT,
-        tag_coverage=0.93,
-        n_tags=43,
-        galleries=(_gallery("w-2,w-1 tree"), _gallery("g-2,g-1 tree")),
         texts=(
             TextFigures(use="train", sentences=78_274, words=2_051_910, events=2_130_184, unknown=30_112),
             TextFigures(use="heldout", sentences=8_010, words=213_886, events=221_896, unknown=4_020),
@@ -89,17 +75,20 @@ def sample() -> Reproduction:
         ),
         vocabulary=33_278,
         scale="full",
-        tags="brill",
+        tags=Tags("brill", 43, 0.93),
+        no_tags=None,
         seed=0,
-        threads=2,
-        command="stategram reproduce --train text/train.txt --heldout text/heldout.txt --test text/test.txt "
-        "--tags brill -o tables",
-        versions={"stategram": "0.1.0", "Python": "3.11.7", "NumPy": "2.3.0"},
-        machine="Linux, 2 processors",
-        seconds=2217.0,
-        cpu_seconds=4011.0,
-        peak_bytes=3_180_000_000,
-        shared_seconds={"reading": 3.1, "tags": 1.2, "classes": 210.0, "n-gram counts": 4.0},
+        run=Computation(
+            threads=2,
+            command="stategram reproduce --train text/train.txt --heldout text/heldout.txt "
+            "--test text/test.txt --tags brill -o tables",
+            versions={"stategram": "0.1.0", "Python": "3.11.7", "NumPy": "2.3.0"},
+            machine="Linux, 2 processors",
+            seconds=2217.0,
+            cpu_seconds=4011.0,
+            peak_bytes=3_180_000_000,
+            shared_seconds={"reading": 3.1, "tags": 1.2, "classes": 210.0, "n-gram counts": 4.0},
+        ),
     )
 
 
@@ -217,12 +206,8 @@ def _clustered(
         heldout_perplexity=perplexity * 0.98,
         seconds=37.0 * levels,
         parameters=clusters * clusters + 33_278,
-        context=context,
-        tree=tree,
-        states=clusters,
-        categories=clusters,
-        contexts=543_210,
-        rare_contexts=470_963,
+        clusters=Clusters(context, bool(tree), clusters, clusters, 543_210, 470_963),
+        gallery=_gallery(key) if key in ("w-2,w-1 tree", "g-2,g-1 tree") else None,
         asked=asked,
         compared_with=against,
         sweeps=tuple(sweeps),

@@ -176,12 +176,17 @@ def evaluate_scores(
         for note in words.notes:
             _log.warning(note)
     Units.of(encoded).resampling.warn()
+
+    def of(one: Model) -> tuple[PerplexityFigures, ResampledPerplexity]:
+        scores = score(one, encoded)
+        figures, resampled = evaluate_resampled(scores, one.order, words.choice)
+        if words.choice == "spell":
+            figures = _with_spelling(figures, words.log_probs(scores, text), text)
+        return figures, resampled
+
     if not all_histories:
-        return _resampled(score(model, encoded), model, text, encoded, words)[0]
-    found = {
-        name: _resampled(score(one, encoded), one, text, encoded, words)
-        for name, one in ((name, model.with_history(name)) for name in model.histories)
-    }
+        return of(model)[0]
+    found = {name: of(model.with_history(name)) for name in model.histories}
     (first, reference), *others = found.values()
     if not others:
         return first
@@ -198,26 +203,23 @@ def evaluate_scores(
     return replace(first, histories=tuple(histories))
 
 
-def evaluate_resampled(model: Model, corpus: Corpus) -> tuple[PerplexityFigures, ResampledPerplexity]:
-    """Return what `evaluate` returns of a text in the vocabulary of a model, and the resamples as well."""
-    scores = score_in_pieces(model, corpus)
-    return _resampled(scores, model, corpus, corpus, UnknownWords(model, "unk"))
-
-
-def _resampled(
-    scores: Scores, model: Model, text: Corpus, encoded: Corpus, words: UnknownWords
+def evaluate_resampled(
+    scores: Scores, order: int = 0, unknown: str = "unk"
 ) -> tuple[PerplexityFigures, ResampledPerplexity]:
+    """Return the figures of a scored text, also by n-grams of up to `order` words, and its resamples."""
+    choice = unknown if scores.predicts_unknown else "exclude"
+    encoded = scores.corpus
     surprisals = scores.log_probs / -np.log(2.0)
     known = surprisals[~scores.unknown]
     orders = scores.orders
-    if words.choice == "exclude":
+    if choice == "exclude":
         surprisals = known
         orders = None if orders is None else orders[~scores.unknown]
     bits = float(surprisals.mean())
     units = Units.of(scores.corpus)
     whole, of_known, *parts = units.resample(_texts(scores))
     best = min(parts, key=lambda part: part.value, default=None)
-    if words.choice == "exclude":
+    if choice == "exclude":
         whole = of_known
     figures = PerplexityFigures(
         events=encoded.n_events,
@@ -230,7 +232,7 @@ def _resampled(
         bits=bits,
         orders=()
         if orders is None
-        else tuple(_order_figures(surprisals, orders == order, order) for order in range(1, model.order + 1)),
+        else tuple(_order_figures(surprisals, orders == n, n) for n in range(1, order + 1)),
         parts=tuple(
             PartFigures(
                 part.name,
@@ -244,19 +246,15 @@ def _resampled(
         interval=whole.interval,
         interval_known=of_known.interval,
         # Parts count unknown words, so they are not compared with a mixture without them.
-        difference=None
-        if best is None or len(parts) == 1 or words.choice == "exclude"
-        else whole.difference(best),
+        difference=None if best is None or len(parts) == 1 or choice == "exclude" else whole.difference(best),
         resampling=units.resampling,
-        unknown_words=words.choice,
+        unknown_words=choice,
     )
-    if words.choice == "spell":
-        figures = _with_spelling(figures, words.log_probs(scores, text), text, units)
     return figures, whole
 
 
 def _with_spelling(
-    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus, units: Units
+    figures: PerplexityFigures, log_probs: NDArray[np.float64], text: Corpus
 ) -> PerplexityFigures:
     spelled = log_probs / -np.log(2.0)
     has_spelling = ~np.isnan(spelled)
@@ -268,7 +266,7 @@ def _with_spelling(
         perplexity_spelled=_perplexity(float(spelled[has_spelling].mean())),
         bits_per_character=float(spelled[has_spelling].sum() / (text.vocabulary.lengths[ids] + 1).sum()),
         unspelled=int(np.count_nonzero(~has_spelling)),
-        interval_spelled=units.resample([sums])[0].interval,
+        interval_spelled=Units.of(text).resample([sums])[0].interval,
     )
 
 

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from stategram.display import Column, display_table
 from stategram.explore.pages.charts import Chart, Legend, Ranked, Weight, perplexity_bars, weight_bars
 from stategram.explore.pages.line_charts import Panel, Point
+from stategram.paper.claims import is_trial
 from stategram.paper.results import CountBand, Reproduction, RowResult
+from stategram.paper.rows import WORDS_TREE
 from stategram.paper.tables import PAPER_TABLES, is_tree
 from stategram.wording import count, perplexity, plural
 
@@ -166,42 +168,30 @@ def _is_reliable(band: CountBand) -> bool:
 
 def sizes_chart(found: Reproduction) -> Chart | None:
     """Draw held-out perplexity by number of clusters."""
-    titles = {row.key: row.title for row in found.rows}
-    trials = [trial for trial in found.sizes if math.isfinite(trial.perplexity)]
+    trials = sorted(
+        (row.clusters.categories, row.heldout_perplexity, row.title)
+        for row in _distinct(found)
+        if row.clusters is not None and is_trial(row) and math.isfinite(row.heldout_perplexity)
+    )
     if not trials:
         return None
-    panels = [
-        Panel(
-            titles.get(key, key),
-            tuple(
-                Point(
-                    trial.clusters,
-                    trial.perplexity,
-                    "held-out perplexity",
-                    f"{plural(trial.clusters, 'cluster')}: {perplexity(trial.perplexity)}",
-                )
-                for trial in trials
-                if trial.key == key
-            ),
-            "states, and as many categories",
-            "held-out perplexity",
-            log_x=True,
-        )
-        for key in dict.fromkeys(trial.key for trial in trials)
+    points = [
+        Point(number, value, "held-out perplexity", f"{plural(number, 'cluster')}: {perplexity(value)}")
+        for number, value, _ in trials
     ]
+    panel = Panel(
+        WORDS_TREE, tuple(points), "states, and as many categories", "held-out perplexity", log_x=True
+    )
     return Chart(
         "sizes",
         "How many clusters",
         "Perplexity of the held-out text by the number of states, with as many categories.",
         (("held-out perplexity", "tree"),),
-        panels=tuple(panels),
+        panels=(panel,),
         data=display_table(
             "Numbers of clusters",
-            ("Model", Column("Clusters", "number"), Column("Held-out", "number")),
-            [
-                (titles.get(trial.key, trial.key), trial.clusters, perplexity(trial.perplexity))
-                for trial in found.sizes
-            ],
+            ("Model", "Clusters", Column("Held-out", "number")),
+            [(title, number, perplexity(value)) for number, value, title in trials],
         ),
     )
 
@@ -275,7 +265,8 @@ def _pair_title(tree: RowResult) -> str:
     """Return the context of a pair; beyond the paper's tables pairs differ in more than that."""
     if tree.table > PAPER_TABLES:
         return tree.title
-    return f"{tree.context} ({count(tree.states)}, {count(tree.categories)})"
+    assert tree.clusters is not None
+    return f"{tree.clusters.context} ({count(tree.clusters.states)}, {count(tree.clusters.categories)})"
 
 
 def _legend(pairs: Sequence[tuple[str, list[RowResult]]]) -> Legend:

@@ -22,7 +22,6 @@ from stategram.paper.results import (
     Quantity,
     RowResult,
     SeedFigures,
-    SizeTrial,
     Verdict,
 )
 from stategram.paper.rows import STRICT, WORDS_TREE
@@ -74,7 +73,7 @@ def with_comparisons(
 
     `by_seed` has the perplexities of all rows with each seed, if there are several.
     """
-    trials = [row for row in rows if _is_trial(row)]
+    trials = [row for row in rows if is_trial(row)]
     best = min(trials, key=lambda row: row.heldout_perplexity) if len(trials) > 1 else None
     return tuple(_compared(row, resampled, by_seed, row is best) for row in rows)
 
@@ -95,8 +94,7 @@ def _compared(
     best = "of all numbers of clusters that were tried, the best on held-out text" if is_best else ""
     return msgspec.structs.replace(
         row,
-        change=None if compared is None else compared.relative,
-        change_interval=None if compared is None else compared.interval,
+        difference=compared,
         seeds=_seed_figures([of[row.key] for of in by_seed if row.key in of]),
         change_seeds=change_seeds,
         paper=paper,
@@ -113,43 +111,24 @@ def _seed_figures(values: Sequence[float]) -> SeedFigures | None:
     )
 
 
-def _is_trial(row: RowResult) -> bool:
+def is_trial(row: RowResult) -> bool:
     """Whether a row differs from the tree of table 1 in nothing but its number of clusters."""
     return row.key == WORDS_TREE or row.key.startswith(f"{WORDS_TREE} x")
 
 
-def size_trials(rows: Sequence[RowResult]) -> tuple[SizeTrial, ...]:
-    """Return the held-out perplexities of different numbers of clusters."""
-    found = [
-        SizeTrial(key=WORDS_TREE, clusters=row.categories, perplexity=row.heldout_perplexity)
-        for row in rows
-        if row.categories is not None and _is_trial(row)
-    ]
-    return tuple(sorted(found, key=lambda trial: trial.clusters))
-
-
 def judge_claims(
     rows: Sequence[RowResult], resampled: Resamples, by_seed: Sequence[Perplexities] = ()
-) -> tuple[tuple[Claim, ...], tuple[str, ...]]:
-    """Judge each claim whose rows are all there; return those that cannot be tested too.
-
-    Examples
-    --------
-    >>> rows, resampled = [], {}
-    >>> judge_claims(rows, resampled)[1][0]
-    'Moving contexts along a tree beats moving single contexts (w-2,w-1)'
-
-    """
+) -> tuple[Claim, ...]:
+    """Judge each claim whose rows are all there."""
     every = {row.key: row.test.perplexity for row in rows if row.table <= 4}
     ours = {key: value for key, value in every.items() if not key.endswith(STRICT)}
     paper = {key: figures.perplexity for key, figures in PAPER.items()}
     titles = {row.key: row.title for row in rows}
-    claims, untested = [], []
+    claims = []
     for rule in _RULES:
         try:
             keys, paper_keys = rule.rows(ours), rule.rows(paper)
         except KeyError:  # a row is not there
-            untested.append(rule.claim)
             continue
         measured = _quantities(rule, keys, resampled, by_seed)
         names = tuple(titles[key] for key in keys)
@@ -175,7 +154,17 @@ def judge_claims(
                 quantities=measured,
             )
         )
-    return tuple(claims), tuple(untested)
+    return tuple(claims)
+
+
+def untested(claims: Sequence[Claim]) -> list[str]:
+    """Return the claims of the paper that are not among those that were judged.
+
+    >>> untested(judge_claims([], {}))[0]
+    'Moving contexts along a tree beats moving single contexts (w-2,w-1)'
+    """
+    judged = {claim.claim for claim in claims}
+    return [rule.claim for rule in _RULES if rule.claim not in judged]
 
 
 def _as_printed(of: Mapping[str, _Value]) -> dict[str, _Value]:

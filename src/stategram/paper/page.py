@@ -32,7 +32,6 @@ def write_report(found: Reproduction, folder: str | os.PathLike[str]) -> None:
 
 def report_html(found: Reproduction) -> str:
     """Return the report: one HTML file that needs no other file and no network."""
-    titles = {row.key: row.title for row in found.rows}
     return render(
         "reproduction.html",
         package="stategram.paper",
@@ -51,7 +50,7 @@ def report_html(found: Reproduction) -> str:
         perplexities=perplexity_chart(found),
         tree_charts=list(filter(None, (bands_chart(found), sweeps_chart(found), sizes_chart(found)))),
         weights=weights_chart(found),
-        galleries=[(titles.get(one.key, one.key), one) for one in found.galleries],
+        galleries=list({row.key: (row.title, row.gallery) for row in found.rows if row.gallery}.values()),
         times=times_table(found),
         texts=_texts(found),
         inputs=input_files_table(found.inputs),

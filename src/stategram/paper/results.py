@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from stategram.clustering import SweepRecord
-from stategram.evaluation import Interval, PartFigures, PerplexityFigures, Resampling
+from stategram.evaluation import Difference, PartFigures, PerplexityFigures, Resampling
 from stategram.explore.views import ClusterGallery, Data
 from stategram.storage import InputFile
 
-FORMAT = 4
+FORMAT = 5
 Verdict: TypeAlias = Literal["holds", "contradicted", "undecided"]
 
 
@@ -47,6 +47,21 @@ class SeedFigures(Data, frozen=True):
     deviation: float
 
 
+class Clusters(Data, frozen=True):
+    """The clusters of a model: what it is a model of, and how many clusters it has.
+
+    ``contexts`` is how many distinct contexts the training text has, ``rare_contexts`` how many of them are
+    too rare to move.
+    """
+
+    context: str
+    tree: bool
+    states: int
+    categories: int
+    contexts: int
+    rare_contexts: int
+
+
 class RowResult(Data, frozen=True):
     """A row of a table.
 
@@ -58,25 +73,25 @@ class RowResult(Data, frozen=True):
         1 to 4 as in the paper, 5 for what goes beyond it.
     title, kind
         What a reader sees; ``clustered``, ``ngram``, ``mixture`` or ``word tree``.
-    context, tree, states, categories
-        Of a clustered model; the numbers are those it has.
+    clusters
+        Of a clustered model.
     asked
         The paper's numbers of states and categories.
     test, heldout_perplexity
         How well it predicts.
-    compared_with, change, change_interval
+    compared_with, difference
         The key of the row it is compared with (the flat one for a tree, the n-gram model for a mixture), and
-        the relative difference of its test perplexity, -0.1 being 10% lower, with its confidence interval.
+        how its test perplexity differs.
     seeds, change_seeds
         Its test perplexity and its change by seeds; None with one seed, and for rows that no seed changes.
     seconds
         How long it took, without what it shares with other rows.
     parameters
         The number of probabilities: for clustered models, those of all tables.
-    contexts, rare_contexts
-        Of a clustered model: the distinct contexts of the training text, and those too rare to move.
     sweeps, by_count, parts
         Of clusterings; of models of contexts; of mixtures, whose parts are rows or models of a recipe.
+    gallery
+        Representative clusters, of rows that mixtures are made of.
     paper
         What the paper reports.
     note
@@ -92,21 +107,16 @@ class RowResult(Data, frozen=True):
     heldout_perplexity: float
     seconds: float
     parameters: int
-    context: str | None = None
-    tree: bool | None = None
-    states: int | None = None
-    categories: int | None = None
-    contexts: int | None = None
-    rare_contexts: int | None = None
+    clusters: Clusters | None = None
     asked: tuple[int, int] | None = None
     compared_with: str | None = None
-    change: float | None = None
-    change_interval: Interval | None = None
+    difference: Difference | None = None
     seeds: SeedFigures | None = None
     change_seeds: SeedFigures | None = None
     sweeps: tuple[SweepRecord, ...] = ()
     by_count: tuple[CountBand, ...] = ()
     parts: tuple[PartFigures, ...] = ()
+    gallery: ClusterGallery | None = None
     paper: PaperFigures | None = None
     note: str = ""
 
@@ -143,14 +153,6 @@ class Claim(Data, frozen=True):
     printed: Verdict | None = None
 
 
-class SizeTrial(Data, frozen=True):
-    """The held-out perplexity of a clustered model (``key`` of its row) with so many clusters per side."""
-
-    key: str
-    clusters: int
-    perplexity: float
-
-
 class TextFigures(Data, frozen=True):
     """A text: ``use`` is train, heldout or test."""
 
@@ -161,6 +163,32 @@ class TextFigures(Data, frozen=True):
     unknown: int
 
 
+class Tags(Data, frozen=True):
+    """Tags: where they are from, how many there are, and of which fraction of the training text they are."""
+
+    source: str
+    number: int
+    coverage: float
+
+
+class Computation(Data, frozen=True):
+    """How the rows were computed, over all runs if it was resumed.
+
+    ``versions`` are those of programs by name, ``machine`` is processor and system; ``seconds`` and
+    ``cpu_seconds`` are elapsed time and processor time from reading the texts to the last row;
+    ``shared_seconds`` has what rows share, by name: reading, tags, classes, contexts.
+    """
+
+    command: str
+    versions: dict[str, str]
+    machine: str
+    threads: int
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
+    shared_seconds: dict[str, float]
+
+
 class Reproduction(Data, frozen=True):
     """Everything that was found.
 
@@ -168,28 +196,18 @@ class Reproduction(Data, frozen=True):
     ----------
     rows
         Of all tables, in order.
-    claims, untested
-        Whether the paper's claims hold; those that could not be tested, because rows are missing.
-    sizes, galleries
-        Perplexity by numbers of clusters; representative clusters.
+    claims
+        Whether the paper's claims hold; those whose rows are missing could not be tested.
     texts, inputs, vocabulary
         The texts and their files; the number of words of the vocabulary.
-    scale, tags, seed, seeds, threads
+    scale, seed, seeds
         The options; rows are trained with so many seeds, from `seed` on.
-    no_tags
-        Why there are no tags, and so no table 2.
+    tags, no_tags
+        The tags; why there are none, and so no table 2.
     resampling
         How the confidence intervals were found.
-    tag_coverage, n_tags
-        The fraction of the words of the training text whose tag is from the lexicon or file; how many
-        different tags words have.
-    command, versions, machine
-        How to repeat it: the command line, versions of programs by name, processor and system.
-    seconds, cpu_seconds, peak_bytes
-        Elapsed time and processor time from reading the texts to the last row, over all runs if it was
-        resumed; the peak memory.
-    shared_seconds
-        What rows share, by name: reading, tags, classes, contexts.
+    run
+        With what, where and how fast it was computed.
     complete
         Whether all rows are there.
 
@@ -197,27 +215,15 @@ class Reproduction(Data, frozen=True):
 
     rows: tuple[RowResult, ...]
     claims: tuple[Claim, ...]
-    sizes: tuple[SizeTrial, ...]
-    galleries: tuple[ClusterGallery, ...]
     texts: tuple[TextFigures, ...]
     inputs: tuple[InputFile, ...]
     vocabulary: int
     scale: str
-    tags: str | None
     seed: int
-    threads: int
-    command: str
-    versions: dict[str, str]
-    machine: str
-    seconds: float
-    cpu_seconds: float
-    peak_bytes: int
-    shared_seconds: dict[str, float]
+    seeds: int
+    tags: Tags | None
+    no_tags: str | None
+    resampling: Resampling
+    run: Computation
     complete: bool
     format: int = FORMAT
-    tag_coverage: float | None = None
-    n_tags: int | None = None
-    no_tags: str | None = None
-    seeds: int = 1
-    untested: tuple[str, ...] = ()
-    resampling: Resampling | None = None

@@ -16,14 +16,14 @@ from stategram.evaluation import (
     PartFigures,
     PerplexityFigures,
     ResampledPerplexity,
-    Units,
     evaluate,
     evaluate_resampled,
+    score_in_pieces,
 )
-from stategram.explore.views import ClusterGallery, gallery
-from stategram.models import fit_weights, interpolate
+from stategram.explore.views import gallery
+from stategram.models import Scores, State, fit_weights, interpolate
 from stategram.paper.published import PAPER
-from stategram.paper.results import CountBand, RowResult
+from stategram.paper.results import Clusters, CountBand, RowResult
 from stategram.paper.rows import STRICT, Row
 from stategram.progress import Progress
 from stategram.recipes.clustered_part import ClusteredPart
@@ -32,7 +32,7 @@ from stategram.recipes.pipeline import train_part, train_resolved
 from stategram.recipes.recipe import Recipe
 from stategram.recipes.training import Training
 from stategram.storage import open_archive, write_archive
-from stategram.text import UNKNOWN, Corpus
+from stategram.text import Corpus
 
 _KIND = "row of a reproduction"
 _BANDS = ((0, 0), (1, 1), (2, 5), (6, 20), (21, 100), (101, 1000), (1001, None))
@@ -41,7 +41,7 @@ _LogProbs = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FinishedRow:
-    """A row as it is kept; if mixtures are made of it, with log probabilities and representative clusters.
+    """A row as it is kept; if mixtures are made of it, with log probabilities.
 
     `resamples` are its perplexities on resamples of the test text, the same resamples for all rows;
     `log_probs` are natural logarithms, one for each event of the texts ``heldout`` and ``test``.
@@ -50,7 +50,6 @@ class FinishedRow:
     row: RowResult
     resamples: NDArray[np.float64]
     log_probs: dict[str, _LogProbs] = field(default_factory=dict)
-    gallery: ClusterGallery | None = None
 
     def save(self, place: Path) -> None:
         """Write it to a file."""
@@ -59,7 +58,7 @@ class FinishedRow:
             kind=_KIND,
             arrays={"resamples": {"perplexities": self.resamples}}
             | ({"log_probs": self.log_probs} if self.log_probs else {}),
-            manifest={"row": msgspec.to_builtins(self.row), "gallery": msgspec.to_builtins(self.gallery)},
+            manifest={"row": msgspec.to_builtins(self.row)},
         )
 
     @classmethod
@@ -68,12 +67,11 @@ class FinishedRow:
         archive = open_archive(place, kind=_KIND)
         try:
             row = msgspec.convert(archive.manifest["row"], RowResult)
-            shown = msgspec.convert(archive.manifest["gallery"], ClusterGallery | None)
             resamples = archive.arrays("resamples", mmap=False)["perplexities"]
         except (KeyError, msgspec.ValidationError) as error:
             raise BadDataError(f"{place}: not a {_KIND} ({error})") from error
         log_probs = archive.arrays("log_probs") if archive.has("log_probs") else {}
-        return cls(row, resamples, log_probs, shown)
+        return cls(row, resamples, log_probs)
 
     @property
     def resampled(self) -> ResampledPerplexity:
@@ -95,7 +93,7 @@ def model_row(
     trained = train_part(part, training, progress, keep=keep_model)
     model, found = trained.model, trained.clustering
     log_probs = {"heldout": model.log_probs(training.heldout), "test": model.log_probs(test)}
-    figures, resamples = figures_of(log_probs["test"], test)
+    figures, resamples = _test_figures(log_probs["test"], test)
     result = _result(
         row,
         "ngram" if found is None else "clustered",
@@ -108,20 +106,22 @@ def model_row(
         settings, counts = found.settings, found.tree.levels[-1].counts
         result = msgspec.structs.replace(
             result,
-            context=str(found.tree.definition),
-            tree=settings.tree,
-            states=settings.states,
-            categories=settings.categories,
-            contexts=int(np.count_nonzero(counts)),
-            rare_contexts=int(np.count_nonzero((counts > 0) & (counts < settings.min_count))),
+            clusters=Clusters(
+                context=str(found.tree.definition),
+                tree=settings.tree,
+                states=settings.states,
+                categories=settings.categories,
+                contexts=int(np.count_nonzero(counts)),
+                rare_contexts=int(np.count_nonzero((counts > 0) & (counts < settings.min_count))),
+            ),
             sweeps=() if part.strict else found.history,  # those of the smoothed tree
             by_count=bands_of(log_probs["test"], context_counts(found.tree, test)),
             note=_note(part, settings.states, settings.categories),
         )
     if not keep_log_probs:
         return FinishedRow(result, resamples)
-    shown = gallery(model, row.key)
-    return FinishedRow(result, resamples, log_probs, shown)
+    result = msgspec.structs.replace(result, gallery=gallery(model, row.key))
+    return FinishedRow(result, resamples, log_probs)
 
 
 def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow:
@@ -130,7 +130,7 @@ def mixture_row(row: Row, parts: list[FinishedRow], test: Corpus) -> FinishedRow
     mixed = {
         use: interpolate([part.log_probs[use] for part in parts], weights) for use in ("heldout", "test")
     }
-    figures, resamples = figures_of(mixed["test"], test)
+    figures, resamples = _test_figures(mixed["test"], test)
     result = _result(
         row,
         "mixture",
@@ -150,7 +150,7 @@ def recipe_row(
 ) -> FinishedRow:
     """Train and measure a row that is a recipe; its parts are trained once, for all histories."""
     model = train_resolved(recipe, training, progress).with_history(row.history)
-    figures, resampled = evaluate_resampled(model, test)
+    figures, resampled = evaluate_resampled(score_in_pieces(model, test), model.order)
     result = _result(
         row,
         model.kind.replace("-", " "),
@@ -200,34 +200,10 @@ def _perplexity(log_probs: _LogProbs) -> float:
     return float(np.exp(-log_probs.mean()))
 
 
-def figures_of(log_probs: _LogProbs, corpus: Corpus) -> tuple[PerplexityFigures, NDArray[np.float64]]:
-    """Return what a table shows of a text, and the perplexities of its resamples.
-
-    Examples
-    --------
-    >>> from stategram.text import corpus_from_sentences
-    >>> corpus = corpus_from_sentences(["a b"])
-    >>> figures, resamples = figures_of(np.log([0.5, 0.25, 0.5]), corpus)
-    >>> round(figures.perplexity, 3)
-    2.52
-
-    """
-    perplexity = _perplexity(log_probs)
-    units = Units.of(corpus)
-    events = np.diff(corpus.sentence_starts).astype(np.float64)
-    (resampled,) = units.resample([(corpus.sentence_sums(log_probs), events)])
-    figures = PerplexityFigures(
-        events=corpus.n_events,
-        sentences=corpus.n_sentences,
-        unknown=corpus.n_unknown,
-        zero_probability=0,
-        above_one=0,
-        perplexity=perplexity,
-        perplexity_known=_perplexity(log_probs[corpus.ids != UNKNOWN]),
-        bits=float(np.log2(perplexity)),
-        interval=resampled.interval,
-        resampling=units.resampling,
-    )
+def _test_figures(log_probs: _LogProbs, corpus: Corpus) -> tuple[PerplexityFigures, _LogProbs]:
+    """Return what a table shows of a text, and the perplexities of its resamples."""
+    _perplexity(log_probs)
+    figures, resampled = evaluate_resampled(Scores(corpus, log_probs, State(None)))
     return figures, resampled.resamples
 
 

