@@ -28,8 +28,8 @@ from stategram import (
     WordClasses,
     use_resources,
 )
-from stategram.counts import TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
-from stategram.counts.sharded_text import RunPart, Runs
+from stategram.counts import Reading, TemporaryBlobs, count_bigrams, count_ngrams, shard_text, trie_numbers
+from stategram.counts.ranges import RunPart, Runs
 from stategram.text import TextFormat, TextPart, WordChoice, lines_before, read_corpus, text_parts
 from stategram.text.shards import _lines_of_range
 
@@ -52,7 +52,7 @@ def sharded(
     names: list[str], size: int, text_format: TextFormat | None = None, words: WordChoice | None = None
 ) -> ShardedText:
     text_format, words = text_format or TextFormat(), words or WordChoice()
-    return shard_text(names, text_format, words, TemporaryBlobs(), shard_size=size)
+    return shard_text(Reading(names, text_format, words, size), TemporaryBlobs())
 
 
 def assert_same(found: Corpus, expected: Corpus) -> None:
@@ -222,9 +222,9 @@ def test_lines_before_a_part(tmp_path: Path) -> None:
 def test_a_file_that_changes_is_read_again(tmp_path: Path) -> None:
     file, blobs = tmp_path / "text", TemporaryBlobs()
     file.write_text("a b\n")
-    assert shard_text([str(file)], TextFormat(), WordChoice(), blobs, shard_size=99).n_events == 3
+    assert shard_text(Reading([str(file)], TextFormat(), WordChoice(), 99), blobs).n_events == 3
     file.write_text("a b c d\n")
-    assert shard_text([str(file)], TextFormat(), WordChoice(), blobs, shard_size=99).n_events == 5
+    assert shard_text(Reading([str(file)], TextFormat(), WordChoice(), 99), blobs).n_events == 5
 
 
 def scaled(corpus: Corpus, factor: int) -> ShardedText:

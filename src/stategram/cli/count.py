@@ -18,15 +18,7 @@ from stategram.cli.options import (
     work_options,
 )
 from stategram.cli.reading import show_text
-from stategram.counts import (
-    MAX_ORDER,
-    is_counts,
-    job_key,
-    keep_counts,
-    open_counts,
-    place_of_counts,
-    shard_text,
-)
+from stategram.counts import MAX_ORDER, Counting, Reading, place_of_counts, shard_text
 from stategram.resources import parse_size
 from stategram.storage import expand_urls, is_url
 from stategram.text import MIN_SHARD_SIZE, default_shard_size
@@ -94,29 +86,17 @@ def count(
         raise click.UsageError(f"--shard-size {shard_size}: a shard has at least {MIN_SHARD_SIZE} bytes")
     if not is_url(output) and Path(output).exists() and not Path(output).is_dir():
         raise click.UsageError(f"{output} is a file; name a folder")
-    words = text.words
-    job = job_key(names, text.format, words, size, order)
-    if not force and is_counts(output) and open_counts(output).job == job:
+    counting = Counting(Reading(names, text.format, text.words, size), order, text.vocab_file)
+    if not force and counting.finished(output) is not None:
         console.info(f"{output} is complete already: the same files and options; --force counts again")
         return
     console.steps = 2
     with _saying_how_to_continue(output), place_of_counts(output, replaces=force) as blobs:
         with console.step("reading") as progress:
-            found = shard_text(names, text.format, words, blobs, shard_size=size, progress=progress)
+            found = shard_text(counting.reading, blobs, progress)
         show_text(found, console)
-        uses = [("training", name) for name in names]
         with console.step(f"counting n-grams of up to {plural(order, 'word')}") as progress:
-            counted = keep_counts(
-                found,
-                blobs,
-                order,
-                job,
-                text.format,
-                uses,
-                vocabulary_size=text.vocab,
-                vocabulary_file=text.vocab_file,
-                progress=progress,
-            )
+            counted = counting.count(found, blobs, progress)
     n_bytes = sum(map(blobs.size, blobs.names()))
     console.info(f"      {plural(len(counted.shards), 'shard')}, {format_bytes(n_bytes)} in {output}")
     console.info(f"      try: {command_line('train', output, '-o', 'model')}")

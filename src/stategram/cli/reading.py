@@ -14,6 +14,7 @@ from stategram.cli.options import TEXT_OPTIONS, ReadingOptions, TextOptions
 from stategram.counts import (
     CountedText,
     NgramCounts,
+    Reading,
     ShardedText,
     TemporaryBlobs,
     is_counts,
@@ -70,14 +71,8 @@ def read_large_text(texts: Sequence[str], text: TextOptions, console: Console) -
     if size is not None and size <= default_shard_size() and not any(map(compression, texts)):
         return read_text(texts, text, console)
     with console.step("reading") as progress:
-        found = shard_text(
-            texts,
-            text.format,
-            text.words,
-            TemporaryBlobs(),
-            shard_size=default_shard_size(),
-            progress=progress,
-        )
+        reading = Reading(texts, text.format, text.words, default_shard_size())
+        found = shard_text(reading, TemporaryBlobs(), progress)
     show_text(found, console)
     return found
 

@@ -7,16 +7,17 @@ from stategram.counts.bigrams import (
     cluster_counts,
     count_bigrams,
 )
+from stategram.counts.blobs import TemporaryBlobs
 from stategram.counts.count_folder import CountedText, check_counts, is_counts, open_counts
-from stategram.counts.counting import count_text, job_key, keep_counts, place_of_counts
+from stategram.counts.counting import Counting, count_text, place_of_counts
 from stategram.counts.ngrams import (
-    MAX_ORDER,
     NgramCounts,
     NgramLevel,
     count_ngrams,
     given_ngrams,
 )
 from stategram.counts.ranges import (
+    MAX_ORDER,
     RANGE_SIZE,
     TOO_LARGE_ADVICE,
     CountedLevel,
@@ -26,8 +27,8 @@ from stategram.counts.ranges import (
     require_countable,
     trie_numbers,
 )
-from stategram.counts.sharded_text import Shard, ShardedText, shard_text
-from stategram.counts.workspace import TemporaryBlobs, Workspace, peak_memory
+from stategram.counts.sharded_text import Reading, Shard, ShardedText, shard_text
+from stategram.counts.workspace import Workspace, peak_memory
 
 __all__ = [
     "MAX_ORDER",
@@ -37,10 +38,12 @@ __all__ = [
     "CompressedCounts",
     "CountedLevel",
     "CountedText",
+    "Counting",
     "GrowingLevels",
     "NgramCounts",
     "NgramLevel",
     "Range",
+    "Reading",
     "Shard",
     "ShardedText",
     "TemporaryBlobs",
@@ -53,8 +56,6 @@ __all__ = [
     "count_text",
     "given_ngrams",
     "is_counts",
-    "job_key",
-    "keep_counts",
     "open_counts",
     "peak_memory",
     "place_of_counts",

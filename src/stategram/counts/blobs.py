@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
-from collections.abc import Iterator
+import threading
+import weakref
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, StategramError, UsageError
 from stategram.storage import atomic_write, is_temporary, is_url, shown_url
 from stategram.storage.urls import (
@@ -24,6 +28,25 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # That of one file, and often signed for it alone: there are no blobs below it.
 _URL_WITH_QUERY = re.compile(r"https?://.*\?", re.IGNORECASE)
+
+
+class Shards(Protocol):
+    """Where shards are kept: `Blobs`, which other processes see, or `TemporaryBlobs`."""
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of this name."""
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        """Return bytes of a blob."""
+
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+
+    def write(self, name: str, data: Any) -> None:
+        """Write a blob."""
+
+    def shown(self, name: str) -> str:
+        """Return the name of a blob as messages show it."""
 
 
 class Blobs:
@@ -107,6 +130,85 @@ class Blobs:
             ) from error
         except OSError as error:
             raise StategramError(f"cannot read {self.shown(name)}: {error.strerror or error}") from error
+
+
+class TemporaryBlobs:
+    """Named pieces of data in one temporary file without a name: `Blobs` for this process alone."""
+
+    def __init__(self) -> None:
+        self._workspace = Workspace()
+        self._file = self._workspace.file()
+        weakref.finalize(self, self._file.close)
+        self._lock = threading.Lock()
+        self._places: dict[str, tuple[int, int]] = {}
+        self._end = 0
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of this name."""
+        return name in self._places
+
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+        return self._places[name][1]
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        """Return the bytes of a blob from `begin` up to `end`, or up to its end."""
+        place, size = self._places[name]
+        with self._lock:
+            self._file.seek(place + begin)
+            return self._file.read((size if end is None else end) - begin)
+
+    def write(self, name: str, data: bytes | memoryview) -> None:
+        """Write a blob."""
+        size = memoryview(data).nbytes
+        with self._lock:
+            try:
+                self._file.seek(self._end)
+                self._file.write(data)
+                self._file.flush()
+            except OSError as error:
+                raise self._workspace.no_room(size, error) from error
+            self._places[name] = self._end, size
+            self._end += size
+
+    def shown(self, name: str) -> str:
+        """Return the name of a blob as messages show it."""
+        return f"temporary file {name}"
+
+
+class CheckedBlobs:
+    """Blobs that are compared with their SHA-256 when they are first read."""
+
+    def __init__(self, blobs: Blobs, files: Mapping[str, str]) -> None:
+        self._blobs = blobs
+        self._files = files
+        self._checked: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a blob of this name."""
+        return self._blobs.has(name)
+
+    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
+        """Return bytes of a blob, which is read whole and compared the first time."""
+        if name in self._checked:
+            return self._blobs.read(name, begin, end)
+        data = self._blobs.read(name)
+        if hashlib.sha256(data).hexdigest() != self._files.get(name):
+            raise BadDataError(f"{self.shown(name)}: damaged, its checksum does not fit; count again")
+        self._checked.add(name)
+        return data[begin:end]
+
+    def write(self, name: str, data: Any) -> None:
+        """Refuse to write: the counts are complete."""
+        raise StategramError(f"cannot write {self.shown(name)}: the counts are complete")
+
+    def size(self, name: str) -> int:
+        """Return the size of a blob in bytes."""
+        return self._blobs.size(name)
+
+    def shown(self, name: str) -> str:
+        """Return the name of a blob as messages show it."""
+        return self._blobs.shown(name)
 
 
 def _opened(place: str) -> _Folder | _Store:

@@ -7,7 +7,6 @@ content. While it is written, shards and runs that are finished are there too: t
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -17,11 +16,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from stategram.counts.blobs import Blobs
-from stategram.counts.ngrams import MAX_ORDER
-from stategram.counts.ranges import positions_by_number
+from stategram.counts.blobs import Blobs, CheckedBlobs
+from stategram.counts.ranges import MAX_ORDER, Runs, positions_by_number
 from stategram.counts.runs import levels_of_runs, numbers_of
-from stategram.counts.sharded_text import Runs, Shard, ShardedText
+from stategram.counts.sharded_text import Shard, ShardedText
 from stategram.errors import BadDataError, StategramError
 from stategram.progress import Progress
 from stategram.storage import Entries, InputFile, Natural, parse_manifest, shown_url
@@ -190,38 +188,3 @@ def _check(found: _Manifest, vocabulary: Vocabulary, word_counts: Any) -> None:
 
 def _read_manifest(blobs: Blobs) -> dict[str, Any]:
     return parse_manifest(blobs.read(MANIFEST), blobs.shown(MANIFEST), listed="files")
-
-
-class CheckedBlobs:
-    """Blobs that are compared with their SHA-256 when they are first read."""
-
-    def __init__(self, blobs: Blobs, files: Mapping[str, str]) -> None:
-        self._blobs = blobs
-        self._files = files
-        self._checked: set[str] = set()
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a blob of this name."""
-        return self._blobs.has(name)
-
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
-        """Return bytes of a blob, which is read whole and compared the first time."""
-        if name in self._checked:
-            return self._blobs.read(name, begin, end)
-        data = self._blobs.read(name)
-        if hashlib.sha256(data).hexdigest() != self._files.get(name):
-            raise BadDataError(f"{self.shown(name)}: damaged, its checksum does not fit; count again")
-        self._checked.add(name)
-        return data[begin:end]
-
-    def write(self, name: str, data: Any) -> None:
-        """Refuse to write: the counts are complete."""
-        raise StategramError(f"cannot write {self.shown(name)}: the counts are complete")
-
-    def size(self, name: str) -> int:
-        """Return the size of a blob in bytes."""
-        return self._blobs.size(name)
-
-    def shown(self, name: str) -> str:
-        """Return the name of a blob as messages show it."""
-        return self._blobs.shown(name)

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
 from stategram import _core
-from stategram.counts.blobs import Blobs
+from stategram.counts.blobs import Blobs, CheckedBlobs, Shards
 from stategram.counts.count_folder import (
     KIND,
     MANIFEST,
     OURS,
-    CheckedBlobs,
     CountedText,
     is_counts,
     open_counts,
 )
-from stategram.counts.ngrams import require_order
+from stategram.counts.ranges import RunPart, Runs, require_order
 from stategram.counts.runs import MergeTask, count_runs, in_threads, merge_tasks, numbers_of
 from stategram.counts.sharded_text import (
-    RunPart,
-    Runs,
+    Reading,
     Shard,
     ShardedText,
-    Shards,
     read_shard,
-    reading_key,
     shard_text,
 )
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -83,42 +80,17 @@ def count_text(
         Called with the fraction of the work that is done, and a message.
 
     """
-    names, place = file_names(source), os.fspath(place)
+    names = file_names(source)
     if not names:
         raise UsageError("no files to read; give at least one, or - for stdin")
-    require_order(order)
     text_format = text_format or TextFormat.of_words(vocabulary)
     words = WordChoice(vocabulary, vocabulary_size, min_count)
-    job = job_key(names, text_format, words, shard_size, order)
-    if is_counts(place) and (found := open_counts(place)).job == job:
+    counting = Counting(Reading(names, text_format, words, shard_size), order)
+    if (found := counting.finished(os.fspath(place))) is not None:
         return found
-    with place_of_counts(place) as blobs:
-        text = shard_text(
-            names,
-            text_format,
-            words,
-            blobs,
-            shard_size=shard_size,
-            progress=subprogress(progress, 0.0, 0.3),
-        )
-        uses = [("training", name) for name in names]
-        return keep_counts(
-            text,
-            blobs,
-            order,
-            job,
-            text_format,
-            uses,
-            vocabulary_size=vocabulary_size,
-            progress=subprogress(progress, 0.3, 1.0),
-        )
-
-
-def job_key(
-    names: Sequence[str], text_format: TextFormat, words: WordChoice, shard_size: int, order: int
-) -> str:
-    """Return what differs for counts of other files, of another order or read in another way."""
-    return content_key(reading_key(names, text_format, words, shard_size), order)
+    with place_of_counts(os.fspath(place)) as blobs:
+        text = shard_text(counting.reading, blobs, subprogress(progress, 0.0, 0.3))
+        return counting.count(text, blobs, subprogress(progress, 0.3, 1.0))
 
 
 @contextmanager
@@ -159,84 +131,104 @@ def place_of_counts(place: str, *, replaces: bool = False) -> Iterator[Blobs]:
             os.close(held)
 
 
-def keep_counts(
-    text: ShardedText,
-    blobs: Blobs,
-    order: int,
-    job: str,
-    text_format: TextFormat,
-    uses: Sequence[tuple[str, str]],
-    *,
-    vocabulary_size: int | None = None,
-    vocabulary_file: str | None = None,
-    progress: Progress | None = None,
-) -> CountedText:
-    """Count a text whose shards are in `blobs`, and keep the counts there.
+@dataclass(frozen=True)
+class Counting:
+    """What is counted of which files.
 
-    `job` is the `job_key`, and `uses` are the inputs by their use.
+    Parameters
+    ----------
+    reading
+        The files, and how they are read.
+    order
+        The number of words of the longest n-grams.
+    vocabulary_file
+        The file of its vocabulary, if it was given as one.
+
     """
-    require_order(order)
-    runs = count_runs(text, order, subprogress(progress, 0.0, 0.5))
-    files: dict[str, str] = {}
-    tasks = merge_tasks(runs, blobs)
-    merged = []
-    resources = Resources.current()
-    merging = in_threads(_merge, tasks) if resources.executor is None else resources.map(_merge, tasks)
-    shown = report_each(merging, len(tasks), "ranges of first words merged", subprogress(progress, 0.5, 0.85))
-    for task, (size, sha256) in zip(tasks, shown, strict=True):
-        files[task.name] = sha256
-        merged.append([RunPart(task.name, 0, size)])
-    shards = []
-    packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
-    for shard, sha256 in resources.map(_keep_text, packing):
-        shards.append(shard)
-        files[shard.name] = sha256
-    if progress:
-        progress(0.9, "checksums of the inputs")
-    inputs = list(resources.map(input_file, uses))
-    texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
-    names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
-    for kind, name in names.items():
-        blobs.write(name, texts[kind])
-        files[name] = hashlib.sha256(texts[kind]).hexdigest()
-    runs = Runs(order, runs.n_words, runs.bounds, merged)
-    manifest = {
-        "vocabulary": names["vocabulary"],
-        "word_counts": names["counts"],
-        "job": job,
-        "runs": msgspec.to_builtins(runs),
-        "shards": msgspec.to_builtins(shards),
-        "report": asdict(text.stats),
-        "text_format": msgspec.to_builtins(text_format),
-        "vocabulary_size": vocabulary_size,
-        "vocabulary_file": vocabulary_file,
-        "inputs": [asdict(one) for one in inputs],
-        "figures": {
-            "order": order,
-            "events": text.n_events,
-            "sentences": text.n_sentences,
-            "unknown": text.n_unknown,
-        },
-    }
-    blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files, listed="files"))
-    for name in blobs.names():
-        if name not in files and OURS.fullmatch(name):
-            blobs.remove(name)
-    checked = CheckedBlobs(blobs, files)
-    return CountedText(
-        text.vocabulary,
-        text.word_counts,
-        text.stats,
-        tuple(shards),
-        checked,
-        runs,
-        text_format,
-        vocabulary_size,
-        vocabulary_file,
-        inputs,
-        job,
-        files,
-    )
+
+    reading: Reading
+    order: int
+    vocabulary_file: str | None = None
+
+    def __post_init__(self) -> None:
+        require_order(self.order)
+
+    @cached_property
+    def job(self) -> str:
+        """What differs for counts of other files, of another order or read in another way."""
+        return content_key(self.reading.key, self.order)
+
+    def finished(self, place: str) -> CountedText | None:
+        """Return the complete counts of a place, if they are these; otherwise None."""
+        found = open_counts(place) if is_counts(place) else None
+        return found if found is not None and found.job == self.job else None
+
+    def count(self, text: ShardedText, blobs: Blobs, progress: Progress | None = None) -> CountedText:
+        """Count the text, whose shards are in `blobs`, and keep the counts there."""
+        reading = self.reading
+        runs = count_runs(text, self.order, subprogress(progress, 0.0, 0.5))
+        files: dict[str, str] = {}
+        tasks = merge_tasks(runs, blobs)
+        merged = []
+        resources = Resources.current()
+        merging = in_threads(_merge, tasks) if resources.executor is None else resources.map(_merge, tasks)
+        shown = report_each(
+            merging, len(tasks), "ranges of first words merged", subprogress(progress, 0.5, 0.85)
+        )
+        for task, (size, sha256) in zip(tasks, shown, strict=True):
+            files[task.name] = sha256
+            merged.append([RunPart(task.name, 0, size)])
+        shards = []
+        packing = [_TextTask(shard, len(text.vocabulary), blobs) for shard in text.shards]
+        for shard, sha256 in resources.map(_keep_text, packing):
+            shards.append(shard)
+            files[shard.name] = sha256
+        if progress:
+            progress(0.9, "checksums of the inputs")
+        inputs = list(resources.map(input_file, [("training", name) for name in reading.names]))
+        texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
+        names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
+        for kind, name in names.items():
+            blobs.write(name, texts[kind])
+            files[name] = hashlib.sha256(texts[kind]).hexdigest()
+        runs = Runs(self.order, runs.n_words, runs.bounds, merged)
+        manifest = {
+            "vocabulary": names["vocabulary"],
+            "word_counts": names["counts"],
+            "job": self.job,
+            "runs": msgspec.to_builtins(runs),
+            "shards": msgspec.to_builtins(shards),
+            "report": asdict(text.stats),
+            "text_format": msgspec.to_builtins(reading.text_format),
+            "vocabulary_size": reading.words.vocabulary_size,
+            "vocabulary_file": self.vocabulary_file,
+            "inputs": [asdict(one) for one in inputs],
+            "figures": {
+                "order": self.order,
+                "events": text.n_events,
+                "sentences": text.n_sentences,
+                "unknown": text.n_unknown,
+            },
+        }
+        blobs.write(MANIFEST, manifest_bytes(manifest, KIND, files, listed="files"))
+        for name in blobs.names():
+            if name not in files and OURS.fullmatch(name):
+                blobs.remove(name)
+        checked = CheckedBlobs(blobs, files)
+        return CountedText(
+            text.vocabulary,
+            text.word_counts,
+            text.stats,
+            tuple(shards),
+            checked,
+            runs,
+            reading.text_format,
+            reading.words.vocabulary_size,
+            self.vocabulary_file,
+            inputs,
+            self.job,
+            files,
+        )
 
 
 def _merge(task: MergeTask) -> tuple[int, str]:

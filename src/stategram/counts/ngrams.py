@@ -19,6 +19,7 @@ from stategram.counts.ranges import (
     positions_by_number,
     ranges_of,
     require_countable,
+    require_order,
     trie_numbers,
 )
 from stategram.counts.runs import count_runs, levels_of_runs
@@ -30,7 +31,6 @@ from stategram.resources import Resources
 from stategram.text import BEGIN, END, UNKNOWN, Corpus, Vocabulary
 from stategram.wording import plural
 
-MAX_ORDER = 9
 _NONE = np.empty(0, np.uint32)
 
 # While a model is estimated from them, whatever the smoothing: measured on texts of 8 and 40 million words,
@@ -150,12 +150,6 @@ def count_ngrams(
     except ValueError as error:  # of counts that are kept; those of a corpus are consistent
         raise BadDataError(f"the counts are damaged: {error}; count again") from error
     return NgramCounts(vocabulary, numbers, levels, workspace, report)
-
-
-def require_order(order: int) -> None:
-    """Refuse n-grams of a length that cannot be counted."""
-    if not 1 <= order <= MAX_ORDER:
-        raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")
 
 
 def given_ngrams(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +14,7 @@ from stategram.errors import UsageError
 from stategram.resources import Resources
 from stategram.text import BEGIN, Corpus
 
+MAX_ORDER = 9
 # What one kernel call can count: its counters are 32 bits wide.
 MAX_EVENTS = 2**31 - 1
 # What to do with a text that is too large.
@@ -133,3 +135,33 @@ class GrowingLevels:
         for level, below in pairwise(self._levels):
             level[2].append(np.array([below[0].size], np.uint32))
         return [(level[0].finish(), level[1].finish(), level[2].finish()) for level in self._levels]
+
+
+class RunPart(msgspec.Struct, frozen=True, array_like=True):
+    """The n-grams of one range of first words in a run: some bytes of a blob."""
+
+    name: str
+    begin: int
+    end: int
+
+
+class Runs(msgspec.Struct, frozen=True):
+    """The n-grams of a text by ranges of first words, each of them in one run or in several."""
+
+    order: int
+    n_words: int
+    bounds: list[int]
+    """Range i has the words whose trie numbers are ``bounds[i]`` to ``bounds[i + 1] - 1``."""
+    parts: list[list[RunPart]]
+    """The runs of each range."""
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The ranges of first words."""
+        return list(pairwise(self.bounds))
+
+
+def require_order(order: int) -> None:
+    """Refuse n-grams of a length that cannot be counted."""
+    if not 1 <= order <= MAX_ORDER:
+        raise UsageError(f"n-grams of {order} words: 1 to {MAX_ORDER} can be counted")

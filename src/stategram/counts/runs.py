@@ -20,15 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
+from stategram.counts.blobs import Shards
 from stategram.counts.ranges import (
     CountedLevel,
     Range,
+    RunPart,
+    Runs,
     fitting_range_size,
     positions_by_number,
     ranges_of,
     trie_numbers,
 )
-from stategram.counts.sharded_text import RunPart, Runs, Shard, ShardedText, Shards, read_shard
+from stategram.counts.sharded_text import Shard, ShardedText, read_shard
 from stategram.counts.workspace import memory_in_use
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, report_each

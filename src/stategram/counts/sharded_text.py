@@ -9,9 +9,8 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -19,7 +18,9 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram import _core
-from stategram.counts.workspace import TemporaryBlobs, Workspace
+from stategram.counts.blobs import Shards
+from stategram.counts.ranges import Runs
+from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, UsageError
 from stategram.progress import Progress, subprogress, time_left
 from stategram.resources import Resources
@@ -51,25 +52,6 @@ _log = logging.getLogger(__name__)
 _LAYOUT = 1
 
 
-class Shards(Protocol):
-    """Where shards are kept: `Blobs`, which other processes see, or `TemporaryBlobs`."""
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a blob of this name."""
-
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
-        """Return bytes of a blob."""
-
-    def size(self, name: str) -> int:
-        """Return the size of a blob in bytes."""
-
-    def write(self, name: str, data: Any) -> None:
-        """Write a blob."""
-
-    def shown(self, name: str) -> str:
-        """Return the name of a blob as messages show it."""
-
-
 class Shard(msgspec.Struct, frozen=True):
     """A shard of a text, and the blobs in which it is kept."""
 
@@ -90,30 +72,6 @@ class Shard(msgspec.Struct, frozen=True):
     def words_size(self) -> int:
         """The bytes of its words in its blob, which are in front of its text."""
         return 16 * self.n_words + 8 + self.n_letters if self.n_words else 0
-
-
-class RunPart(msgspec.Struct, frozen=True, array_like=True):
-    """The n-grams of one range of first words in a run: some bytes of a blob."""
-
-    name: str
-    begin: int
-    end: int
-
-
-class Runs(msgspec.Struct, frozen=True):
-    """The n-grams of a text by ranges of first words, each of them in one run or in several."""
-
-    order: int
-    n_words: int
-    bounds: list[int]
-    """Range i has the words whose trie numbers are ``bounds[i]`` to ``bounds[i + 1] - 1``."""
-    parts: list[list[RunPart]]
-    """The runs of each range."""
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """The ranges of first words."""
-        return list(pairwise(self.bounds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,27 +157,62 @@ def read_shard(
         raise BadDataError(f"{names}: damaged ({error}); remove it, and count again") from error
 
 
-def shard_text(
-    names: Sequence[str],
-    text_format: TextFormat,
-    words: WordChoice,
-    blobs: Shards,
-    *,
-    shard_size: int,
-    progress: Progress | None = None,
-) -> ShardedText:
+@dataclass(frozen=True)
+class Reading:
+    """Files that become a text in shards, and how they are read.
+
+    Parameters
+    ----------
+    names
+        The files, as in `read_corpus`; also URLs.
+    text_format, words
+        How they are read, and which words are known.
+    shard_size
+        The bytes of text in a shard. What is counted does not depend on it.
+
+    """
+
+    names: Sequence[str]
+    text_format: TextFormat
+    words: WordChoice
+    shard_size: int
+
+    @cached_property
+    def key(self) -> str:
+        """What differs if other files would be read, or in another way, or stdin."""
+        vocabulary = self.words.vocabulary
+        given = None if vocabulary is None else content_key(vocabulary.to_bytes())
+        parts = [part.key for part in self.parts]
+        return content_key(parts, self.words.vocabulary_size, self.words.min_count, given)
+
+    @cached_property
+    def parts(self) -> list[_Part]:
+        """The files in parts of about the size of a shard."""
+        stamps = {name: _stamp(name) for name in self.names}
+        return [
+            _Part(
+                bundle,
+                tuple(stamps[part.name] or uuid.uuid4().hex for part in bundle),
+                self.text_format,
+                self.shard_size,
+            )
+            for bundle in bundles_of(text_parts(self.names, self.shard_size), self.shard_size)
+        ]
+
+
+def shard_text(reading: Reading, blobs: Shards, progress: Progress | None = None) -> ShardedText:
     """Read files into shards, one task for each part of a file, and choose the vocabulary.
 
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
     """
-    tasks = _read_tasks(names, text_format, blobs, shard_size)
+    names, words, parts = reading.names, reading.words, reading.parts
     if Resources.current().executor is not None:
         _require_files(names)
-    if kept := sum(blobs.has(f"{task.key}.part") for task in tasks):
-        _log.info("%s of %s read before", f"{kept:,}", plural(len(tasks), "part"))
-    found = _run(tasks, subprogress(progress, 0.0, 0.95))
+    if kept := sum(blobs.has(f"{part.key}.part") for part in parts):
+        _log.info("%s of %s read before", f"{kept:,}", plural(len(parts), "part"))
+    found = _run(parts, blobs, subprogress(progress, 0.0, 0.95))
     shards = [shard for of_part in found for shard in of_part]
-    stats = _stats(names, tasks, found)
+    stats = _stats(names, parts, found)
     if sum(shard.n_events for shard in shards) == 0:
         raise no_words(names, stats.n_bytes)
     if progress:
@@ -231,37 +224,15 @@ def shard_text(
     return ShardedText(vocabulary, word_counts, stats, tuple(placed), blobs)
 
 
-def reading_key(names: Sequence[str], text_format: TextFormat, words: WordChoice, shard_size: int) -> str:
-    """Return what differs if `shard_text` would read other files, or in another way, or stdin."""
-    tasks = _read_tasks(names, text_format, TemporaryBlobs(), shard_size)
-    given = None if words.vocabulary is None else content_key(words.vocabulary.to_bytes())
-    return content_key([task.key for task in tasks], words.vocabulary_size, words.min_count, given)
-
-
-def _read_tasks(
-    names: Sequence[str], text_format: TextFormat, blobs: Shards, shard_size: int
-) -> list[_ReadTask]:
-    stamps = {name: _stamp(name) for name in names}
-    return [
-        _ReadTask(
-            bundle,
-            tuple(stamps[part.name] or uuid.uuid4().hex for part in bundle),
-            text_format,
-            shard_size,
-            blobs,
-        )
-        for bundle in bundles_of(text_parts(names, shard_size), shard_size)
-    ]
-
-
 @dataclass(frozen=True)
-class _ReadTask:
+class _Part:
+    """Files, or a part of one, that one task reads."""
+
     parts: tuple[TextPart, ...]
     stamps: tuple[str, ...]
     """What `_stamp` returned for each; anything else for what cannot be read again."""
     text_format: TextFormat
     shard_size: int
-    blobs: Shards
 
     def __str__(self) -> str:
         others = f" and {plural(len(self.parts) - 1, 'file')} more" if len(self.parts) > 1 else ""
@@ -273,7 +244,7 @@ class _ReadTask:
         sizes = [part.size for part in self.parts if part.size is not None]
         return sum(sizes) if len(sizes) == len(self.parts) else None
 
-    @property
+    @cached_property
     def key(self) -> str:
         """What its blobs are named by: the files as they are, how they are read, and by what."""
         how = [msgspec.to_builtins(self.text_format), self.shard_size, stategram.__version__]
@@ -312,12 +283,12 @@ def _require_files(names: Sequence[str]) -> None:
             )
 
 
-def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Shard]]:
+def _run(tasks: Sequence[_Part], blobs: Shards, progress: Progress | None) -> list[list[Shard]]:
     total = sum(task.size or 0 for task in tasks)
     known = all(task.size is not None for task in tasks)
     began, done = time.monotonic(), 0
     found: list[list[Shard]] = []
-    for task, shards in zip(tasks, Resources.current().map(_read, tasks), strict=True):
+    for task, shards in zip(tasks, Resources.current().map(partial(_read, blobs), tasks), strict=True):
         found.append(shards)
         done += task.size or sum(shard.stats.n_bytes for shard in shards)
         if progress:
@@ -328,9 +299,9 @@ def _run(tasks: Sequence[_ReadTask], progress: Progress | None) -> list[list[Sha
     return found
 
 
-def _read(task: _ReadTask) -> list[Shard]:
+def _read(blobs: Shards, task: _Part) -> list[Shard]:
     """Encode the shards of some parts, each with its own words; the list of them appears last."""
-    blobs, key = task.blobs, task.key
+    key = task.key
     if blobs.has(f"{key}.part"):
         with suppress(msgspec.DecodeError):  # damaged, as when a shard is missing: the part is read again
             kept = msgspec.json.decode(blobs.read(f"{key}.part"), type=list[Shard])
@@ -400,7 +371,7 @@ def _with_vocabulary(
     return vocabulary, counts.astype(np.int64), placed
 
 
-def _stats(names: Sequence[str], tasks: Sequence[_ReadTask], found: Sequence[Sequence[Shard]]) -> ReadStats:
+def _stats(names: Sequence[str], tasks: Sequence[_Part], found: Sequence[Sequence[Shard]]) -> ReadStats:
     all_stats = [shard.stats for shards in found for shard in shards]
     first_wide_space = None
     for task, shards in zip(tasks, found, strict=True):

@@ -9,7 +9,6 @@ import os
 import shutil
 import sys
 import tempfile
-import threading
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -161,50 +160,6 @@ class Workspace:
         if hasattr(mmap, "MADV_DONTNEED"):
             for mapped in self._maps:
                 mapped.madvise(mmap.MADV_DONTNEED)
-
-
-class TemporaryBlobs:
-    """Named pieces of data in one temporary file without a name: `Blobs` for this process alone."""
-
-    def __init__(self) -> None:
-        self._workspace = Workspace()
-        self._file = self._workspace.file()
-        weakref.finalize(self, self._file.close)
-        self._lock = threading.Lock()
-        self._places: dict[str, tuple[int, int]] = {}
-        self._end = 0
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a blob of this name."""
-        return name in self._places
-
-    def size(self, name: str) -> int:
-        """Return the size of a blob in bytes."""
-        return self._places[name][1]
-
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
-        """Return the bytes of a blob from `begin` up to `end`, or up to its end."""
-        place, size = self._places[name]
-        with self._lock:
-            self._file.seek(place + begin)
-            return self._file.read((size if end is None else end) - begin)
-
-    def write(self, name: str, data: bytes | memoryview) -> None:
-        """Write a blob."""
-        size = memoryview(data).nbytes
-        with self._lock:
-            try:
-                self._file.seek(self._end)
-                self._file.write(data)
-                self._file.flush()
-            except OSError as error:
-                raise self._workspace.no_room(size, error) from error
-            self._places[name] = self._end, size
-            self._end += size
-
-    def shown(self, name: str) -> str:
-        """Return the name of a blob as messages show it."""
-        return f"temporary file {name}"
 
 
 class GrowingArray:
