@@ -121,7 +121,7 @@ def test_given_sentences(place: Path, capfd: pytest.CaptureFixture[str]) -> None
     [
         ("model", "is an input too"),
         ("model.arpa.gz", "is an input too"),
-        ("TEST", "is also an input"),
+        ("TEST", "is an input too"),
         ("nowhere/report.html", "there is no folder"),
     ],
 )

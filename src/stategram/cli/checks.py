@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
 from stategram.errors import StategramError
-from stategram.storage import is_url
+from stategram.storage import check_place, is_url
 from stategram.text import file_sizes
 
 
@@ -22,6 +23,17 @@ def check_inputs(names: Sequence[str]) -> None:
         if name != "-" and not is_url(name) and not Path(name).exists():
             raise StategramError(f"{name}: no such file; check the name")
     file_sizes([name for name in names if is_url(name)])
+
+
+def check_outputs(outputs: Sequence[str], inputs: Sequence[str]) -> None:
+    """Refuse outputs that cannot be written, overwrite an input or each other, before any work is done."""
+    for output in outputs:
+        for name in inputs:
+            check_output_apart(output, name)
+        check_place(output)
+    for first, second in combinations(outputs, 2):
+        if first == second or is_same_file(first, second):
+            raise click.UsageError(f"two outputs would go to {first}; choose two places")
 
 
 def check_output_apart(output: str, model_name: str) -> None:
@@ -62,6 +74,12 @@ def was_given(name: str) -> bool:
     """Return whether an option is on the command line; otherwise its value is the default."""
     source = click.get_current_context().get_parameter_source(name)
     return source is ParameterSource.COMMANDLINE
+
+
+def refuse_options(names: Iterable[str], why: str) -> None:
+    """Raise a usage error if one of these options is on the command line."""
+    for name in filter(was_given, names):
+        raise click.UsageError(f"{option_name(name)} {why}")
 
 
 def option_name(parameter: str) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import click
 import numpy as np
 from numpy.typing import NDArray
 
-from stategram.cli.checks import check_inputs, is_same_file, was_given
+from stategram.cli.checks import check_inputs, check_outputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import TextOptions, common_options, format_option, memory_options, text_options
 from stategram.cli.reading import counts_or_text
@@ -21,7 +20,7 @@ from stategram.counts import CountedText, ShardedText, count_bigrams
 from stategram.display import description_text, json_text
 from stategram.evaluation import ClassBigramFigures, class_bigram_perplexity, describe_class_bigram
 from stategram.formats import CLASS_FORMATS, read_classes, write_classes
-from stategram.storage import check_place, expand_urls
+from stategram.storage import expand_urls
 from stategram.tables import choose_format
 from stategram.text import Corpus, TextFormat, read_corpus
 from stategram.wording import plural
@@ -80,13 +79,7 @@ class _Options:
         """Raise an error for inputs that are not there, and for outputs that cannot be written."""
         inputs = [*texts, *filter(None, (self.evaluate, text.vocab_file, self.fixed))]
         check_inputs([*inputs, *filter(None, [self.init])])
-        for output in self.outputs:
-            if any(is_same_file(output, name) for name in inputs):
-                raise click.UsageError(f"the output {output} is an input too; choose another name")
-            check_place(output)
-        for first, second in combinations(self.outputs, 2):
-            if first == second or is_same_file(first, second):
-                raise click.UsageError(f"two outputs would go to {first}; choose two places")
+        check_outputs(self.outputs, inputs)
 
 
 @click.command(

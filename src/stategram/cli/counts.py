@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stategram.cli.checks import check_inputs, is_same_file, option_name, was_given
+from stategram.cli.checks import check_inputs, check_outputs, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
     FORMAT_OPTIONS,
@@ -17,7 +17,6 @@ from stategram.cli.options import (
 from stategram.cli.reading import counts_or_text, read_count_files
 from stategram.counts import MAX_ORDER, Workspace, count_ngrams
 from stategram.formats import COUNT_FORMATS, write_counts
-from stategram.storage import check_place
 from stategram.tables import choose_format
 
 
@@ -68,14 +67,10 @@ def counts(
     and Arrow read as they are; see docs/tables.md. --merge and train --counts read srilm and tsv.
     """
     check_inputs([*texts, *([text.vocab_file] if text.vocab_file else [])])
-    if any(is_same_file(output, name) for name in texts):
-        raise click.UsageError(f"the output {output} is an input too; choose another name")
-    check_place(output)
+    check_outputs([output], texts)
     format = choose_format(output, format, "srilm")
-    for name in FORMAT_OPTIONS:
-        if merge and was_given(name):
-            raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --merge")
     if merge:
+        refuse_options(FORMAT_OPTIONS, "is for texts; leave it out with --merge")
         console.steps = 2
         found = read_count_files(texts, order, text, console)
     else:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import read_model, read_test
 from stategram.explore.app import ExploredText, Explorer, check_explore_extra, listen, saved_page, serve
-from stategram.storage import atomic_write, check_place
+from stategram.storage import atomic_write
 from stategram.text import Corpus
 
 # The beginning of a text that the page shows first.
@@ -76,12 +76,7 @@ def explore(
         for option, given in (("--port", port is not None), ("--no-browser", no_browser)):
             if given:
                 raise click.UsageError(f"{option} is of no use with --save; leave it out")
-        for name in texts:
-            if is_same_file(output, name):
-                raise click.UsageError(f"the output {output} is also an input; choose another name")
-        for name in model_names:
-            check_output_apart(output, name)
-        check_place(output)
+        check_outputs([output], [*texts, *model_names])
     check_explore_extra()
     # Before any long work: a port that is taken is an error at once.
     with nullcontext() if output is not None else listen(port) as listening:

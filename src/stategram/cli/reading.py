@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import option_name, was_given
+from stategram.cli.checks import refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import TEXT_OPTIONS, ReadingOptions, TextOptions
 from stategram.counts import (
@@ -90,10 +90,9 @@ def opened_counts(texts: Sequence[str], console: Console) -> CountedText | None:
         raise click.UsageError(
             f"{places[0]} is a folder; counts are given alone: to add texts, count all of them together"
         )
-    for name in filter(was_given, TEXT_OPTIONS):
-        raise click.UsageError(
-            f"{option_name(name)} is for texts; {places[0]} was counted already: leave it out, or count again"
-        )
+    refuse_options(
+        TEXT_OPTIONS, f"is for texts; {places[0]} was counted already: leave it out, or count again"
+    )
     with console.step(f"opening {places[0]}"):
         found = open_counts(places[0])
     show_text(found, console)

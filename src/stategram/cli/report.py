@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
+from stategram.cli.checks import check_inputs, check_outputs, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, model_options, work_options
 from stategram.cli.reading import format_for, read_model_and_manifest, read_test
 from stategram.evaluation import PerplexityFigures, evaluate
 from stategram.explore.pages import check_report_extra, is_report, model_html
 from stategram.models import Model
-from stategram.storage import COMPRESSED_SUFFIXES, atomic_write, check_place, input_files
+from stategram.storage import COMPRESSED_SUFFIXES, atomic_write, input_files
 from stategram.text import Corpus, corpus_from_sentences
 
 _SUFFIXES = (*COMPRESSED_SUFFIXES, ".arpa")
@@ -68,11 +68,7 @@ def report(
     """
     check_inputs([*tests, *([model_name] if model_name == "-" else [])])
     place = output if output is not None else _beside(model_name)
-    for name in tests:
-        if is_same_file(place, name):
-            raise click.UsageError(f"the output {place} is also an input; choose another name")
-    check_output_apart(place, model_name)
-    check_place(place)
+    check_outputs([place], [*tests, model_name])
     if output is None and Path(place).is_file() and not is_report(Path(place)):
         raise click.UsageError(f"{place} exists and is not a report of stategram; use -o OUT")
     check_report_extra()

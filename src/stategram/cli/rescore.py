@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
 from stategram.cli.options import ReadingOptions, history_options, work_options
 from stategram.cli.reading import format_for, read_model
@@ -16,7 +16,6 @@ from stategram.display import Column, display_table, json_text, table_text
 from stategram.evaluation import Rescored, WordErrors
 from stategram.evaluation import rescore as rescore_lists
 from stategram.formats import NBEST_NAMES, read_nbest, read_references, write_best, write_nbest
-from stategram.storage import check_place
 from stategram.wording import plural
 
 
@@ -148,13 +147,7 @@ def _check(model_name: str, nbest: str, references: str | None, places: Sequence
     """Refuse inputs that are not there, and outputs that cannot be written or would overwrite an input."""
     inputs = [nbest, *([references] if references is not None else [])]
     check_inputs([*inputs, *([model_name] if model_name == "-" else [])])
-    for place in places:
-        if any(is_same_file(place, name) for name in inputs):
-            raise click.UsageError(f"the output {place} is an input too; choose another name")
-        check_output_apart(place, model_name)
-        check_place(place)
-    if len(places) == 2 and (places[0] == places[1] or is_same_file(*places)):
-        raise click.UsageError("-o and --nbest-out would go to the same place; choose two")
+    check_outputs(places, [*inputs, model_name])
 
 
 def _weights(given: str | None, columns: int) -> list[float] | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from stategram.cli import INTERRUPTED
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file, was_given
+from stategram.cli.checks import check_inputs, check_outputs, refuse_options
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
@@ -35,7 +35,7 @@ from stategram.scoring import (
     score_text,
     score_texts,
 )
-from stategram.storage import check_place, expand_urls
+from stategram.storage import expand_urls
 from stategram.tables import TABLE_FORMATS, format_of_name, read_items, table_format
 from stategram.text import TextFormat
 from stategram.wording import plural
@@ -223,15 +223,10 @@ def score(
 def _check(model_name: str, texts: Sequence[str], output: str, *, sentences: bool, is_table: bool) -> None:
     """Refuse what cannot be read or written, and options that have no effect."""
     check_inputs([*texts, *([model_name] if model_name == "-" else [])])
-    if any(is_same_file(output, text) for text in texts):
-        raise click.UsageError(f"the output {output} is an input too; choose another name")
     refused = (_NOT_OF_SENTENCES if sentences else {}) | (_NOT_OF_TABLES if is_table else {})
-    for name in filter(was_given, refused):
-        raise click.UsageError(
-            f"--{name.replace('_', '-')} is not for {refused[name]}; leave one of them out"
-        )
-    check_output_apart(output, model_name)
-    check_place(output)
+    for name, what in refused.items():
+        refuse_options([name], f"is not for {what}; leave one of them out")
+    check_outputs([output], [*texts, model_name])
 
 
 def _check_parts(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 import click
 
-from stategram.cli.checks import check_inputs, check_output_apart, is_same_file
+from stategram.cli.checks import check_inputs, check_outputs
 from stategram.cli.console import Console
 from stategram.cli.options import (
     ReadingOptions,
@@ -17,6 +14,7 @@ from stategram.cli.options import (
     memory_options,
 )
 from stategram.counts import MAX_ORDER
+from stategram.display import json_text
 from stategram.selection import CRITERIA, By, Selection
 from stategram.selection import select as select_rows
 from stategram.tables import POOL_FORMATS
@@ -155,10 +153,7 @@ def select(
     """
     inputs = [in_domain, *([general] if general else [])]
     check_inputs([*pool, *inputs])
-    for name in inputs:
-        check_output_apart(output, name)
-    if any(is_same_file(output, name) for name in pool):
-        raise click.UsageError(f"the output {output} is an input too; choose another name")
+    check_outputs([output], [*pool, *inputs])
     if as_json and output == "-":
         raise click.UsageError("--json and the rows cannot both go to stdout; name an output file")
     console.steps = 1
@@ -184,7 +179,7 @@ def select(
             progress=progress,
         )
     if as_json:
-        click.echo(json.dumps(asdict(found)))
+        click.echo(json_text(found))
     else:
         _show(found, console)
 
