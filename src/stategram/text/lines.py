@@ -62,7 +62,7 @@ def read_lines(name: str, block_size: int = BLOCK_SIZE, *, live: bool = False) -
 
 def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes, int]]:
     """Yield blocks that end where lines do, and the bytes taken so far."""
-    waiting: list[bytes] = []
+    waiting: list[bytes | memoryview] = []
     size = taken = 0
     for block, taken in read_blocks(name, live=live):
         waiting.append(block)
@@ -71,7 +71,7 @@ def _whole_lines(name: str, block_size: int, live: bool) -> Iterator[tuple[bytes
         is_enough = size >= block_size or (live and len(block) < BLOCK_SIZE)
         if not is_enough or (end := block.rfind(b"\n") + 1) == 0:
             continue
-        waiting[-1] = block[:end]
+        waiting[-1] = memoryview(block)[:end]
         yield b"".join(waiting), taken
         waiting = [block[end:]]
         size = len(waiting[0])
