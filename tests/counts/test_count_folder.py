@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import shutil
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from backports import zstd
@@ -33,7 +35,8 @@ from stategram import (
 )
 from stategram.counts import check_counts, counting, is_counts, place_of_counts, sharded_text
 from stategram.counts.blobs import Blobs
-from stategram.text import shards
+from stategram.storage import manifest_bytes
+from stategram.text import TextFormat, shards
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +113,27 @@ def test_how_the_text_was_read_is_kept(
         assert run("count", story, "-o", counted, "--order", 3, *options, capfd=capfd)[0] == 0
         assert run("train", counted, "-o", again, capfd=capfd)[0] == 0
         assert model.read_bytes() == again.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"case": "lower"}, r"Object contains unknown field `case` - at `\$\.text_format`"),
+        ({"lowercase": "no"}, r"Expected `bool`, got `str` - at `\$\.text_format\.lowercase`"),
+        ({"digits": "a b"}, r"digits is 'a b'; it must be one word, such as N - at `\$\.text_format`"),
+    ],
+)
+def test_a_text_format_that_is_none_is_refused(
+    counts: str, tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    place = shutil.copytree(counts, tmp_path / "counts")
+    manifest = json.loads((place / "manifest.json").read_bytes())
+    assert manifest["text_format"] == msgspec.to_builtins(TextFormat())
+    manifest["text_format"] |= change
+    data = manifest_bytes(manifest, "counts", manifest["files"], listed="files")
+    (place / "manifest.json").write_bytes(data)
+    with pytest.raises(BadDataError, match=rf"counts: not counts \({message}\); count again"):
+        open_counts(place)
 
 
 def test_classes_of_counts_on_the_command_line(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from stategram import NgramModel, read_classes, read_corpus
+from command_line import run
+from stategram import NgramModel, load_model, read_classes, read_corpus
 from stategram.errors import BadDataError
-from stategram.text import Vocabulary, conversion_advice
+from stategram.text import TextFormat, Vocabulary, conversion_advice
 
 ENGLISH, RUSSIAN, FRENCH = "the cat sat\n" * 9, "как твои дела\n" * 9, "le caf\xe9 est bon\n" * 9
 
@@ -77,3 +79,21 @@ def test_text_without_spaces_is_noted(
     caplog.clear()
     model.score(sentences)
     assert not caplog.messages
+
+
+def test_a_text_for_a_model_is_read_as_its_training_text(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text, model = tmp_path / "text", tmp_path / "model"
+    text.write_bytes(b"= caf\xe9 =\nThe caf\xe9 is 12 years old\n")
+    given = ("--encoding-errors", "replace", "--lowercase", "--digits", "N", "--document-mark", "^=")
+    assert run("train", text, "-o", model, *given, capfd=capfd)[0] == 0
+    expected = TextFormat(lowercase=True, digits="N", encoding_errors="replace", document_mark="^=")
+    assert load_model(model).text_format == expected
+    status, out, err = run("eval", model, text, "--json", capfd=capfd)
+    assert (status, json.loads(out)["unknown"]) == (0, 0)
+    for note in ("words in lower case", "N for numbers", "U+FFFD for bytes that are not UTF-8"):
+        assert f"      {note}, as in training\n" in err
+    status, out, err = run("eval", model, text, "--json", "--no-lowercase", "--digits", "", capfd=capfd)
+    assert (status, json.loads(out)["unknown"], "lower case" in err) == (0, 2, False)
+    assert run("eval", model, text, "--encoding-errors", "strict", capfd=capfd)[0] == 3
