@@ -35,8 +35,8 @@ def test_scores_are_those_of_surprisal() -> None:
             assert found == wanted
     assert answer["perplexity"] == pytest.approx(mixture().perplexity(TEXT.split("\n")), abs=0.01)
     for sentence in answer["sentences"]:
-        for said in sentence["said"]:
-            assert sum(said) == pytest.approx(1.0, abs=1e-3)
+        for shares in sentence["shares"]:
+            assert sum(shares) == pytest.approx(1.0, abs=1e-3)
 
 
 def test_ranks_and_predictions_are_those_of_the_distribution() -> None:

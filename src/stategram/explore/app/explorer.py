@@ -9,7 +9,7 @@ import msgspec
 
 import stategram
 from stategram.errors import UsageError
-from stategram.explore.app import cluster_answers, comparison_answers, messages, text_answers
+from stategram.explore.app import cluster_answers, history_answers, messages, text_answers
 from stategram.explore.app.explored import ExploredModel, ExploredText
 from stategram.models import Model
 from stategram.progress import Progress
@@ -25,10 +25,10 @@ class Endpoint(NamedTuple):
 ENDPOINTS: Mapping[str, Endpoint] = {
     "score": Endpoint(messages.TextRequest, text_answers.score),
     "ranks": Endpoint(messages.TextRequest, text_answers.ranks),
-    "predict": Endpoint(messages.PredictRequest, text_answers.predict),
-    "explain": Endpoint(messages.ExplainRequest, text_answers.explain),
-    "ladder": Endpoint(messages.LadderRequest, text_answers.ladder),
-    "words": Endpoint(messages.WordsRequest, text_answers.words),
+    "predict": Endpoint(messages.PredictRequest, history_answers.predict),
+    "explain": Endpoint(messages.ExplainRequest, history_answers.explain),
+    "ladder": Endpoint(messages.LadderRequest, history_answers.ladder),
+    "words": Endpoint(messages.WordsRequest, history_answers.words),
     "word": Endpoint(messages.WordRequest, cluster_answers.word),
     "classes": Endpoint(messages.SourceRequest, cluster_answers.classes),
     "class": Endpoint(messages.MemberRequest, cluster_answers.class_),
@@ -36,7 +36,7 @@ ENDPOINTS: Mapping[str, Endpoint] = {
     "states": Endpoint(messages.SourceRequest, cluster_answers.states),
     "state": Endpoint(messages.MemberRequest, cluster_answers.state),
     "context_tree": Endpoint(messages.ContextTreeRequest, cluster_answers.context_tree),
-    "compare": Endpoint(messages.CompareRequest, comparison_answers.compare),
+    "compare": Endpoint(messages.CompareRequest, text_answers.compare),
 }
 """The questions about one model, and `compare` about two."""
 

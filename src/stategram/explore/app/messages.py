@@ -181,7 +181,7 @@ class Words(Answer, frozen=True):
 class ScoredSentence(Answer, frozen=True):
     """A sentence: its words and ``</s>``, with their surprisal in bits.
 
-    `order` is the length of the n-gram that gave the probability, 0 if that is not known; `said`: for each
+    `order` is the length of the n-gram that gave the probability, 0 if that is not known; `shares`: for each
     word, which fraction of its probability comes from each part of a mixture.
     """
 
@@ -189,7 +189,7 @@ class ScoredSentence(Answer, frozen=True):
     surprisal: list[float | None]
     order: list[int]
     unknown: list[bool]
-    said: list[list[float]] | None
+    shares: list[list[float]] | None
 
 
 class Scored(Answer, frozen=True):
@@ -216,13 +216,13 @@ class Prediction(Answer, frozen=True):
     words: list[WordExample]
 
 
-class SaidPart(Answer, frozen=True):
+class PartShare(Answer, frozen=True):
     """A part of a mixture: its weight here, the surprisal by it alone, its fraction of the probability."""
 
     title: str
     weight: float
     surprisal: float | None
-    said: float
+    share: float
 
 
 class Evidence(Answer, frozen=True):
@@ -249,7 +249,7 @@ class Explanation(Answer, frozen=True):
     unknown: bool
     order: int
     expected: list[WordExample]
-    parts: list[SaidPart]
+    parts: list[PartShare]
     evidence: list[Evidence]
     states: list[StateHere]
 
@@ -262,7 +262,7 @@ class WatchedWord(Answer, frozen=True):
     rank: int
 
 
-class Rung(Answer, frozen=True):
+class LadderRow(Answer, frozen=True):
     """A row of the ladder: an n-gram length of a part, a part, or the whole model."""
 
     title: str
@@ -276,7 +276,7 @@ class Ladder(Answer, frozen=True):
     """From the unigram to the whole model."""
 
     history: list[str]
-    rows: list[Rung]
+    rows: list[LadderRow]
 
 
 class ComparedSentence(Answer, frozen=True):

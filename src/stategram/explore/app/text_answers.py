@@ -1,9 +1,12 @@
-"""Answers on texts and histories: surprisal, ranks, expected words, the ladder."""
+"""Answers on pasted texts: surprisal and ranks of words by one model, and two models side by side."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,82 +14,104 @@ from numpy.typing import NDArray
 from stategram.errors import UsageError
 from stategram.explore.app.explored import ExploredModel
 from stategram.explore.app.messages import (
-    ClassOfWord,
-    Evidence,
-    ExplainRequest,
-    Explanation,
-    KnownWord,
-    Ladder,
-    LadderRequest,
-    Prediction,
-    PredictRequest,
+    MAX_WORDS,
+    ClassGain,
+    Compared,
+    ComparedSentence,
+    CompareRequest,
+    FrequencyGain,
     Ranks,
-    Rung,
-    SaidPart,
     Scored,
     ScoredSentence,
-    StateHere,
     TextRequest,
-    WatchedWord,
-    Words,
-    WordsRequest,
 )
-from stategram.explore.app.pasted_text import (
-    bits_of,
-    finite,
-    likeliest,
-    perplexity_of,
-    rank_in,
-    ranks_of,
-    read_text,
-    said_by_parts,
-    state_after,
-)
-from stategram.explore.views import WordExample
-from stategram.models import Model, State
-from stategram.text import BEGIN, END, SPECIAL_WORDS, UNKNOWN, Corpus
+from stategram.models import MAX_CELLS, Model, Scores
+from stategram.text import BEGIN, END, UNKNOWN, Corpus, LineBlock, block_of_sentences
+from stategram.wording import plural
 
 _RANK_SECONDS = 5.0
-_EXPECTED = 5
-# Evidence that changes the log-odds of a word by fewer bits is not shown.
-_LITTLE = 0.05
+# Bands of frequency: how often a word is in the training text.
+_BANDS = (1, 10, 100, 1000, 10_000, 100_000)
 
 
-def words(explored: ExploredModel, request: WordsRequest) -> Words:
-    """Return words that begin with some letters."""
-    fractions = explored.fractions
-    source = next(iter(explored.classes), None)
-    labels = None if source is None else explored.class_set(source).labels
-    same = source is not None and explored.leaf(source).vocabulary == explored.model.vocabulary
-    return Words(
-        [
-            KnownWord(
-                explored.model.vocabulary.word(id),
-                float(fractions[id]),
-                ClassOfWord(str(source), int(labels[id])) if labels is not None and same else None,
-            )
-            for id in explored.words_with(request.prefix, fractions, request.top)
-        ]
-    )
+@dataclass(frozen=True, eq=False)
+class ReadText:
+    """A text as it is spelled, and in the vocabulary of a model."""
+
+    block: LineBlock
+    corpus: Corpus
+
+    @property
+    def words(self) -> list[str]:
+        """The words of all sentences as they are spelled, and the ends of sentences."""
+        spelled = self.block.corpus
+        return [spelled.vocabulary.word(id) for id in spelled.ids.tolist()]
+
+    def by_sentence(self, values: list[Any]) -> list[list[Any]]:
+        """Return the values of each sentence."""
+        starts = self.corpus.sentence_starts.tolist()
+        return [values[begin:end] for begin, end in pairwise(starts)]
+
+
+def read_text(model: Model, text: str) -> ReadText:
+    """Read a text of one sentence per line; refuse one that is too long."""
+    block = block_of_sentences(text.split("\n"), model.text_format)
+    if block.corpus.n_events - block.corpus.n_sentences > MAX_WORDS:
+        raise UsageError(f"the text has more than {plural(MAX_WORDS, 'word')}; give a part of it")
+    return ReadText(block, block.corpus.in_vocabulary(model.vocabulary))
+
+
+def bits_of(scores: Scores) -> list[float | None]:
+    """Return surprisal in bits; None where a word has no probability."""
+    log_probs = np.where(scores.unknown & (not scores.predicts_unknown), np.nan, scores.log_probs)
+    return [finite(value) for value in (-log_probs / math.log(2.0)).tolist()]
+
+
+def finite(value: float, digits: int = 4) -> float | None:
+    """Return a number that JSON can hold, or None."""
+    return round(value, digits) if math.isfinite(value) else None
+
+
+def perplexity_of(scores: Scores, used: NDArray[np.bool_] | None = None) -> float | None:
+    """Return the perplexity of a text; None if it has no words that have a probability.
+
+    `used` are the events that count; by default all that have a probability.
+    """
+    if used is None:
+        used = ~scores.unknown | scores.predicts_unknown
+    known = scores.log_probs[used]
+    return finite(float(np.exp(np.minimum(-known.mean(), 700.0))), 2) if len(known) else None
+
+
+def part_shares(model: Model, corpus: Corpus) -> NDArray[np.float64] | None:
+    """Return which fraction of the probability of each event each part of a mixture gave."""
+    if not model.parts or not corpus.n_events:
+        return None
+    weights = model.event_weights(corpus)
+    probs = np.exp(np.nan_to_num(np.array(model.part_log_probs(corpus)).T, nan=-np.inf))
+    products = weights * probs
+    sums = products.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = np.divide(products, sums, out=weights.copy(), where=sums > 0)
+    return shares
 
 
 def score(explored: ExploredModel, request: TextRequest) -> Scored:
     """Return the surprisal of each word of a text."""
     model = explored.model
-    read = read_text(explored.model, request.text)
+    read = read_text(model, request.text)
     scores = model.score(read.corpus)
     orders = [0] * read.corpus.n_events if scores.orders is None else scores.orders.tolist()
     columns = map(read.by_sentence, (read.words, bits_of(scores), orders, scores.unknown.tolist()))
-    said = said_by_parts(model, read.corpus)
-    said_split = (
-        [None] * read.corpus.n_sentences if said is None else read.by_sentence(np.round(said, 4).tolist())
+    shares = part_shares(model, read.corpus)
+    split_shares = (
+        [None] * read.corpus.n_sentences if shares is None else read.by_sentence(np.round(shares, 4).tolist())
     )
     return Scored(
         perplexity_of(scores),
         read.corpus.n_events,
         int(np.count_nonzero(scores.unknown)),
         model.part_titles,
-        list(map(ScoredSentence, *columns, said_split)),
+        list(map(ScoredSentence, *columns, split_shares)),
     )
 
 
@@ -97,124 +122,93 @@ def ranks(explored: ExploredModel, request: TextRequest) -> Ranks:
     return Ranks(read.by_sentence(found), len(explored.model.vocabulary) - 1)
 
 
-def history_words(model: Model, history: str) -> list[str]:
-    """Return the words so far as the model was trained on them; ``<s>`` at the beginning is left out."""
-    found = model.text_format.words_so_far(history)
-    return found[1:] if found[:1] == [SPECIAL_WORDS[BEGIN]] else found
+def ranks_of(model: Model, corpus: Corpus, seconds: float) -> list[int | None]:
+    """Return the rank of each event among all words of the vocabulary; None after so many seconds."""
+    n_words = len(model.vocabulary)
+    found: list[int | None] = []
+    end = monotonic() + seconds
+    at_a_time = max(1, min(MAX_CELLS // n_words, 64))
+    distributions = model.distributions(corpus, model.start())
+    for begin in range(0, corpus.n_events, at_a_time):
+        if begin and monotonic() > end:
+            break
+        events = np.arange(begin, min(begin + at_a_time, corpus.n_events))
+        rows = np.zeros((len(events), n_words))
+        distributions.add(events, np.ones(len(events)), rows)
+        rows[:, BEGIN] = 0.0
+        own = rows[np.arange(len(events)), corpus.ids[events]]
+        ranks = (1 + np.count_nonzero(rows > own[:, None], axis=1)).tolist()
+        possible = model.predicts_unknown | (corpus.ids[events] != UNKNOWN)
+        found += [rank if is_possible else None for rank, is_possible in zip(ranks, possible, strict=True)]
+    return found + [None] * (corpus.n_events - len(found))
 
 
-def predict(explored: ExploredModel, request: PredictRequest) -> Prediction:
-    """Return the likeliest next words."""
-    model = explored.model
-    history = history_words(explored.model, request.history)
-    state = state_after(model, history)
-    if request.prefix:
-        probabilities = model.distribution_after(state)
-        ids = explored.words_with(request.prefix, probabilities, request.top)
-        found = [WordExample(model.vocabulary.word(id), float(probabilities[id])) for id in ids]
-    else:
-        predicted = (WordExample(*one) for one in model.predict(state, request.top + 1))
-        found = [one for one in predicted if one.word != SPECIAL_WORDS[BEGIN]]
-    return Prediction(history, found[: request.top])
-
-
-def explain(explored: ExploredModel, request: ExplainRequest) -> Explanation:
-    """Return why a word has its probability."""
-    model = explored.model
-    history, word = history_words(explored.model, request.history), request.word
-    if word not in SPECIAL_WORDS:
-        word = (explored.model.text_format.words_so_far(word) or [word])[0]
-    id = model.vocabulary.id(word)
-    if id == BEGIN:
-        raise UsageError("<s> is never predicted; give another word")
-    state = state_after(model, history)
-    probabilities = model.distribution_after(state)
-    scores = model.score_words([word], state)
-    corpus = _followed(model, history, id)
-    said = said_by_parts(model, corpus)
-    parts = [
-        SaidPart(title, float(weight), finite(float(-values[-1] / math.log(2.0))), float(fraction))
-        for title, weight, values, fraction in zip(
-            model.part_titles,
-            model.event_weights(corpus)[-1],
-            model.part_log_probs(corpus),
-            [] if said is None else said[-1],
-            strict=True,
-        )
-    ]
-    return Explanation(
-        word,
-        bits_of(scores)[0],
-        rank_in(probabilities, id) if model.predicts_unknown or id != UNKNOWN else None,
-        id == UNKNOWN,
-        0 if scores.orders is None else int(scores.orders[0]),
-        likeliest(model, probabilities, _EXPECTED),
-        parts,
-        _evidence(model, state, word),
-        _states_after(explored, history),
+def compare(models: list[ExploredModel], request: CompareRequest) -> Compared:
+    """Return the surprisal of each word of a text by both models, by class and by frequency."""
+    if len(models) < 2:
+        raise UsageError("there is but one model; give two: stategram explore MODEL MODEL2")
+    read = [read_text(one.model, request.text) for one in models]
+    if not np.array_equal(read[0].corpus.sentence_starts, read[1].corpus.sentence_starts):
+        raise UsageError("the two models were trained on words that are split differently")
+    scores = [one.model.score(text.corpus) for one, text in zip(models, read, strict=True)]
+    # Where one model has no probability for unknown words, both are measured without them.
+    without_unknown = not all(one.predicts_unknown for one in scores)
+    bits = [-one.log_probs / math.log(2.0) for one in scores]
+    first = models[0]
+    ids = read[0].corpus.ids
+    unknown = (read[0].corpus.ids == UNKNOWN) | (read[1].corpus.ids == UNKNOWN)
+    source = next(iter(first.classes), None)
+    labels: list[int | None] = [None] * len(ids)
+    by_class: list[ClassGain] = []
+    if source is not None and len(ids):
+        classes = first.class_set(source)
+        own = read[0].block.corpus.in_vocabulary(classes.vocabulary).ids
+        numbers = classes.labels[own]
+        labels = numbers.tolist()
+        by_class = [
+            ClassGain(number, classes.top(number), events, a, b)
+            for number, events, a, b in _means(numbers, bits, ~unknown)
+        ]
+    columns = [read[0].words, bits_of(scores[0]), bits_of(scores[1]), labels, unknown.tolist()]
+    return Compared(
+        [one.name for one in models],
+        [perplexity_of(one, ~unknown if without_unknown else None) for one in scores],
+        [ComparedSentence(*one) for one in zip(*map(read[0].by_sentence, columns), strict=True)],
+        by_class,
+        _by_frequency(first, ids, bits, ~unknown),
+        source,
     )
 
 
-def _followed(model: Model, history: Sequence[str], id: int) -> Corpus:
-    """Return the words so far and the one that follows."""
-    ids = [*map(model.vocabulary.id, history), id]
-    return Corpus(np.array(ids, np.uint32), np.array([0, len(ids)]), model.vocabulary)
-
-
-def _evidence(model: Model, state: State, word: str) -> list[Evidence]:
-    bits = {title: nats / math.log(2.0) for title, nats in model.contributions(state, word).items()}
-    return [Evidence(title, round(value, 3)) for title, value in bits.items() if abs(value) >= _LITTLE]
-
-
-def _states_after(explored: ExploredModel, history: list[str]) -> list[StateHere]:
-    found = []
-    for source, one in explored.states.items():
-        states = explored.state_set(source)
-        corpus = _followed(explored.leaf(source), history, END)
-        number = int(states.of_events(corpus)[-1])
-        found.append(StateHere(source, number, one.title.replace("states", f"state {number}", 1)))
-    return found
-
-
-def ladder(explored: ExploredModel, request: LadderRequest) -> Ladder:
-    """Return watched words by n-grams of each length, each part, and the whole model."""
-    model = explored.model
-    history = history_words(explored.model, request.history)
-    watched = [
-        word if word in SPECIAL_WORDS else (model.text_format.words_so_far(word) or [word])[0]
-        for word in request.watched
+def _means(
+    keys: NDArray[np.int64], bits: list[NDArray[np.float64]], used: NDArray[np.bool_]
+) -> list[tuple[int, int, float, float]]:
+    """Return for each key its number of events and the mean of both; the largest difference first."""
+    keys = keys[used]
+    events = np.bincount(keys)
+    first, second = (np.bincount(keys, of[used]) / np.maximum(events, 1) for of in bits)
+    there = np.flatnonzero(events)
+    order = there[np.argsort(-np.abs((first - second) * events)[there], kind="stable")]
+    return [
+        (int(key), int(events[key]), round(float(first[key]), 3), round(float(second[key]), 3))
+        for key in order
     ]
-    found = model.event_weights(_followed(model, history, END))[-1]
-    weights = {str(number): float(weight) for number, weight in enumerate(found, 1)}
-    rows: list[Rung] = []
-    for place, leaf in model.leaves.items():
-        for length, name in enumerate(leaf.shorter_histories[: len(history) + 1]):
-            state = state_after(leaf, history[len(history) - length :], sentence_start=False)
-            rows.append(_rung(leaf, name, "order", None, leaf.distribution_after(state), watched))
-        if leaf is not model:
-            after = leaf.distribution_after(state_after(leaf, history))
-            rows.append(_rung(leaf, f"{place}. {leaf.title}", "part", weights.get(place), after, watched))
-    after = model.distribution_after(state_after(model, history))
-    rows.append(_rung(model, model.title, "whole", None, after, watched))
-    return Ladder(history, rows)
 
 
-def _rung(
-    model: Model,
-    title: str,
-    kind: str,
-    weight: float | None,
-    after: NDArray[np.float64],
-    watched: list[str],
-) -> Rung:
-    ids = list(map(model.vocabulary.id, watched))
-    return Rung(
-        title,
-        kind,
-        weight,
-        likeliest(model, after, _EXPECTED),
-        [
-            WatchedWord(word, float(after[id]), rank_in(after, id))
-            for word, id in zip(watched, ids, strict=True)
-        ],
-    )
+def _by_frequency(
+    explored: ExploredModel,
+    ids: NDArray[np.uint32],
+    bits: list[NDArray[np.float64]],
+    used: NDArray[np.bool_],
+) -> list[FrequencyGain]:
+    counts = explored.model.vocabulary.counts
+    if not counts[END] or not len(ids):
+        return []
+    bands = np.searchsorted(_BANDS, counts[ids], "left")
+    found = {key: (events, a, b) for key, events, a, b in _means(bands.astype(np.int64), bits, used)}
+    edges = (0, *_BANDS)
+    names = [
+        *("1" if high == 1 else f"{low + 1:,} to {high:,}" for low, high in zip(edges, _BANDS, strict=False)),
+        f"more than {_BANDS[-1]:,}",
+    ]
+    return [FrequencyGain(names[key], *found[key]) for key in sorted(found)]

@@ -149,7 +149,7 @@
     const before = sentence.words.slice(0, at.position);
     const shown = text === END ? "end of sentence" : text;
     const tail = before.slice(-6).join(" ");
-    const parts = (answer.parts || []).filter((part) => part.said !== null && part.said !== undefined);
+    const parts = (answer.parts || []).filter((part) => part.share !== null && part.share !== undefined);
     const facts = [
       ["Surprisal", `${bits(answer.surprisal)} bits`],
       ["Probability", percent(2 ** -answer.surprisal)],
@@ -167,7 +167,7 @@
       element("h4", null, "Expected here"),
       explorer.bars(answer.expected.map((item) => ({ ...item, marked: item.word === text }))),
       ...(parts.length > 1 ? [element("h4", null, "Which part said so"),
-        explorer.stack(parts.map((part) => part.title), parts.map((part) => part.said))] : []),
+        explorer.stack(parts.map((part) => part.title), parts.map((part) => part.share))] : []),
       ...(evidence.length ? [element("h4", null, "Which contexts said so"),
         element("p", { class: "note" }, "Bits that the evidence of each adds on the way to the word."),
         element("dl", { class: "evidence" }, evidence.map((one) => [element("dt", null, one.title),
@@ -217,8 +217,8 @@
 
   function drawSummary(node, scored, scale, save) {
     const titles = scored.parts || [];
-    const said = scored.sentences.flatMap((sentence) => sentence.said || []);
-    const shares = titles.map((_, part) => said.reduce((sum, each) => sum + each[part], 0) / Math.max(1, said.length));
+    const all = scored.sentences.flatMap((sentence) => sentence.shares || []);
+    const shares = titles.map((_, part) => all.reduce((sum, each) => sum + each[part], 0) / Math.max(1, all.length));
     const facts = [
       ["Perplexity", bits(scored.perplexity)],
       ["Mean surprisal", `${bits(scale.mean)} bits`],
@@ -228,7 +228,7 @@
     node.replaceChildren(
       element("h3", null, "The whole text"),
       element("dl", null, facts.map(([name, value]) => [element("dt", null, name), element("dd", null, value)])),
-      ...(said.length && titles.length > 1
+      ...(all.length && titles.length > 1
         ? [element("h4", null, "Which part said so, on average"), explorer.stack(titles, shares)] : []),
       element("p", null, element("button", { type: "button", onclick: save }, "Download the table")));
   }
