@@ -95,6 +95,7 @@ from .models import (
     generate as generate,
     load_model as load_model,
     merge_ngrams as merge_ngrams,
+    Budget as Budget,
     prune_model as prune_model,
     compact_model as compact_model,
 )

@@ -90,11 +90,19 @@ def test_every_part_says_how_the_text_was_read(place: Path, capfd: pytest.Captur
     ("change", "status", "message"),
     [
         (["--heldout", None], 2, "give --heldout FILE"),
-        (["--recipe", None], 2, "add --recipe (fast, paper, best or a TOML file), or --context"),
-        (["--order", "3"], 2, "--order has no place beside --recipe"),
-        (["--smoothing", "katz"], 2, "--smoothing has no place"),
-        (["--min-count", "2"], 2, "--min-count has no place"),
-        (["--prune", "0.1"], 2, "--prune has no place"),
+        (
+            ["--recipe", None],
+            2,
+            "goes with --context or --recipe (fast, paper, best or a TOML file)",
+        ),
+        (["--order", "3"], 2, "--order cannot be combined with --recipe; write"),
+        (
+            ["--smoothing", "katz"],
+            2,
+            "--smoothing cannot be combined with --recipe; write",
+        ),
+        (["--min-count", "2"], 2, "--min-count cannot be combined with --recipe; write"),
+        (["--prune", "0.1"], 2, "--prune cannot be combined with --recipe; write"),
         (["--resume"], 2, "say where it is: --checkpoint"),
         (["--recipe", "quick"], 2, "no recipe 'quick'"),
         (["--recipe", "none.toml"], 3, "no such file"),
@@ -152,7 +160,7 @@ def test_options_that_need_a_recipe(
 ) -> None:
     status, _, err = run("train", place / "text", "-o", place / "model", *option, capfd=capfd)
     assert status == 2
-    assert f"{option[0]} is for mixtures; add --recipe or --context, and --heldout" in " ".join(err.split())
+    assert f"{option[0]} goes with --context or --recipe (fast, " in " ".join(err.split())
 
 
 # A training that is killed when it has saved its clustering, finished parts or renamed files so often.

@@ -53,9 +53,9 @@ def test_a_mixture_of_two(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--states", "5"], "--states is for clustered contexts; add --context"),
-        (["--flat"], "--flat is for clustered contexts"),
-        (["--context-min-count", "2"], "--context-min-count is for clustered contexts"),
+        (["--states", "5"], "--states goes with --context; add that"),
+        (["--flat"], "--flat goes with --context"),
+        (["--context-min-count", "2"], "--context-min-count goes with --context"),
         (["--context", "w-1", "--recipe", "fast"], "give one of them"),
         (
             ["--context", "w-1", "--states", "none"],

@@ -64,8 +64,8 @@ def test_options_that_counts_cannot_have(
     given = ("train", tmp_path / "counts", "--counts", "-o", tmp_path / "model")
     for options, message in (
         (["--lowercase"], "--lowercase is for texts"),
-        (["--recipe", "fast", "--heldout", texts / "held"], "--counts is for n-gram models of words"),
-        (["--classes", tmp_path / "counts"], "--counts is for n-gram models of words"),
+        (["--recipe", "fast", "--heldout", texts / "held"], "--counts cannot be combined with --recipe"),
+        (["--classes", tmp_path / "counts"], "--counts cannot be combined with --classes"),
     ):
         status, _, err = run(*given, *options, capfd=capfd)
         assert (status, message in err) == (2, True), err

@@ -31,15 +31,18 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
     path = tmp_path / "model"
     status, out, err = run("train", text, "-o", f"{path}/", "--lowercase", "--digits", "N", "-v", capfd=capfd)
     assert (status, out) == (0, "")
-    for line in ("[1/3] reading", "[2/3] counting and estimating (kneser-ney)", "[3/3] writing"):
+    for line in ("[1/3] reading", "[2/3] training: 3-gram model (kneser-ney)", "[3/3] writing"):
         assert line in err
-    assert "n-grams of 1 to 3 words: 12 + " in err
+    assert "NgramModel(order 3, 12 + " in err
     assert "discounts of n-grams of 3 words: " in err
     model = load_model(path, NgramModel)
     assert {"the", "N"} < set(model.vocabulary.words)
     assert "The" not in model
     manifest = manifest_of(path)
     assert manifest["recipe"] == {
+        "model": "ngram",
+        "name": "ngram",
+        "seed": 0,
         "order": 3,
         "smoothing": "kneser-ney",
         "min_counts": [1, 1, 1],
@@ -65,7 +68,7 @@ def test_a_model_and_its_manifest(text: Path, tmp_path: Path, capfd: pytest.Capt
         }
     ]
     assert manifest["figures"]["events"] == read_corpus(text).n_events
-    assert manifest["figures"]["ngrams"] == list(model.trie.sizes)
+    assert manifest["figures"]["parameters"] == model.parameters
 
 
 def test_fallbacks_are_told_without_being_asked(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -202,7 +205,7 @@ def test_stdin_has_no_checksum(tmp_path: Path) -> None:
         (["TEXT", "-o", "OUT", "--memory", 400 * "9" + "G"], 2, "is not a size"),
         (["TEXT", "-o", "OUT", "--memory", "5M"], 2, "5M of memory (--memory) is too little"),
         (["TEXT", "-o", "OUT", "--prune", "-1"], 2, "not in the range"),
-        (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "--prune must be a number"),
+        (["TEXT", "-o", "OUT", "--prune", "nan"], 2, "must be above 0"),
         (["TEXT", "-o", "OUT", "--memory", "lots"], 2, "is not a size"),
         (["TEXT", "-o", "OUT", "--tmp", "NOFOLDER"], 1, "cannot write temporary files"),
         (["TEXT", "-o", "OUT", "--vocab", "3", "--vocab-file", "TEXT"], 2, "give one of them"),

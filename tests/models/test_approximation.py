@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from command_line import run
 from naive.backoff import expected_visits
 from stategram import (
+    Budget,
     CacheModel,
     Mixture,
     Model,
@@ -76,15 +77,15 @@ def test_limits(trained: Callable[[str], Model]) -> None:
     n_words = len(mixture.vocabulary)
     sizes = []
     for limit in (n_words, n_words + 100, 600):
-        sizes.append(sum(approximate(mixture, max_ngrams=limit).trie.sizes))
+        sizes.append(sum(approximate(mixture, Budget(max_ngrams=limit)).trie.sizes))
         assert 0.97 * limit <= sizes[-1] <= limit
     out = io.BytesIO()
-    write_arpa(out, approximate(mixture, max_bytes=12_000))
+    write_arpa(out, approximate(mixture, Budget(max_size=12_000)))
     assert 9_000 < len(out.getvalue()) <= 12_000
     ngrams = mixture.parts[0]
     for limit in (n_words + 1, n_words + 20, sum(ngrams.trie.sizes) - 1):  # type: ignore[attr-defined]
-        assert sum(approximate(ngrams, max_ngrams=limit).trie.sizes) <= limit
-    few, many = (sum(approximate(mixture, prune=prune).trie.sizes) for prune in (1e-3, 1e-5))
+        assert sum(approximate(ngrams, Budget(max_ngrams=limit)).trie.sizes) <= limit
+    few, many = (sum(approximate(mixture, Budget(prune=prune)).trie.sizes) for prune in (1e-3, 1e-5))
     assert n_words < few < many
 
 
@@ -93,7 +94,7 @@ def test_the_number_of_threads_does_not_matter(trained: Callable[[str], Model]) 
     for threads in (1, 3):
         with use_resources(threads=threads):
             out = io.BytesIO()
-            write_arpa(out, approximate(trained(RECIPE), max_ngrams=500))
+            write_arpa(out, approximate(trained(RECIPE), Budget(max_ngrams=500)))
             written.append(out.getvalue())
     assert written[0] == written[1]
 
@@ -113,7 +114,7 @@ def test_models_without_ngrams_need_the_text(trained: Callable[[str], Model]) ->
 def test_caches_are_left_out(trained: Callable[[str], Model]) -> None:
     ngram = trained(RECIPE).parts[0]
     both = Mixture.fit([ngram, CacheModel.train(corpus_from_sentences(TRAIN))], HELDOUT)
-    wide = approximate(both, max_ngrams=5_000)
+    wide = approximate(both, Budget(max_ngrams=5_000))
     assert wide.perplexity(TEST) == pytest.approx(ngram.perplexity(TEST), rel=0.02)
 
 
@@ -121,7 +122,7 @@ def test_ngrams_as_they_are() -> None:
     model = NgramModel.train(TRAIN, 3)
     assert approximate(model) is model
     assert approximate(model, order=3) is model
-    pruned = approximate(model, max_ngrams=sum(model.trie.sizes) // 2)
+    pruned = approximate(model, Budget(max_ngrams=sum(model.trie.sizes) // 2))
     assert sum(pruned.trie.sizes) <= sum(model.trie.sizes) // 2
     assert pruned.perplexity(TEST) < 1.1 * model.perplexity(TEST)
 
@@ -167,14 +168,13 @@ def test_expected_visits_are_those_of_the_chain() -> None:
     [
         ({"order": 1}, "at least 2"),
         ({"order": 9}, "no n-gram model of order 9"),
-        ({"max_ngrams": 100, "prune": 1e-6}, "only one of"),
-        ({"prune": 0.0}, "above 0"),
-        ({"max_ngrams": 3}, "words of the vocabulary alone"),
+        ({"budget": Budget(compact=True)}, "not compact"),
+        ({"budget": Budget(max_ngrams=3)}, "words of the vocabulary alone"),
     ],
 )
-def test_what_is_refused(options: dict[str, float], message: str, trained: Callable[[str], Model]) -> None:
+def test_what_is_refused(options: dict[str, Any], message: str, trained: Callable[[str], Model]) -> None:
     with pytest.raises(UsageError, match=message):
-        approximate(trained(RECIPE), **options)  # type: ignore[arg-type]
+        approximate(trained(RECIPE), **options)
 
 
 def test_export(trained: Callable[[str], Model], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:

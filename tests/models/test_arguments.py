@@ -15,6 +15,7 @@ import pytest
 
 from model_kinds import ALL_KINDS, model_of
 from stategram import (
+    Budget,
     CategoryNgramModel,
     Mixture,
     Model,
@@ -106,7 +107,7 @@ def test_most_words_unknown_is_a_warning_once_for_each_model() -> None:
         lambda model: rescore(model, {"u": [(0.0, "w3")]}, lm_weight=1.0),
         lambda model: list(generate(model, 1)),
         approximate,
-        lambda model: prune_model(model, threshold=1e-8),
+        lambda model: prune_model(model, Budget(prune=1e-8)),
         compact_model,
         lambda model: Mixture.fit([model], TWO_SENTENCES),
         lambda model: write_arpa(io.BytesIO(), model),

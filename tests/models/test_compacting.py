@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from command_line import run
 from naive.rounding import nearest
 from stategram import (
+    Budget,
     CacheModel,
     CategoryNgramModel,
     Mixture,
@@ -102,7 +103,7 @@ def test_a_compact_model_is_not_changed_further(model: NgramModel) -> None:
     compact = compact_model(model)
     changes: list[Callable[[], object]] = [
         lambda: compact_model(compact),
-        lambda: prune_model(compact, max_ngrams=200),
+        lambda: prune_model(compact, Budget(max_ngrams=200)),
         lambda: compact.filter(model.vocabulary),
         lambda: merge_ngrams([compact, model], [0.5, 0.5]),
     ]

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from stategram import (
+    Budget,
     CacheModel,
     CategoryNgramModel,
     ClusteredModel,
@@ -67,7 +68,7 @@ def _ngram(order: int, smoothing: str = "kneser-ney", prune: float = 0.0) -> Ngr
 MODELS: dict[str, Callable[[], Model]] = {
     "kneser-ney 4": lambda: _ngram(4),
     "kneser-ney 3, pruned": lambda: _ngram(3, prune=1e-5),
-    "kneser-ney 4, pruned later": lambda: prune_model(_ngram(4), threshold=1e-5),
+    "kneser-ney 4, pruned later": lambda: prune_model(_ngram(4), Budget(prune=1e-5)),
     "kneser-ney 4, compact": lambda: compact_model(_ngram(4)),
     "katz 3": lambda: _ngram(3, "katz"),
     "absolute 3": lambda: _ngram(3, "absolute"),
@@ -83,7 +84,7 @@ MODELS: dict[str, Callable[[], Model]] = {
     "word tree, sentence": lambda: _of_file(WORD_TREE).with_history("sentence"),
     "word tree, document": lambda: _of_file(WORD_TREE).with_history("document"),
     "word tree, adaptive": lambda: _of_file(WORD_TREE).with_history("adaptive"),
-    "approximated": lambda: approximate(_of_recipe("fast"), order=3, max_ngrams=2000),
+    "approximated": lambda: approximate(_of_recipe("fast"), Budget(max_ngrams=2000), order=3),
 }
 
 # The sum of the log-probabilities of the test text, and a sum that depends on their order.

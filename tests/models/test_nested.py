@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hostile import HostileFile, flips
-from stategram import CategoryNgramModel, Corpus, Mixture, Model, NgramModel, approximate, load_model
+from stategram import Budget, CategoryNgramModel, Corpus, Mixture, Model, NgramModel, approximate, load_model
 from stategram.errors import BadDataError
 from stategram.storage import open_archive
 from texts import long_text, make_corpus
@@ -69,7 +69,7 @@ def test_what_a_mixture_of_mixtures_can_be_asked_is_asked_of_its_parts(nested: M
     assert [one.word_ngrams is one for one in nested.leaves.values()] == [True, False, True]
     (classes,) = inner.parts[1].class_sets
     assert (classes.n, classes.ngrams) == (6, inner.parts[1].ngram)  # type: ignore[attr-defined]
-    found = approximate(nested, max_ngrams=3_000)
+    found = approximate(nested, Budget(max_ngrams=3_000))
     assert sum(found.trie.sizes) <= 3_000
     assert found.perplexity("w5 w6 w7") == pytest.approx(nested.perplexity("w5 w6 w7"), rel=0.2)
 

@@ -16,6 +16,7 @@ import pytest
 from hostile import HostileFile, flips
 from naive.trie import Ngram, Ngrams
 from stategram import (
+    Budget,
     NgramModel,
     approximate,
     compact_model,
@@ -359,7 +360,7 @@ def test_damage_that_is_met_later_names_the_file(model: NgramModel, tmp_path: Pa
         lambda: damaged.advance(State(bytes(4)), "cat"),
         lambda: stategram_write_arpa(tmp_path / "out.arpa", damaged),
         lambda: damaged.filter(VOCABULARY),
-        lambda: prune_model(damaged, max_ngrams=40),
+        lambda: prune_model(damaged, Budget(max_ngrams=40)),
         lambda: compact_model(damaged),
         lambda: merge_ngrams([damaged, model], [0.5, 0.5]),
         lambda: approximate(damaged, order=2),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from naive.entropy_pruning import entropy_prune, word_frequencies
 from naive.model_changes import naive_of
 from stategram import (
+    Budget,
     CacheModel,
     CategoryNgramModel,
     Mixture,
@@ -40,7 +42,7 @@ def model() -> NgramModel:
 @pytest.mark.parametrize("threshold", [1e-3, 1e-5])
 def test_a_model_is_pruned_as_in_training(smoothing: str, threshold: float) -> None:
     whole = NgramModel.train(TEXT, 4, smoothing=smoothing, min_counts=[1, 1, 1, 2])
-    found = prune_model(whole, threshold=threshold)
+    found = prune_model(whole, Budget(prune=threshold))
     expected = NgramModel.train(TEXT, 4, smoothing=smoothing, min_counts=[1, 1, 1, 2], prune=threshold)
     one, other = found.trie.plain(), expected.trie.plain()
     for name in ("numbers", "begins", "words", "first_child", "log_probs"):
@@ -56,7 +58,7 @@ def test_pruning_is_its_twin(text: Text, threshold: float, before: float) -> Non
     model = NgramModel.train(make_corpus(*text), 3, prune=before)
     expected, found = (
         entropy_prune(naive_of(model), threshold),
-        naive_of(prune_model(model, threshold=threshold)),
+        naive_of(prune_model(model, Budget(prune=threshold))),
     )
     assert found.probs == pytest.approx(expected.probs, rel=1e-12)
 
@@ -99,7 +101,7 @@ def test_budgets_of_n_grams(model: NgramModel, tmp_path: Path) -> None:
     total, words = sum(model.trie.sizes), model.trie.sizes[0]
     perplexities = []
     for budget in (total + 1, total, total // 2, total // 10, words):
-        found = prune_model(model, max_ngrams=budget)
+        found = prune_model(model, Budget(max_ngrams=budget))
         kept = sum(found.trie.sizes)
         assert kept <= budget
         assert kept >= min(total, budget) * 0.99  # several may be worth the same
@@ -107,37 +109,39 @@ def test_budgets_of_n_grams(model: NgramModel, tmp_path: Path) -> None:
         found.check()
         perplexities.append(found.perplexity(TEXT))
         if kept < total:
-            again = prune_model(model, threshold=found.training_info["pruned"]["threshold"])
+            again = prune_model(model, Budget(prune=found.training_info["pruned"]["threshold"]))
             assert again.trie.plain().words.tobytes() == found.trie.plain().words.tobytes()
     assert perplexities == sorted(perplexities)
     # It keeps the n-grams that are worth most: better than any others, such as short ones.
     short = NgramModel.train(TEXT, 2)
-    assert prune_model(model, max_ngrams=sum(short.trie.sizes)).perplexity(TEXT) < short.perplexity(TEXT)
+    assert prune_model(model, Budget(max_ngrams=sum(short.trie.sizes))).perplexity(TEXT) < short.perplexity(
+        TEXT
+    )
     with pytest.raises(UsageError, match="cannot be dropped"):
-        prune_model(model, max_ngrams=words - 1)
+        prune_model(model, Budget(max_ngrams=words - 1))
 
 
 def test_budgets_of_bytes(model: NgramModel, tmp_path: Path) -> None:
-    smallest = model_size(prune_model(model, max_ngrams=model.trie.sizes[0]))
+    smallest = model_size(prune_model(model, Budget(max_ngrams=model.trie.sizes[0])))
     budget = (smallest + model_size(model)) // 2
-    found = prune_model(model, max_size=budget)
+    found = prune_model(model, Budget(max_size=budget))
     found.save(tmp_path / "model")
     size = (tmp_path / "model").stat().st_size
     assert size == model_size(found)
     assert 0.99 * budget < size <= budget
-    assert prune_model(model, max_size=10**9) is model
+    assert prune_model(model, Budget(max_size=10**9)) is model
     with pytest.raises(UsageError, match="bytes are too few"):
-        prune_model(model, max_size=smallest - 1)
+        prune_model(model, Budget(max_size=smallest - 1))
 
 
 def test_what_has_n_grams_in_it(model: NgramModel) -> None:
     categories = CategoryNgramModel.train(TEXT, np.arange(len(TEXT.vocabulary)) % 5, 4)
-    few = prune_model(categories, max_ngrams=60)
+    few = prune_model(categories, Budget(max_ngrams=60))
     assert sum(few.ngram.trie.sizes) <= 60
     assert max(one.error for one in history_sums(few, 30)) < 1e-6
     mixture = Mixture.fit([model, categories, CacheModel.train(TEXT)], TEXT, buckets="length")
     budget = model_size(mixture) * 2 // 3
-    smaller = prune_model(mixture, max_size=budget)
+    smaller = prune_model(mixture, Budget(max_size=budget))
     assert 0.99 * budget < model_size(smaller) <= budget
     first, second, third = smaller.parts
     assert isinstance(first, NgramModel)
@@ -146,10 +150,13 @@ def test_what_has_n_grams_in_it(model: NgramModel) -> None:
     pruned = [one.training_info["pruned"]["threshold"] for one in (first, second.ngram)]
     assert pruned[0] == pruned[1]
     with pytest.raises(UsageError, match="no n-grams to drop"):
-        prune_model(CacheModel.train(TEXT), threshold=1e-8)
-    for options in ({}, {"threshold": 1e-8, "max_ngrams": 3}, {"threshold": 0.0}, {"max_size": -1}):
-        with pytest.raises(UsageError, match="give one of threshold, max_ngrams and max_size"):
-            prune_model(model, **options)
+        prune_model(CacheModel.train(TEXT), Budget(prune=1e-8))
+    assert prune_model(model, Budget()) is model
+    with pytest.raises(UsageError, match="all limit the size of a model; give one"):
+        Budget(prune=1e-8, max_ngrams=3)
+    for options in ({"prune": 0.0}, {"prune": math.inf}, {"prune": math.nan}, {"max_size": -1}):
+        with pytest.raises(UsageError, match="prune, max_ngrams and max_size must be above 0"):
+            Budget(**options)
 
 
 def test_an_arpa_file_without_probabilities_for_some_words() -> None:
@@ -160,7 +167,7 @@ def test_an_arpa_file_without_probabilities_for_some_words() -> None:
     )
     model = read_arpa(io.BytesIO(text))
     # What would have no probability at all without its n-gram is never dropped.
-    found = prune_model(model, threshold=1e9)
+    found = prune_model(model, Budget(prune=1e9))
     file = io.BytesIO()
     write_arpa(file, found)
     assert b"never never" in file.getvalue()

@@ -12,6 +12,7 @@ import pytest
 from command_line import run
 from planted import planted_text
 from stategram import (
+    Budget,
     CategoryNgramPart,
     ClusteredPart,
     Model,
@@ -40,7 +41,9 @@ TREE = WordTreePart(
 
 def train(parts: Sequence[Part], max_size: int | None = None) -> Model:
     corpus, heldout, _ = texts()
-    return train_recipe(corpus, heldout, Recipe(name="mine", part=list(parts)), max_size=max_size)
+    return train_recipe(
+        corpus, heldout, Recipe(name="mine", part=list(parts)), budget=Budget(max_size=max_size)
+    )
 
 
 def tree_within(max_size: int) -> WordTreeModel:

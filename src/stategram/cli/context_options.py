@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import click
-from msgspec import inspect
 
 from stategram.cli.checks import once, option_name
+from stategram.cli.options import setting_option
 from stategram.clustering import PRESETS
 from stategram.errors import BadDataError
 from stategram.recipes import CLUSTERING_KEYS, ClusteredPart, NgramPart, Recipe, RecipeKey
@@ -49,22 +49,7 @@ def context_options(command: F) -> F:
 
 def _setting_option(key: RecipeKey) -> Callable[[F], F]:
     """Return the option of a setting of the clustering."""
-    info = inspect.type_info(key.type)
-    while isinstance(info, inspect.Metadata):
-        info = info.type
-    kind: Any = click.STRING
-    if isinstance(info, inspect.LiteralType):
-        kind = click.Choice(key.possible.split(", "))
-    elif isinstance(info, inspect.IntType):
-        kind = click.IntRange(min=info.ge, max=info.le)
-    elif isinstance(info, inspect.FloatType):
-        kind = click.FloatRange(min=info.ge, max=info.lt, max_open=True)
-    return click.option(
-        option_name(_OPTION_OF.get(key.name, key.name)),
-        type=kind,
-        metavar=None if isinstance(kind, click.Choice) else "N",
-        help=f"{key.meaning[0].upper()}{key.meaning[1:]}.  [default: that of --preset]",
-    )
+    return setting_option(_OPTION_OF.get(key.name, key.name), key.type, default="that of --preset")
 
 
 def _value(ctx: click.Context, param: click.Parameter, value: str | None) -> object:

@@ -76,9 +76,9 @@ def counts(
     else:
         Workspace()  # refuses too little memory, and a folder that cannot be written
         console.steps = 3
-        waiting = [counts_or_text(texts, text, console)]
+        corpus = counts_or_text(texts, text, console)
         with console.step("counting") as progress:
-            found = count_ngrams(waiting.pop(), order or 3, progress=progress)  # the text's memory is needed
+            found = count_ngrams(corpus, order or 3, progress=progress)
     console.info(f"      n-grams by length: {' + '.join(f'{size:,}' for size in found.sizes)}")
     with console.step(f"writing {'to stdout' if output == '-' else output}") as progress:
         write_counts(output, found, format=format, progress=progress)

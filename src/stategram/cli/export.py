@@ -12,9 +12,8 @@ import click
 from stategram.cli.checks import check_inputs, check_output_apart, option_name, was_given
 from stategram.cli.console import Console
 from stategram.cli.options import (
-    ApproximationOptions,
     ReadingOptions,
-    approximation_options,
+    budget_options,
     no_verify_option,
     work_options,
 )
@@ -33,6 +32,7 @@ from stategram.formats import (
     write_states,
 )
 from stategram.models import (
+    Budget,
     CategoryNgramModel,
     ClusteredModel,
     Model,
@@ -41,7 +41,6 @@ from stategram.models import (
     close_suffixes,
 )
 from stategram.progress import Progress, subprogress
-from stategram.resources import parse_size
 from stategram.storage import check_place
 from stategram.tables import choose_format
 from stategram.text import Corpus
@@ -148,7 +147,19 @@ Examples:
     "--arpa all of them]",
 )
 @force_option
-@approximation_options
+@click.option(
+    "--order",
+    type=click.IntRange(min=2, max=9),
+    metavar="N",
+    help="With --arpa: length of the longest n-grams.  [default: that of the n-gram model in MODEL]",
+)
+@budget_options("prune", "max_ngrams", "max_size", about="With --arpa: ")
+@click.option(
+    "--text",
+    metavar="FILE",
+    help="With --arpa: the training text, to take histories from; needed if no part of MODEL is an n-gram "
+    "model of this order or more.",
+)
 @click.option(
     "--closed",
     is_flag=True,
@@ -178,7 +189,9 @@ def export(
     states: str | None,
     part: int | None,
     force: bool,
-    approximation: ApproximationOptions,
+    order: int | None,
+    budget: Budget,
+    text: str | None,
     closed: bool,
     backoff_symbol: str,
     format: str | None,
@@ -203,18 +216,16 @@ def export(
     output, place = _only_output(places)
     _check_files(output, place, model_name, force=force)
     class_format = choose_format(place, format, "tsv") if classes or states else "tsv"
-    console.steps = 3 if approximation.text else 2
-    if approximation.text:
-        check_inputs([model_name, approximation.text])
+    console.steps = 3 if text else 2
+    if text:
+        check_inputs([model_name, text])
     source = _Source(read_model(model_name, console, verify=not no_verify), model_name, part)
     writing = f"writing {'to stdout' if place == '-' else place}"
     if arpa:
         model = source.model if part is None else source.chosen(source.parts, "probabilities")
-        text = (
-            read_test(model, [approximation.text], ReadingOptions(), console) if approximation.text else None
-        )
+        training = read_test(model, [text], ReadingOptions(), console) if text else None
         with console.step(writing) as progress:
-            ngram = _approximation(model, approximation, text, subprogress(progress, 0.0, 0.9))
+            ngram = _as_ngrams(model, budget, order, training, subprogress(progress, 0.0, 0.9))
             if closed:
                 ngram = close_suffixes(ngram)
             write_arpa(place, ngram, progress=subprogress(progress, 0.9, 1.0))
@@ -276,21 +287,13 @@ def _metavar(output: str) -> str:
     return "PREFIX" if output in ("class_lm", "fst") else "OUT"
 
 
-def _approximation(
-    model: Model, options: ApproximationOptions, text: Corpus | None, progress: Progress | None
+def _as_ngrams(
+    model: Model, budget: Budget, order: int | None, text: Corpus | None, progress: Progress | None
 ) -> NgramModel:
     """Return a model as n-grams; one of n-grams as it is, unless options ask for others."""
-    if model.word_ngrams is not None and not options.is_given:
+    if model.word_ngrams is not None and not (budget.has_limit or order or text):
         return model.word_ngrams
-    return approximate(
-        model,
-        order=options.order,
-        max_ngrams=options.max_ngrams,
-        max_bytes=None if options.max_size is None else parse_size(options.max_size),
-        prune=options.prune,
-        text=text,
-        progress=progress,
-    )
+    return approximate(model, budget, order=order, text=text, progress=progress)
 
 
 def _ngram_model(source: _Source, form: str) -> NgramModel:

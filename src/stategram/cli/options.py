@@ -9,16 +9,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, get_args
 
 import click
 import msgspec
+from msgspec import inspect
 
 from stategram.cli.checks import option_name
 from stategram.cli.console import Console
-from stategram.models import HISTORIES, UNKNOWN_CHOICES
-from stategram.resources import use_resources
+from stategram.models import HISTORIES, UNKNOWN_CHOICES, Budget
+from stategram.resources import parse_size, use_resources
 from stategram.text import TextFormat, Vocabulary, WordChoice
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -54,28 +55,6 @@ class ReadingOptions:
     format: Mapping[str, Any] = field(default_factory=dict)
     no_verify: bool = False
     history_name: str = HISTORIES[0]
-
-
-@dataclass(frozen=True)
-class ApproximationOptions:
-    """Which back-off n-gram model approximates a model."""
-
-    order: int | None
-    max_ngrams: int | None
-    max_size: str | None
-    prune: float | None
-    text: str | None
-
-    def __post_init__(self) -> None:
-        if sum(limit is not None for limit in (self.max_ngrams, self.max_size, self.prune)) > 1:
-            raise click.UsageError(
-                "--max-ngrams, --max-size and --prune all limit the size; give one of them"
-            )
-
-    @property
-    def is_given(self) -> bool:
-        """Whether a model of n-grams is to be approximated too."""
-        return any(getattr(self, field.name) is not None for field in fields(self))
 
 
 class GroupedCommand(click.Command):
@@ -194,42 +173,63 @@ def _format_option(name: str, *, of_model: bool = False) -> Callable[[Any], Any]
     )
 
 
-def approximation_options(command: F) -> F:
-    """Add which n-grams approximate a model: ``approximation: ApproximationOptions``."""
-    return _add(
-        _as_record(command, "approximation", ApproximationOptions),
-        click.option(
-            "--order",
-            type=click.IntRange(min=2, max=9),
-            metavar="N",
-            help="With --arpa: length of the longest n-grams.  [default: that of the n-gram model in MODEL]",
-        ),
-        click.option(
-            "--max-ngrams",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="With --arpa: at most N n-grams.  [default: as many as the n-gram model in MODEL has up to "
-            "this order]",
-        ),
-        click.option(
-            "--max-size",
-            metavar="SIZE",
-            help="With --arpa: at most SIZE bytes before compression, such as 100M.",
-        ),
-        click.option(
-            "--prune",
-            type=click.FloatRange(min=0, min_open=True),
-            metavar="T",
-            help="With --arpa: only n-grams without which the perplexity would rise by at least the fraction "
-            "T, such as 1e-8.",
-        ),
-        click.option(
-            "--text",
-            metavar="FILE",
-            help="With --arpa: the training text, to take histories from; needed if no part of MODEL is an "
-            "n-gram model of this order or more.",
-        ),
-    )
+def budget_options(*names: str, about: str = "") -> Callable[[F], F]:
+    """Add how large a model may be: ``budget: Budget``; by default all options, else those of `names`.
+
+    `about` begins the help of each.
+    """
+    declared = {one.name: one for one in msgspec.structs.fields(Budget)}
+    names = names or tuple(declared)
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def with_budget(**options: Any) -> Any:
+            budget = Budget(**{name: options.pop(name) for name in names})
+            return command(budget=budget, **options)
+
+        return _add(cast("F", with_budget), *(setting_option(n, declared[n].type, about) for n in names))
+
+    return add
+
+
+class _Size(click.ParamType[int]):
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        return value if isinstance(value, int) else parse_size(value)
+
+
+def setting_option(name: str, declared: Any, about: str = "", default: str = "") -> Callable[[F], F]:
+    """Return the option of a field of a struct with a declared type, as its `Meta` describes it.
+
+    `about` and `default` begin and end the help.
+    """
+    info, meaning, extra = inspect.type_info(declared), "", dict[str, Any]()
+    while isinstance(info, inspect.Metadata | inspect.UnionType):
+        if isinstance(info, inspect.UnionType):
+            (info,) = (one for one in info.types if not isinstance(one, inspect.NoneType))
+            continue
+        meaning = (info.extra_json_schema or {}).get("description", meaning)
+        extra |= info.extra or {}
+        info = info.type
+    sentence = meaning if about else f"{meaning[:1].upper()}{meaning[1:]}"
+    help = f"{about}{sentence}.{default and f'  [default: {default}]'}"
+    if isinstance(info, inspect.BoolType):
+        return click.option(option_name(name), is_flag=True, help=help)
+    kind: Any = click.STRING
+    if isinstance(info, inspect.LiteralType):
+        kind = click.Choice(list(map(str, info.values)))
+    elif extra.get("metavar") == "SIZE":
+        kind = _Size()
+    elif isinstance(info, inspect.IntType):
+        kind = click.IntRange(min=info.ge, max=info.le)
+    elif isinstance(info, inspect.FloatType):
+        least = info.ge if info.gt is None else info.gt
+        kind = click.FloatRange(
+            min=least, min_open=info.gt is not None, max=info.lt, max_open=info.lt is not None
+        )
+    metavar = None if isinstance(kind, click.Choice) else extra.get("metavar", "N")
+    return click.option(option_name(name), type=kind, metavar=metavar, help=help)
 
 
 def format_option(formats: Sequence[str], default: str = "tsv") -> Callable[[F], F]:
@@ -299,18 +299,6 @@ def cluster_options(command: F) -> F:
     )
 
 
-max_ngrams_option = click.option(
-    "--max-ngrams",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Instead: keep the N n-grams that are worth most, words included.",
-)
-compact_option = click.option(
-    "--compact",
-    is_flag=True,
-    help="Round probabilities and weights of n-grams to 8 to 12 bits: less than 5 bytes an n-gram in place "
-    "of 8, a perplexity that is the same within 0.1%, sums that are off by less than 2%.",
-)
 unknown_option = click.option(
     "--unknown",
     type=click.Choice(UNKNOWN_CHOICES),
@@ -353,17 +341,6 @@ def _add(command: F, *options: Callable[[Any], Any]) -> F:
     for option in reversed(options):
         command = option(command)
     return command
-
-
-def _as_record(command: F, parameter: str, record: type[Any]) -> F:
-    """Pass the options that are fields of a record as one parameter."""
-
-    @functools.wraps(command)
-    def with_record(**options: Any) -> Any:
-        values = {field.name: options.pop(field.name) for field in fields(record) if field.name in options}
-        return command(**options, **{parameter: record(**values)})
-
-    return cast("F", with_record)
 
 
 def _in_console(command: F) -> F:

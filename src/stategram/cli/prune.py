@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from stategram.cli.checks import check_inputs
 from stategram.cli.console import Console
-from stategram.cli.options import compact_option, max_ngrams_option, no_verify_option, work_options
+from stategram.cli.options import budget_options, no_verify_option, work_options
 from stategram.cli.outputs import (
     check_output,
     force_option,
@@ -20,8 +18,7 @@ from stategram.cli.outputs import (
 )
 from stategram.cli.reading import read_model
 from stategram.errors import BadDataError
-from stategram.models import Model, compact_model, compacted_size, prune_model
-from stategram.resources import parse_size
+from stategram.models import NO_LIMIT, Budget, Model, prune_model
 from stategram.text import SPECIAL_WORDS, Vocabulary
 from stategram.wording import plural
 
@@ -31,7 +28,7 @@ from stategram.wording import plural
 Examples:
   stategram prune model -o smaller --max-size 50M
   stategram prune model -o small.arpa.gz --max-ngrams 1000000
-  stategram prune other.arpa -o small.arpa --threshold 3e-8
+  stategram prune other.arpa -o small.arpa --prune 3e-8
   stategram prune mixture -o smaller --max-size 200M
   stategram prune other.arpa.gz -o smaller.arpa --vocab-file lexicon.txt
   stategram prune model -o smaller --compact""",
@@ -39,20 +36,7 @@ Examples:
 @click.argument("model_name", metavar="MODEL")
 @output_option
 @force_option
-@click.option(
-    "--threshold",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="FRACTION",
-    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8; "
-    "what SRILM's -prune is.",
-)
-@max_ngrams_option
-@click.option(
-    "--max-size",
-    metavar="SIZE",
-    help="Instead: the largest OUT that fits, such as 50M, within a thousandth.",
-)
-@compact_option
+@budget_options()
 @click.option(
     "--vocab-file",
     metavar="WORDS",
@@ -64,10 +48,7 @@ def prune(
     model_name: str,
     output: str,
     force: bool,
-    threshold: float | None,
-    max_ngrams: int | None,
-    max_size: str | None,
-    compact: bool,
+    budget: Budget,
     vocab_file: str | None,
     no_verify: bool,
     console: Console,
@@ -76,9 +57,9 @@ def prune(
 
     MODEL is an n-gram model, a category n-gram model, or a mixture with such parts, whose n-grams all have
     the same threshold; its weights stay. The n-grams that are kept are as probable as before; back-off
-    weights are computed again, so that all sums to one. Training with --prune and the same threshold gives
-    the same model. How often histories are met is taken from bigrams, not from the unigrams of Kneser-Ney
-    models, which leads to better small models than SRILM's.
+    weights are computed again, so that all sums to one. Training with the same --prune gives the same model.
+    How often histories are met is taken from bigrams, not from the unigrams of Kneser-Ney models, which leads
+    to better small models than SRILM's.
 
     Words are dropped only by --vocab-file, which keeps those of WORDS, and <unk>, <s> and </s>. After any
     history of them they are as probable as before, and <unk> is as probable as it was together with all
@@ -86,43 +67,31 @@ def prune(
     category, and the categories of which none is kept go to <unk>. Other models cannot lose words: prune the
     parts of a mixture and mix them again.
     """
-    given = sum(value is not None for value in (threshold, max_ngrams, max_size))
-    if given > 1 or not (given or compact or vocab_file):
+    if budget == NO_LIMIT and not vocab_file:
         raise click.UsageError(
-            "give one of --threshold FRACTION, --max-ngrams N and --max-size SIZE; or --vocab-file WORDS "
+            "give one of --prune FRACTION, --max-ngrams N and --max-size SIZE; or --vocab-file WORDS "
             "alone; or --compact alone, which drops nothing"
         )
-    size = None if max_size is None else parse_size(max_size)
     inputs = [("model", model_name), *([("vocabulary", vocab_file)] if vocab_file else [])]
     names = [name for _, name in inputs]
     check_inputs(names)
     arpa = is_arpa_name(output)
-    if arpa and compact:
+    if arpa and budget.compact:
         raise click.UsageError("an ARPA file cannot be compact; give OUT as a model file")
     check_output(output, names, arpa=arpa, force=force)
-    console.steps = 2 + bool(vocab_file) + given + compact
+    console.steps = 2 + bool(vocab_file) + (budget != NO_LIMIT)
     model = read_model(model_name, console, verify=not no_verify)
     if arpa:
         ngram_model(model, model_name)
     if vocab_file:
         model = _with_words(model, model_name, vocab_file, console)
-    size_of = size_in(output, names, arpa=arpa)
-    if given:
+    if budget != NO_LIMIT:
         with console.step("pruning") as progress:
-            pruned = prune_model(
-                model,
-                threshold=threshold,
-                max_ngrams=max_ngrams,
-                max_size=size,
-                size_of=partial(compacted_size, size_of=size_of) if compact else size_of,
-                progress=progress,
-            )
+            size_of = size_in(output, names, arpa=arpa)
+            pruned = prune_model(model, budget, size_of=size_of, progress=progress)
         if pruned is model:
             console.info("      nothing had to be dropped")
         model = pruned
-    if compact:
-        with console.step("rounding") as progress:
-            model = compact_model(model, progress=progress)
     write_output(model, output, inputs, console, arpa=arpa, force=force)
 
 

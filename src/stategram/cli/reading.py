@@ -106,13 +106,16 @@ def read_count_files(
     # Count files are split at ASCII white space.
     vocabulary = Vocabulary.from_file(text.vocab_file, split="ascii") if text.vocab_file else None
     with console.step("reading the counts") as progress:
-        return read_counts(
+        counts = read_counts(
             list(names),
             order=order,
             vocabulary=vocabulary,
             vocabulary_size=text.vocab,
             progress=progress,
         )
+    words = plural(len(counts.vocabulary) - len(SPECIAL_WORDS), "word")
+    console.info(f"      counts of {plural(counts.n_events, 'event')}, a vocabulary of {words}")
+    return counts
 
 
 def read_heldout(name: str, vocabulary: Vocabulary, text: TextOptions, console: Console) -> Corpus:

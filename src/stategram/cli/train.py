@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 import click
@@ -19,14 +18,13 @@ from stategram.cli.options import (
     TEXT_OPTIONS,
     GroupedCommand,
     TextOptions,
+    budget_options,
     common_options,
-    compact_option,
     document_text_options,
     guess_option,
-    max_ngrams_option,
     memory_options,
 )
-from stategram.cli.outputs import bytes_of_command, size_in
+from stategram.cli.outputs import bytes_of_command
 from stategram.cli.reading import (
     opened_counts,
     read_count_files,
@@ -35,38 +33,27 @@ from stategram.cli.reading import (
     read_text,
 )
 from stategram.cli.train_checks import (
-    budget_of,
     check_counts,
     check_train,
     chosen_recipe,
-    class_recipe,
     min_counts_of,
 )
-from stategram.counts import ShardedText
+from stategram.counts import CountedText, NgramCounts
 from stategram.evaluation import heldout_tables
 from stategram.models import (
     SMOOTHINGS,
+    Budget,
     Model,
-    NgramModel,
-    compact_model,
-    compacted_size,
-    prune_model,
 )
 from stategram.progress import subprogress
-from stategram.recipes import Interruptible, NgramPart, Recipe, never_stop, train_recipe
+from stategram.recipes import NgramPart, TrainingText, never_stop, train_recipe
 from stategram.storage import InputFile, expand_urls, input_files
-from stategram.text import SPECIAL_WORDS, Corpus
-from stategram.wording import command_line, plural
+from stategram.text import Corpus
+from stategram.wording import command_line
 
 # What is in none of these is of the run.
 _GROUPS = {
-    "N-grams (without --recipe)": (
-        "order",
-        "smoothing",
-        "min_count",
-        "prune",
-        "max_ngrams",
-    ),
+    "N-grams (without --recipe)": ("order", "smoothing", "min_count", "prune"),
     "Other inputs (without --recipe)": ("counts", "classes"),
     "Several models and their mixture": ("recipe", "context", "heldout", "tags", "no_guess"),
     "Clustered models (with --context)": CONTEXT_OPTIONS,
@@ -120,21 +107,7 @@ Examples:
     help='Minimal count of an n-gram: a number for each length, such as "1 1 2", or one for those of 3 '
     "and more words.  [default: 1; katz: 2]",
 )
-@click.option(
-    "--prune",
-    type=click.FloatRange(min=0),
-    default=0.0,
-    metavar="FRACTION",
-    help="Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.",
-)
-@max_ngrams_option
-@click.option(
-    "--max-size",
-    metavar="SIZE",
-    help="The largest model file that fits, such as 50M: what pays least per byte is left out, n-grams and "
-    "contexts seen once first.",
-)
-@compact_option
+@budget_options()
 @click.option(
     "--counts",
     is_flag=True,
@@ -190,10 +163,7 @@ def train(
     order: int,
     smoothing: str,
     min_count: str | None,
-    prune: float,
-    max_ngrams: int | None,
-    max_size: str | None,
-    compact: bool,
+    budget: Budget,
     counts: bool,
     classes: str | None,
     recipe: str | None,
@@ -222,65 +192,67 @@ def train(
     tokens may be no-break spaces. The model appears in its place when all of it is
     written; nothing is left of an interrupted run but its checkpoint.
     """
+    if counts:
+        check_counts()
     min_counts = min_counts_of(min_count, order)
-    budget = budget_of(prune, max_ngrams, max_size)
-    ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=prune)
-    check_counts(counts, recipe, context, classes)
-    if classes is not None:
-        found: Recipe | None = class_recipe(classes, ngram, recipe, context, heldout)
-    else:
-        found = chosen_recipe(recipe, context, ngram, clustering, heldout, tags, no_guess)
+    ngram = NgramPart(order=order, smoothing=smoothing, min_counts=min_counts, prune=budget.prune or 0.0)
+    budget = msgspec.structs.replace(budget, prune=None)  # n-grams are dropped before there is a model
+    chosen = chosen_recipe(recipe, context, classes, ngram, clustering, heldout, tags, no_guess)
+    chosen.check_budget(budget)
     texts = tuple(expand_urls(list(texts)))
     inputs = [("counts" if counts else "training", name) for name in texts]
     inputs += [("vocabulary", text.vocab_file)] if text.vocab_file else []
     inputs += [("held-out", heldout)] if heldout else []
-    inputs += found.files() if found is not None else []
-    check_train(inputs, output, force=force, recipe=found, checkpoint=checkpoint, resume=resume)
-    if compact and found is not None and not any(part.has_ngrams for part in found.part):
-        raise click.UsageError(f"the recipe {found.name} has no n-grams to round; leave out --compact")
-    model: Model
-    manifest: dict[str, Any]
-    console.steps = (3 + bool(budget) if found is None else 4 if heldout else 3) + compact
-    counted = None if counts else opened_counts(texts, console)
-    if counted is not None:
-        text = TextOptions(counted.text_format, counted.vocabulary_size, counted.vocabulary_file)
+    inputs += chosen.files()
+    check_train(inputs, output, force=force, recipe=chosen, checkpoint=checkpoint, resume=resume)
+    if budget.max_size is not None:
+        rest = bytes_of_command([name for _, name in inputs])
+        budget = msgspec.structs.replace(budget, max_size=max(1, budget.max_size - rest))
+    console.steps = 4 if heldout else 3
+    known: Sequence[InputFile] = ()
+    source: TrainingText | None = None if counts else opened_counts(texts, console)
+    if counts:
+        source = read_count_files(texts, order if was_given("order") else None, text, console)
+        text = replace(text, format=text.format.override({"split": source.vocabulary.split}))
+    elif isinstance(source, CountedText):
+        text = TextOptions(source.text_format, source.vocabulary_size, source.vocabulary_file)
+        known = source.inputs
         inputs = [(use, name) for use, name in inputs if use != "training"]
-        if not was_given("order"):
-            min_counts = min_counts_of(min_count, counted.order)
-            ngram = msgspec.structs.replace(ngram, order=counted.order, min_counts=min_counts)
-    if found is None:
-        if counts:
-            trained = _train_on_counts(texts, ngram, min_count, text, console)
-            split = text.format.override({"split": trained.vocabulary.split})
-            text = replace(text, format=split)
-        else:
-            waiting = [counted if counted is not None else read_large_text(texts, text, console)]
-            trained = _train_ngram(waiting, ngram, console)
-        size_of: Callable[[Model], int] = size_in(output, texts, arpa=False)
-        if compact:
-            size_of = partial(compacted_size, size_of=size_of)
-        model, figures = _finish_ngram(trained, prune, budget, size_of, console)
-        manifest = {"figures": figures}
-        inputs = [(use, name) for use, name in inputs if use in ("training", "counts")]
+    elif heldout or chosen.needs_corpus:
+        source = read_text(texts, text, console)
     else:
-        model, figures = _train_by_recipe(
-            counted if counted is not None else read_text(texts, text, console),
-            heldout,
-            found,
-            text,
-            checkpoint,
-            resume,
-            seed,
-            max(1, budget["max_size"] - bytes_of_command([name for _, name in inputs])) if max_size else None,
-            console.finish_on_interrupt if on_interrupt == "save" else never_stop,
-            console,
+        source = read_large_text(texts, text, console)
+    if isinstance(source, NgramCounts | CountedText) and chosen.part == [ngram] and not was_given("order"):
+        min_counts = min_counts_of(min_count, source.order)
+        ngram = msgspec.structs.replace(ngram, order=source.order, min_counts=min_counts)
+        chosen = msgspec.structs.replace(chosen, part=[ngram])
+    held = None if heldout is None else read_heldout(heldout, source.vocabulary, text, console)
+    with _saying_how_to_continue(checkpoint), console.step(f"training: {chosen.title}") as progress:
+        model = train_recipe(
+            source,
+            held,
+            chosen,
+            checkpoint=checkpoint,
+            resume=resume,
+            seed=seed,
+            budget=budget,
+            interruptible=console.finish_on_interrupt if on_interrupt == "save" else never_stop,
+            progress=progress,
         )
-        manifest = {"figures": figures, "seed": seed}
-    if compact:
-        with console.step("rounding") as progress:
-            model = compact_model(model, progress=progress)
-    known = [] if counted is None else counted.inputs
-    _write(model, output, inputs, known, manifest, text, force, console)
+    figures: dict[str, Any] = {
+        "events": source.n_events,
+        "sentences": source.n_sentences,
+        "unknown": source.n_unknown,
+        "parameters": model.parameters,
+    }
+    if held is not None:
+        figures["heldout_perplexity"] = _show_heldout_perplexity(model, held, console)
+    with console.step(f"writing {output}") as progress:
+        files = [*known, *input_files(inputs, subprogress(progress, 0.0, 0.5))]
+        words = {"vocabulary_size": text.vocab, "vocabulary_file": text.vocab_file}
+        model = replace(model, metadata={**model.metadata, **words}, training_format=text.format)
+        manifest = {"inputs": list(map(asdict, files)), "figures": figures, "seed": seed}
+        model.save(output, manifest=manifest, overwrite=force)
     _show_what_is_next(model, output, checkpoint, console)
 
 
@@ -290,108 +262,6 @@ def _show_what_is_next(model: Model, output: str, checkpoint: str | None, consol
     elif checkpoint:
         console.info(f"      {checkpoint} is no longer needed")
     console.info(f"      try: {command_line('eval', output, 'test.txt')}")
-
-
-def _train_ngram(waiting: list[Corpus | ShardedText], part: NgramPart, console: Console) -> NgramModel:
-    """Train on a text, which is taken from a list: no name holds it, as its memory is needed."""
-    with console.step(f"counting and estimating ({part.smoothing})") as progress:
-        return NgramModel.train(
-            waiting.pop(),
-            part.order,
-            smoothing=part.smoothing,
-            min_counts=part.min_counts,
-            prune=part.prune,
-            progress=progress,
-        )
-
-
-def _train_on_counts(
-    names: Sequence[str], part: NgramPart, min_count: str | None, text: TextOptions, console: Console
-) -> NgramModel:
-    """Read count files and train."""
-    counts = read_count_files(names, part.order if was_given("order") else None, text, console)
-    words = plural(len(counts.vocabulary) - len(SPECIAL_WORDS), "word")
-    console.info(f"      counts of {plural(counts.report['events'], 'event')}, a vocabulary of {words}")
-    with console.step(f"estimating ({part.smoothing})") as progress:
-        return NgramModel.from_counts(
-            counts,
-            smoothing=part.smoothing,
-            min_counts=min_counts_of(min_count, counts.order),
-            prune=part.prune,
-            progress=progress,
-        )
-
-
-def _finish_ngram(
-    model: NgramModel,
-    prune: float,
-    budget: Mapping[str, int],
-    size_of: Callable[[Model], int],
-    console: Console,
-) -> tuple[NgramModel, dict[str, Any]]:
-    """Prune a model to its budget, show what it is; return it with its settings, and its figures."""
-    if budget:
-        with console.step("pruning") as progress:
-            model = prune_model(model, **budget, size_of=size_of, progress=progress)
-    sizes = " + ".join(f"{size:,}" for size in model.trie.sizes)
-    lengths = "1 word" if model.order == 1 else f"1 to {model.order} words"
-    console.info(f"      n-grams of {lengths}: {sizes}")
-    for note in model.training_info["notes"]:
-        console.info(f"      note: {note}")
-    for length, discounts in enumerate(model.training_info["discounts"], 1):
-        shown = " ".join(f"{discount:.4f}" for discount in discounts)
-        console.detail(f"      discounts of n-grams of {plural(length, 'word')}: {shown}")
-    settings = {
-        "order": model.order,
-        "smoothing": model.smoothing,
-        "min_counts": list(model.training_info["min_counts"]),
-        "prune": prune,
-    }
-    figures = {
-        **{name: model.training_info[name] for name in ("events", "sentences", "unknown")},
-        "ngrams": list(model.trie.sizes),
-        "parameters": model.parameters,
-    }
-    return replace(model, metadata=settings), figures
-
-
-def _train_by_recipe(
-    corpus: Corpus | ShardedText,
-    heldout_name: str | None,
-    recipe: Recipe,
-    text: TextOptions,
-    checkpoint: str | None,
-    resume: bool,
-    seed: int,
-    max_size: int | None,
-    interruptible: Interruptible,
-    console: Console,
-) -> tuple[Model, dict[str, Any]]:
-    """Train, show what the model is worth on the held-out text; return it, and its figures."""
-    heldout = None if heldout_name is None else read_heldout(heldout_name, corpus.vocabulary, text, console)
-    with (
-        _saying_how_to_continue(checkpoint),
-        console.step(f"training by the recipe {recipe.name}") as progress,
-    ):
-        model = train_recipe(
-            corpus,
-            heldout,
-            recipe,
-            checkpoint=checkpoint,
-            resume=resume,
-            seed=seed,
-            max_size=max_size,
-            interruptible=interruptible,
-            progress=progress,
-        )
-    figures: dict[str, Any] = {
-        "events": corpus.n_events,
-        "sentences": corpus.n_sentences,
-        "unknown": corpus.n_unknown,
-    }
-    if heldout is not None:
-        figures["heldout_perplexity"] = _show_heldout_perplexity(model, heldout, console)
-    return model, {**figures, "parameters": model.parameters}
 
 
 def _show_heldout_perplexity(model: Model, heldout: Corpus, console: Console) -> float | None:
@@ -404,23 +274,6 @@ def _show_heldout_perplexity(model: Model, heldout: Corpus, console: Console) ->
         perplexity = perplexity if math.isfinite(perplexity) else None
     console.tables(heldout_tables(model, perplexity))
     return perplexity
-
-
-def _write(
-    model: Model,
-    output: str,
-    inputs: Sequence[tuple[str, str]],
-    known: Sequence[InputFile],
-    manifest: Mapping[str, Any],
-    text: TextOptions,
-    force: bool,
-    console: Console,
-) -> None:
-    with console.step(f"writing {output}") as progress:
-        files = [*known, *input_files(inputs, subprogress(progress, 0.0, 0.5))]
-        words = {"vocabulary_size": text.vocab, "vocabulary_file": text.vocab_file}
-        model = replace(model, metadata={**model.metadata, **words}, training_format=text.format)
-        model.save(output, manifest={"inputs": list(map(asdict, files)), **manifest}, overwrite=force)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,76 +17,91 @@ from stategram.counts import Workspace
 from stategram.errors import StategramError, UsageError
 from stategram.models import check_min_counts
 from stategram.recipes import RECIPES, CategoryNgramPart, NgramPart, Recipe, read_recipe
-from stategram.resources import parse_size
 from stategram.storage import check_store, is_store
 
 _MAX_DIGITS = 9
 # N-grams of classes are dense: longer ones pay.
 _ORDER_OF_CLASSES = 5
 _LONGEST_SHOWN = 40
-# What one kind of training has and the other lacks.
-_WITHOUT_RECIPE = ("order", "smoothing", "min_count", "prune", "max_ngrams", "no_guess")
-_WITH_RECIPE = ("tags", "no_guess", "checkpoint", "resume", "on_interrupt", "seed")
+# Beside which of --classes, --context and --recipe an option may be; "": without any of them.
+_TAKEN_WITH = {
+    "order": ("", "classes", "context"),
+    "smoothing": ("", "classes", "context"),
+    "min_count": ("", "context"),
+    "prune": ("", "context"),
+    "counts": ("",),
+    **dict.fromkeys(CONTEXT_OPTIONS, ("context",)),
+    "heldout": ("context", "recipe"),
+    "tags": ("context", "recipe"),
+    "no_guess": ("context",),
+    "checkpoint": ("context", "recipe"),
+    "resume": ("context", "recipe"),
+    "on_interrupt": ("context", "recipe"),
+    "seed": ("context", "recipe"),
+}
 
 
 def chosen_recipe(
     recipe: str | None,
     context: str | None,
+    classes: str | None,
     ngram: NgramPart,
     clustering: Mapping[str, Any],
     heldout: str | None,
     tags: str | None,
     no_guess: bool,
-) -> Recipe | None:
-    """Return the recipe of --recipe or --context, None if neither is given."""
-    _check_together(recipe, context, heldout)
-    if not math.isfinite(ngram.prune):
-        raise click.UsageError("--prune must be a number, such as 1e-8")
+) -> Recipe:
+    """Return the recipe of --recipe, --context or --classes; without them, that of an n-gram model."""
+    chosen = {"classes": classes, "context": context, "recipe": recipe}
+    kinds = [kind for kind, value in chosen.items() if value is not None]
+    if len(kinds) > 1:
+        both = " and ".join(map(option_name, kinds))
+        raise click.UsageError(f"{both} both choose what to train; give one of them")
+    kind = kinds[0] if kinds else ""
+    for name in filter(was_given, _TAKEN_WITH):
+        _check_taken(name, kind)
     if context is not None:
-        return context_recipe(context, ngram, clustering, tags, no_guess)
-    if recipe is None:
-        return None
-    try:
-        found = read_recipe(recipe).with_tags(tags)
-    except UsageError as error:
-        raise UsageError(f"{error} (--tags)") from error
+        found = context_recipe(context, ngram, clustering, tags, no_guess)
+    elif classes is not None:
+        # A file may have the name of a number of classes.
+        file = f"./{classes}" if is_size(classes) else classes
+        order = ngram.order if was_given("order") else _ORDER_OF_CLASSES
+        part = CategoryNgramPart(classes=file, order=order, smoothing=ngram.smoothing)
+        found = Recipe(name="classes", part=[part])
+    elif recipe is not None:
+        try:
+            found = read_recipe(recipe).with_tags(tags)
+        except UsageError as error:
+            raise UsageError(f"{error} (--tags)") from error
+        if tags and not any(getattr(part, "tags", None) for part in found.part):
+            raise click.UsageError(f"no value of recipe {found.name} is a tag; leave --tags out")
+    else:
+        found = Recipe(name="ngram", part=[ngram])
     if not heldout and found.needs_heldout:
-        raise click.UsageError(_no_heldout("--recipe"))
-    if tags and not any(getattr(part, "tags", None) for part in found.part):
-        raise click.UsageError(f"no value of recipe {found.name} is a tag; leave --tags out")
+        raise click.UsageError(
+            f"{option_name(kind)} mixes models, whose weights are learned on a text that none of them has "
+            "seen: give --heldout FILE, some thousand sentences that are not in TEXT"
+        )
     return found
 
 
-def class_recipe(
-    classes: str, ngram: NgramPart, recipe: str | None, context: str | None, heldout: str | None
-) -> Recipe:
-    """Return the recipe of --classes: one model of word classes."""
-    for name, given in (("recipe", recipe), ("context", context), ("heldout", heldout)):
-        if given is not None:
-            raise click.UsageError(
-                f"{option_name(name)} is for mixtures; for one with these classes, name their file in a "
-                "recipe, or leave --classes out"
-            )
-    for name in ("min_count", "prune", "max_ngrams", "max_size", *_WITH_RECIPE, *CONTEXT_OPTIONS):
-        if was_given(name):
-            raise click.UsageError(f"{option_name(name)} has no place beside --classes; leave it out")
-    # A file may have the name of a number of classes.
-    file = f"./{classes}" if is_size(classes) else classes
-    order = ngram.order if was_given("order") else _ORDER_OF_CLASSES
-    return Recipe(
-        name="classes", part=[CategoryNgramPart(classes=file, order=order, smoothing=ngram.smoothing)]
-    )
-
-
-def check_counts(counts: bool, *others: str | None) -> None:
-    """Refuse what needs a text, if there are only counts."""
-    if not counts:
+def _check_taken(name: str, kind: str) -> None:
+    """Refuse an option that does not go with what is trained."""
+    taken_with = _TAKEN_WITH[name]
+    if kind in taken_with:
         return
-    if any(other is not None for other in others):
-        raise click.UsageError("--counts is for n-gram models of words; for other models give a text")
-    for name in (*FORMAT_OPTIONS, "heldout", "memory"):
-        if was_given(name):
-            raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --counts")
+    if kind:
+        instead = "write it into the recipe" if kind == "recipe" and name != "counts" else "leave it out"
+        raise click.UsageError(f"{option_name(name)} cannot be combined with {option_name(kind)}; {instead}")
+    known = f"--recipe ({', '.join(RECIPES)} or a TOML file)"
+    others = " or ".join(known if one == "recipe" else option_name(one) for one in taken_with)
+    raise click.UsageError(f"{option_name(name)} goes with {others}; add that, or leave it out")
+
+
+def check_counts() -> None:
+    """Refuse options of texts beside --counts."""
+    for name in filter(was_given, (*FORMAT_OPTIONS, "memory")):
+        raise click.UsageError(f"{option_name(name)} is for texts; leave it out with --counts")
 
 
 def check_train(
@@ -95,7 +109,7 @@ def check_train(
     output: str,
     *,
     force: bool,
-    recipe: Recipe | None,
+    recipe: Recipe,
     checkpoint: str | None,
     resume: bool,
 ) -> None:
@@ -115,7 +129,7 @@ def check_train(
         raise click.UsageError("--resume continues from a checkpoint; say where it is: --checkpoint FOLDER")
     if checkpoint is not None:
         _check_checkpoint(checkpoint, output, resume)
-    for part in recipe.part if recipe is not None else ():
+    for part in recipe.part:
         part.check_files()
 
 
@@ -139,50 +153,6 @@ def min_counts_of(given: str | None, order: int) -> list[int] | None:
         numbers = [1 if length < 3 else numbers[0] for length in range(1, order + 1)]
     check_min_counts(numbers, order)
     return numbers
-
-
-def budget_of(prune: float, max_ngrams: int | None, max_size: str | None) -> dict[str, int]:
-    """Return what --max-ngrams or --max-size allows, as `prune_model` takes it; empty without them."""
-    budget = {} if max_ngrams is None else {"max_ngrams": max_ngrams}
-    if max_size is not None:
-        budget["max_size"] = parse_size(max_size)
-    if len(budget) + (prune > 0) > 1:
-        raise click.UsageError("--prune, --max-ngrams and --max-size all drop n-grams; give one of them")
-    return budget
-
-
-def _check_together(recipe: str | None, context: str | None, heldout: str | None) -> None:
-    """Refuse options that need a recipe, or have no place beside one."""
-    if recipe is not None and context is not None:
-        raise click.UsageError("--recipe and --context both choose what to train; give one of them")
-    mixes = "--recipe" if recipe is not None else "--context" if context is not None else None
-    if context is None:
-        for name in filter(was_given, CONTEXT_OPTIONS):
-            raise click.UsageError(f"{option_name(name)} is for clustered contexts; add --context")
-    if context is not None and not heldout:
-        raise click.UsageError(_no_heldout("--context"))
-    if heldout and not mixes:
-        raise click.UsageError(
-            f"--heldout is for mixtures; add --recipe ({', '.join(RECIPES)} or a TOML file), or --context"
-        )
-    if mixes == "--context" and was_given("max_ngrams"):
-        raise click.UsageError("--max-ngrams has no place beside --context; give --max-size")
-    for name in filter(was_given, _WITHOUT_RECIPE if recipe is not None else ()):
-        raise click.UsageError(
-            f"{option_name(name)} has no place beside --recipe, which sets that for each part; write it into "
-            "a recipe"
-        )
-    for name in filter(was_given, _WITH_RECIPE if mixes is None else ()):
-        raise click.UsageError(
-            f"{option_name(name)} is for mixtures; add --recipe or --context, and --heldout, or leave it out"
-        )
-
-
-def _no_heldout(option: str) -> str:
-    return (
-        f"{option} mixes models, whose weights are learned on a text that none of them has seen: give "
-        "--heldout FILE, some thousand sentences that are not in TEXT"
-    )
 
 
 def _check_checkpoint(checkpoint: str, output: str, resume: bool) -> None:

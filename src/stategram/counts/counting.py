@@ -185,7 +185,9 @@ class Counting:
             files[shard.name] = sha256
         if progress:
             progress(0.9, "checksums of the inputs")
-        inputs = list(resources.map(input_file, [("training", name) for name in reading.names]))
+        uses = [("training", name) for name in reading.names]
+        uses += [("vocabulary", self.vocabulary_file)] if self.vocabulary_file else []
+        inputs = list(resources.map(input_file, uses))
         texts = {"vocabulary": text.vocabulary.to_bytes(), "counts": text.word_counts.astype("<i8").tobytes()}
         names = {kind: f"{content_key(data)[:32]}.{kind}" for kind, data in texts.items()}
         for kind, name in names.items():

@@ -92,6 +92,28 @@ class NgramCounts:
         """The number of different n-grams of 1, 2, ..., `order` words."""
         return tuple(len(level) for level in self.levels[1:])
 
+    @property
+    def word_counts(self) -> NDArray[np.int64]:
+        """How often each word of the vocabulary occurs, by its id."""
+        counts = self.levels[1].counts[self.numbers].astype(np.int64)
+        counts[BEGIN] = 0
+        return counts
+
+    @property
+    def n_events(self) -> int:
+        """The number of words and sentence ends of the text."""
+        return self.report["events"]
+
+    @property
+    def n_sentences(self) -> int:
+        """The number of sentences of the text."""
+        return self.report["sentences"]
+
+    @property
+    def n_unknown(self) -> int:
+        """The number of words of the text that are not in the vocabulary."""
+        return self.report["unknown"]
+
     def ngrams(self, n_words: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32]]:
         """Return the n-grams of one length as rows of ids, their counts and their continuation counts."""
         if not 1 <= n_words <= self.order:

@@ -2,6 +2,7 @@
 
 from stategram.models.approximation.approximate import approximate
 from stategram.models.arguments import place_and_model, require_model
+from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.cache import CacheModel, check_decays
 from stategram.models.category_ngram import CategoryNgramModel
 from stategram.models.clustered import ClusteredModel
@@ -19,7 +20,7 @@ from stategram.models.model import (
     warn_of_unknown,
 )
 from stategram.models.model_files import load_model, model_of, model_size
-from stategram.models.model_pruning import prune_model
+from stategram.models.model_pruning import drop_ngrams, prune_model, size_within
 from stategram.models.ngram import NgramModel, damage_error
 from stategram.models.plain_trie import PlainTrie
 from stategram.models.sampling import GeneratedSentence, generate
@@ -43,8 +44,10 @@ __all__ = [
     "GATE_KINDS",
     "HISTORIES",
     "MAX_CELLS",
+    "NO_LIMIT",
     "SMOOTHINGS",
     "UNKNOWN_CHOICES",
+    "Budget",
     "Cache",
     "CacheModel",
     "CategoryNgramModel",
@@ -81,6 +84,7 @@ __all__ = [
     "compacted_size",
     "damage_error",
     "default_min_counts",
+    "drop_ngrams",
     "fit_weights",
     "frequent_ngrams",
     "generate",
@@ -92,6 +96,7 @@ __all__ = [
     "place_and_model",
     "prune_model",
     "require_model",
+    "size_within",
     "warn_of_unknown",
     "word_frequencies",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from stategram.errors import UsageError
 from stategram.models.arguments import require_model
+from stategram.models.budget import Budget
+from stategram.models.compacting import compact_model, compacted_size
 from stategram.models.model import Model
 from stategram.models.model_files import model_size
 from stategram.models.ngram import NgramModel
@@ -28,27 +31,21 @@ _LITTLE = 1e-300
 
 def prune_model(
     model: M,
+    budget: Budget,
     *,
-    threshold: float | None = None,
-    max_ngrams: int | None = None,
-    max_size: int | None = None,
     size_of: Callable[[Model], int] = model_size,
     progress: Progress | None = None,
 ) -> M:
-    """Drop the n-grams that a model can best do without (Stolcke 1998).
+    """Drop the n-grams that a model can best do without (Stolcke 1998), and round the others if asked to.
 
     Parameters
     ----------
     model
         An n-gram model, a category n-gram model, or a mixture with such parts: these have one threshold in
         common. The weights of a mixture stay the same.
-    threshold
-        Drop n-grams without which the perplexity rises by less than this fraction, such as 1e-8.
-    max_ngrams
-        Instead: the number of n-grams to keep, words included. Fewer are kept only where several are worth
-        the same.
-    max_size
-        Instead: the bytes that the model may have. The largest model that fits is found, within a thousandth.
+    budget
+        How large it may be. Fewer n-grams than ``max_ngrams`` are kept only where several are worth the same;
+        with ``max_size`` the largest model that fits is found, within a thousandth.
     size_of
         How many bytes a model has: those of its file by default.
     progress
@@ -56,23 +53,41 @@ def prune_model(
 
     Examples
     --------
-    >>> from stategram import NgramModel, prune_model
+    >>> from stategram import Budget, NgramModel, prune_model
     >>> model = NgramModel.train(["the cat sat", "the dog sat", "a cat ran", "the dog ran"], order=3)
-    >>> prune_model(model, max_ngrams=14)
+    >>> prune_model(model, Budget(max_ngrams=14))
     NgramModel(order 3, 9 + 5 + 0 n-grams, kneser-ney)
 
     """
     require_model(model)
-    given = [value for value in (threshold, max_ngrams, max_size) if value is not None]
-    if len(given) != 1 or not 0 < given[0] < math.inf:
-        raise UsageError("give one of threshold, max_ngrams and max_size, a number above 0")
+    model = drop_ngrams(model, budget, size_of=size_of, progress=progress)
+    return compact_model(model, progress=progress) if budget.compact else model
+
+
+def drop_ngrams(
+    model: M,
+    budget: Budget,
+    *,
+    size_of: Callable[[Model], int] = model_size,
+    progress: Progress | None = None,
+) -> M:
+    """Do the same but for the rounding, which sizes take into account all the same."""
+    if not budget.has_limit:
+        return model
     pruning = _Pruning(model, progress)
-    if threshold is not None:
-        return pruning.pruned(math.log1p(threshold))
-    if max_ngrams is not None:
-        return pruning.pruned(pruning.least_worth(max_ngrams))
-    assert max_size is not None
-    return pruning.pruned(pruning.fitting_worth(max_size, size_of, progress))
+    if budget.prune is not None:
+        least = math.log1p(budget.prune)
+    elif budget.max_ngrams is not None:
+        least = pruning.least_worth(budget.max_ngrams)
+    else:
+        assert budget.max_size is not None
+        least = pruning.fitting_worth(budget.max_size, size_within(budget, size_of), progress)
+    return pruning.pruned(least)
+
+
+def size_within(budget: Budget, size_of: Callable[[Model], int] = model_size) -> Callable[[Model], int]:
+    """Return what measures the bytes of a model, after the rounding if the budget asks for it."""
+    return partial(compacted_size, size_of=size_of) if budget.compact else size_of
 
 
 class _Pruning(Generic[M]):

@@ -1,12 +1,11 @@
 """Recipes and their training."""
 
-from stategram.recipes.cache_part import CachePart
 from stategram.recipes.clustered_part import CLUSTERING_KEYS, ClusteredPart
-from stategram.recipes.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.recipes.ngram_parts import CachePart, CategoryNgramPart, NgramPart
 from stategram.recipes.part import RecipeKey, keys_of
 from stategram.recipes.pipeline import train_recipe
 from stategram.recipes.recipe import PARTS, RECIPES, MixturePart, Recipe, read_recipe
-from stategram.recipes.training import Interruptible, never_stop
+from stategram.recipes.training import TrainingText, never_stop
 from stategram.recipes.word_tree_part import WordTreePart
 
 __all__ = [
@@ -16,11 +15,11 @@ __all__ = [
     "CachePart",
     "CategoryNgramPart",
     "ClusteredPart",
-    "Interruptible",
     "MixturePart",
     "NgramPart",
     "Recipe",
     "RecipeKey",
+    "TrainingText",
     "WordTreePart",
     "keys_of",
     "never_stop",

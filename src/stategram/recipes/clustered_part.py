@@ -45,9 +45,8 @@ from stategram.recipes.part import (
     keys_of,
     number_of_classes,
 )
-from stategram.recipes.training import ClassSource, TagSource, Training
+from stategram.recipes.training import ClassSource, TagSource, Training, TrainingText
 from stategram.storage import Store, open_archive
-from stategram.text import Corpus
 
 _log = logging.getLogger(__name__)
 _Clusters: TypeAlias = Count | Annotated[str, Meta(pattern=rf"\A({SIZE}|auto)\Z")]
@@ -192,7 +191,7 @@ class ClusteredPart(Part, frozen=True, tag="clustered"):
         if self.tags is not None:
             check_tags(self.tags, guess=self.guess_tags)
 
-    def resolve(self, corpus: Corpus) -> ClusteredPart:
+    def resolve(self, corpus: TrainingText) -> ClusteredPart:
         """Fill in the numbers and the settings; states are limited when the contexts are counted."""
         definition, states, classes = self.definition, self.states, None
         if isinstance(states, str) and is_size(states):

@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from stategram.errors import UsageError
-from stategram.models import Model, fit_weights, interpolate, model_size
+from stategram.models import Budget, Model, fit_weights, interpolate, size_within
 from stategram.progress import Progress
 from stategram.recipes.part import Part
 from stategram.recipes.training import Training
@@ -32,11 +33,12 @@ class TrainedPart:
     part: Part
     model: Model
     training: Training
+    budget: Budget
 
     @cached_property
     def size(self) -> int:
         """The bytes of its files; the vocabulary is that of the mixture."""
-        return model_size(self.model) - len(self.model.vocabulary.to_bytes())
+        return size_within(self.budget)(self.model) - len(self.model.vocabulary.to_bytes())
 
     @cached_property
     def log_probs(self) -> NDArray[np.float64]:
@@ -47,7 +49,8 @@ class TrainedPart:
         """Return it in half its bytes, or in `least` if that is more; None if that is not possible."""
         limit = max(self.size // 2, least) + len(self.model.vocabulary.to_bytes())
         try:
-            smaller = self.part.shrink(self.model, self.training, limit)
+            budget = msgspec.structs.replace(self.budget, max_size=limit)
+            smaller = self.part.shrink(self.model, self.training, budget)
         except UsageError:
             return None
         return replace(self, model=smaller)

@@ -1,7 +1,8 @@
-"""Parts of recipes that are n-gram models: of words, and of word classes."""
+"""Parts of recipes that count n-grams: models of words, of word classes, and caches of the words so far."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, TypeAlias
@@ -12,12 +13,15 @@ from msgspec import Meta
 from stategram.clustering import EFFORTS
 from stategram.models import (
     SMOOTHINGS,
+    Budget,
+    CacheModel,
     CategoryNgramModel,
     Model,
     NgramModel,
+    check_decays,
     check_min_counts,
     default_min_counts,
-    prune_model,
+    drop_ngrams,
 )
 from stategram.progress import Progress, subprogress
 from stategram.recipes.part import (
@@ -31,15 +35,19 @@ from stategram.recipes.part import (
     class_file,
     number_of_classes,
 )
-from stategram.recipes.training import ClassSource, Training
-from stategram.text import Corpus
+from stategram.recipes.training import ClassSource, Training, TrainingText
+from stategram.wording import plural
 
+_log = logging.getLogger(__name__)
 _Order: TypeAlias = Annotated[
     int, Meta(ge=1, le=9, description="number of words, or of classes, of the longest n-grams")
 ]
 _Smoothing: TypeAlias = Annotated[
     Annotated[str, choice(SMOOTHINGS)], Meta(description="how probabilities are estimated")
 ]
+
+
+_Decay: TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 
 class _PartOfNgrams(Part, frozen=True):
@@ -51,10 +59,10 @@ class _PartOfNgrams(Part, frozen=True):
         return True
 
     def shrink(
-        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+        self, model: Model, training: Training, budget: Budget, progress: Progress | None = None
     ) -> Model:
         """Drop the n-grams that it can best do without."""
-        return prune_model(model, max_size=max_size, progress=progress)
+        return drop_ngrams(model, budget, progress=progress)
 
 
 class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
@@ -84,13 +92,18 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
         """What it is, in a few words."""
         return f"{self.order}-gram model ({self.smoothing})"
 
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether it needs the whole text at once: n-grams are counted shard by shard."""
+        return False
+
     def check(self, name: Callable[[str], str] = str) -> None:
         """Refuse values that are inconsistent."""
         if self.min_counts is not None:
             with about_key(name("min_counts")):
                 check_min_counts(self.min_counts, self.order)
 
-    def resolve(self, corpus: Corpus) -> NgramPart:
+    def resolve(self, corpus: TrainingText) -> NgramPart:
         """Fill in the counts of the smoothing."""
         counts = self.min_counts or list(default_min_counts(self.smoothing, self.order))
         return msgspec.structs.replace(self, min_counts=counts)
@@ -98,14 +111,18 @@ class NgramPart(_PartOfNgrams, frozen=True, tag="ngram"):
     def train(self, training: Training, progress: Progress | None = None) -> Trained:
         """Train the model."""
         training.forget_counts()
-        model = NgramModel.train(
-            training.counted(self.order),
-            self.order,
+        model = NgramModel.from_counts(
+            training.ngrams(self.order, subprogress(progress, 0.0, 0.6)),
             smoothing=self.smoothing,
             min_counts=self.min_counts,
             prune=self.prune,
-            progress=progress,
+            progress=subprogress(progress, 0.6, 1.0),
         )
+        for note in model.training_info["notes"]:
+            _log.info("note: %s", note)
+        for length, discounts in enumerate(model.training_info["discounts"], 1):
+            values = " ".join(f"{discount:.4f}" for discount in discounts)
+            _log.debug("discounts of n-grams of %s: %s", plural(length, "word"), values)
         return Trained(replace(model, metadata=self.metadata()))
 
 
@@ -132,7 +149,7 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
         """Return the class file, if it needs one."""
         return class_file(self.classes)
 
-    def resolve(self, corpus: Corpus) -> CategoryNgramPart:
+    def resolve(self, corpus: TrainingText) -> CategoryNgramPart:
         """Fill in the number of classes."""
         return msgspec.structs.replace(self, classes=number_of_classes(self.classes, corpus))
 
@@ -154,3 +171,34 @@ class CategoryNgramPart(_PartOfNgrams, frozen=True, tag="category-ngram"):
             progress=subprogress(progress, 0.7, 1.0),
         )
         return Trained(replace(model, metadata=self.metadata(ended_early)), ended_early=ended_early)
+
+
+class CachePart(Part, frozen=True, tag="cache"):
+    """A cache of the text that is being scored; the keys are the parameters of `CacheModel.train`."""
+
+    order: Annotated[
+        int, Meta(ge=1, le=3, description="count words (1), bigrams too (2), or trigrams too (3)")
+    ] = 3
+    decays: Annotated[
+        list[_Decay] | None,
+        Meta(
+            description="by how much each further word reduces what earlier n-grams count",
+            extra={"possible": "a list with a number above 0 and up to 1 for each length of n-grams"},
+        ),
+    ] = None
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"cache of order {self.order}"
+
+    def check(self, name: Callable[[str], str] = str) -> None:
+        """Refuse values that are inconsistent."""
+        if self.decays is not None:
+            with about_key(name("decays")):
+                check_decays(self.decays, self.order)
+
+    def train(self, training: Training, progress: Progress | None = None) -> Trained:
+        """Train the model."""
+        model = CacheModel.train(training.corpus, self.order, decays=self.decays)
+        return Trained(replace(model, metadata=self.metadata()))

@@ -20,10 +20,9 @@ from msgspec import Meta, inspect
 from stategram.clustering import Clustering, by_size, is_size
 from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
-from stategram.models import Model, model_size
+from stategram.models import Budget, Model, model_size
 from stategram.progress import Progress
-from stategram.recipes.training import Training
-from stategram.text import Corpus
+from stategram.recipes.training import Training, TrainingText
 
 SIZES = 'a number, "size" (by the size of the text), "0.5 size"'
 """The possible numbers of clusters in words."""
@@ -77,6 +76,11 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         return False
 
     @property
+    def needs_corpus(self) -> bool:
+        """Whether it needs the whole text at once, not only its counts."""
+        return True
+
+    @property
     def has_ngrams(self) -> bool:
         """Whether its model has n-grams, of words or of classes."""
         return False
@@ -104,7 +108,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
             if use == "classes" and (Path(name).is_file() or not Path(name).exists()):  # pipes are read once
                 read_classes(name)
 
-    def resolve(self, corpus: Corpus) -> Part:
+    def resolve(self, corpus: TrainingText) -> Part:
         """Fill in what follows from the text and from presets; too large numbers are lowered."""
         return self
 
@@ -120,21 +124,22 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
         """Train the model, of a part that is resolved."""
         raise NotImplementedError
 
-    def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
-        """Train the model so that its file has at most `max_size` bytes; UsageError if impossible."""
+    def train_within(self, training: Training, budget: Budget, progress: Progress | None = None) -> Trained:
+        """Train the model so that it is within the limit of a budget; UsageError if impossible."""
         trained = self.train(training, progress)
-        if model_size(trained.model) <= max_size:
-            return trained
-        return replace(trained, model=self.shrink(trained.model, training, max_size, progress))
+        return replace(trained, model=self.shrink(trained.model, training, budget, progress))
 
     def shrink(
-        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+        self, model: Model, training: Training, budget: Budget, progress: Progress | None = None
     ) -> Model:
-        """Return the model of this part in at most `max_size` bytes, as good as can be had."""
-        raise UsageError(
-            f"{max_size:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; "
-            "allow more, or change the recipe"
-        )
+        """Return the model of this part within the limit of a budget, as good as can be had."""
+        limit = require_max_size(self, budget)
+        if model_size(model) > limit:
+            raise UsageError(
+                f"{limit:,} bytes are too few: {model!r} has {model_size(model):,} and cannot be smaller; "
+                "allow more, or change the recipe"
+            )
+        return model
 
     def to_json(self) -> dict[str, Any]:
         """Return its keys and values, as in a recipe file."""
@@ -148,6 +153,13 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="m
     def key(self, training: Training) -> str:
         """Return the content key of the part in a training."""
         return training.key(self.to_json(), *(Path(name) for _, name in self.files()))
+
+
+def require_max_size(part: Part, budget: Budget) -> int:
+    """Return the size that a model without n-grams may have; UsageError if the limit is of n-grams."""
+    if budget.max_size is None:
+        raise UsageError(f"{part.title}: it has no n-grams to drop; give a maximum size instead")
+    return budget.max_size
 
 
 def choice(names: Iterable[str]) -> Meta:
@@ -227,7 +239,7 @@ def class_file(classes: int | str | None) -> list[tuple[str, str]]:
     return [("classes", classes)] if isinstance(classes, str) and not is_size(classes) else []
 
 
-def number_of_classes(given: int | str, corpus: Corpus) -> int | str:
+def number_of_classes(given: int | str, corpus: TrainingText) -> int | str:
     """Return a number of clusters of words: never more than half of the different words of the text."""
     most = max(1, int(np.count_nonzero(corpus.word_counts)) // 2)
     if isinstance(given, str):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import time
@@ -10,25 +11,26 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-from stategram.counts import ShardedText
+import msgspec
+
 from stategram.errors import BadDataError, UsageError
-from stategram.models import Mixture, Model, load_model, model_size
+from stategram.models import NO_LIMIT, Budget, Mixture, Model, compact_model, load_model, size_within
 from stategram.progress import Progress, subprogress
 from stategram.recipes.max_size import TrainedPart, parts_within
 from stategram.recipes.part import Part, Trained
 from stategram.recipes.recipe import Recipe, read_recipe
-from stategram.recipes.training import Interruptible, Training, never_stop, titled
+from stategram.recipes.training import Interruptible, Training, TrainingText, never_stop, titled
 from stategram.storage import Store
 from stategram.text import Corpus, as_corpus, contains_text, corpus_from_sentences
 
 _log = logging.getLogger(__name__)
 
-# What a file has besides arrays and the vocabulary, about.
-_BYTES_OF_MANIFEST = 8192
+# What a manifest says besides the recipe: its name and the seed.
+_MORE_BYTES = 256
 
 
 def train_recipe(
-    corpus: Corpus | ShardedText | Iterable[str],
+    corpus: TrainingText | Iterable[str],
     heldout: Corpus | Iterable[str] | None,
     recipe: Recipe | str | os.PathLike[str],
     *,
@@ -36,7 +38,7 @@ def train_recipe(
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     seed: int = 0,
-    max_size: int | None = None,
+    budget: Budget = NO_LIMIT,
     interruptible: Interruptible = never_stop,
     progress: Progress | None = None,
 ) -> Model:
@@ -49,7 +51,8 @@ def train_recipe(
     Parameters
     ----------
     corpus
-        The text: a corpus, a text in shards or its counts (`count_text`), or sentences.
+        The text: a corpus, a text in shards or its counts (`count_text`), or sentences. Counts without their
+        text (`read_counts`) are enough for an n-gram model of words.
     heldout
         Further text, of the same kind, of which nothing is in `corpus`. None is enough for a recipe with one
         part that learns no weights, such as an n-gram model.
@@ -63,9 +66,10 @@ def train_recipe(
         Whether to continue from what is in it; the result is that of an uninterrupted run.
     seed
         Of all annealing.
-    max_size
-        The bytes that the file of the model may have; None for any number. What pays least per byte is left
-        out: contexts and long n-grams seen once, chains, whole parts. UsageError if it is too small.
+    budget
+        How large the model may be. By ``max_size`` what is least useful per byte is left out: contexts and
+        long n-grams seen once, chains, whole parts; other limits are for a recipe with one part that has
+        n-grams. UsageError if it is too small.
     interruptible
         Opened around each clustering; the function it gives may end that clustering with the best so far.
     progress
@@ -88,68 +92,70 @@ def train_recipe(
     """
     if not isinstance(recipe, Recipe):
         recipe = read_recipe(recipe)
-    counts = corpus if isinstance(corpus, ShardedText) else None
-    if isinstance(corpus, ShardedText):
-        corpus = corpus.corpus()
-    elif not isinstance(corpus, Corpus):
-        corpus = corpus_from_sentences(corpus)
-    if corpus.n_events == 0:
+    recipe.check_budget(budget)
+    text = corpus if isinstance(corpus, TrainingText) else corpus_from_sentences(corpus)
+    if text.n_events == 0:
         raise BadDataError("the text has no words; give sentences of words separated by white space")
     if heldout is None and recipe.needs_heldout:
         raise UsageError(f"recipe {recipe.name} learns weights; give a held-out text")
-    held = corpus.sentences(0, 0) if heldout is None else _heldout(heldout, corpus)
-    training = Training(corpus, held, seed=seed, interruptible=interruptible, counts=counts)
-    recipe = recipe.with_tags(tags).resolve(corpus)
+    training = Training(
+        text, corpus_from_sentences([], vocabulary=text.vocabulary), seed=seed, interruptible=interruptible
+    )
+    if heldout is not None:
+        training.heldout = _heldout(heldout, training.corpus)
+    recipe = recipe.with_tags(tags).resolve(text)
     opened: AbstractContextManager[Store | None] = nullcontext()
     if checkpoint is not None:
         parts = recipe.to_json() | {"name": None}
         run = training.key(parts, *(Path(name) for _, name in recipe.files()))
         opened = Store.open(checkpoint, run, kind="training", resume=resume)
     with opened as training.store:
-        if max_size is None:
-            return train_resolved(recipe, training, progress)
-        return train_within(recipe, training, max_size, progress)
+        model = train_resolved(recipe, training, progress, budget=budget)
+    return compact_model(model, progress=progress) if budget.compact else model
 
 
-def train_resolved(recipe: Recipe, training: Training, progress: Progress | None = None) -> Model:
-    """Train the parts of a recipe that is resolved for the text, and mix them if there are several."""
-    end = len(recipe.part) / (len(recipe.part) + 1) if len(recipe.part) > 1 else 1.0
-    models = _train_parts(recipe, training, None, subprogress(progress, 0.0, end))
-    return _together(recipe, models, training, subprogress(progress, end, 1.0))
-
-
-def train_within(
-    recipe: Recipe, training: Training, max_size: int, progress: Progress | None = None
+def train_resolved(
+    recipe: Recipe, training: Training, progress: Progress | None = None, *, budget: Budget = NO_LIMIT
 ) -> Model:
-    """Do the same so that the file of the model has at most `max_size` bytes; UsageError if it cannot."""
-    limit = max(1, max_size - _BYTES_OF_MANIFEST)
-    models = _train_parts(recipe, training, limit, subprogress(progress, 0.0, 0.8))
-    parts = [TrainedPart(*one, training) for one in zip(recipe.part, models, strict=True)]
+    """Train the parts of a recipe that is resolved for the text, and mix them if there are several."""
+    end = 0.8 if len(recipe.part) > 1 else 1.0
+    models = _train_parts(recipe, training, budget, subprogress(progress, 0.0, end))
+    parts = [TrainedPart(*one, training, budget) for one in zip(recipe.part, models, strict=True)]
     while True:
-        model = _together(recipe, [one.model for one in parts], training, subprogress(progress, 0.9, 1.0))
-        if (size := model_size(model)) <= max_size:
+        model = _together(recipe, [one.model for one in parts], training, subprogress(progress, end, 1.0))
+        size = size_within(budget)(model) if budget.max_size is not None else 0
+        if budget.max_size is None or size <= budget.max_size:
             return model
         rest = size - sum(one.size for one in parts)
-        parts = parts_within(parts, max_size, rest, subprogress(progress, 0.8, 0.9))
+        parts = parts_within(parts, budget.max_size, rest, subprogress(progress, end, 1.0))
 
 
 def _train_parts(
-    recipe: Recipe, training: Training, max_size: int | None, progress: Progress | None
+    recipe: Recipe, training: Training, budget: Budget, progress: Progress | None
 ) -> list[Model]:
+    # Of several parts others may have to go instead.
+    limit = _of_one_part(recipe, budget) if len(recipe.part) == 1 else NO_LIMIT
     models: list[Model] = []
     total = len(recipe.part)
     for number, part in enumerate(recipe.part, 1):
-        title, started = part.title, time.monotonic()
-        if total > 1:
-            title = f"part {number} of {total}: {title}"
-        _log.info("%s", title)
+        started = time.monotonic()
         step = subprogress(progress, (number - 1) / total, number / total)
-        # Of several parts others may have to go instead.
-        limit = max_size if total == 1 else None
-        models.append(train_part(part, training, titled(step, title), max_size=limit).model)
+        if total > 1:
+            title = f"part {number} of {total}: {part.title}"
+            _log.info("%s", title)
+            step = titled(step, title)
+        models.append(train_part(part, training, step, budget=limit).model)
         _log.info("%r, %.1f s", models[-1], time.monotonic() - started)
     training.forget_counts()
     return models
+
+
+def _of_one_part(recipe: Recipe, budget: Budget) -> Budget:
+    """Return the budget of the only part, less what the manifest says of the recipe: JSON in JSON."""
+    if budget.max_size is None:
+        return budget
+    said = len(json.dumps(json.dumps(recipe.to_json()))) + _MORE_BYTES
+    return msgspec.structs.replace(budget, max_size=max(1, budget.max_size - said))
 
 
 def _together(
@@ -174,19 +180,21 @@ def train_part(
     progress: Progress | None = None,
     *,
     keep: bool = True,
-    max_size: int | None = None,
+    budget: Budget = NO_LIMIT,
 ) -> Trained:
     """Train a part and keep it in the store, or take it from there."""
     store = training.store
 
     def train() -> Trained:
-        if max_size is None:
-            return part.train(training, progress)
-        return part.train_within(training, max_size, progress)
+        if budget.has_limit:
+            return part.train_within(training, budget, progress)
+        return part.train(training, progress)
 
     if store is None or not keep:
         return train()
-    key = part.key(training) if max_size is None else training.key(part.key(training), max_size)
+    key = part.key(training)
+    if budget.has_limit:
+        key = training.key(key, msgspec.to_builtins(budget))
     if (kept := store.get("model", key, load_model)) is not None:
         _log.info("kept")
         return Trained(kept)

@@ -14,13 +14,12 @@ from msgspec import Meta
 from stategram.clustering import is_size
 from stategram.contexts import file_of_tags
 from stategram.errors import BadDataError, UsageError
-from stategram.models import GATE_KINDS
-from stategram.recipes.cache_part import CachePart
+from stategram.models import GATE_KINDS, Budget
 from stategram.recipes.clustered_part import ClusteredPart
-from stategram.recipes.ngram_parts import CategoryNgramPart, NgramPart
+from stategram.recipes.ngram_parts import CachePart, CategoryNgramPart, NgramPart
 from stategram.recipes.part import Part, RecipeKey, check_keys, choice, keys_of, shown
+from stategram.recipes.training import TrainingText
 from stategram.recipes.word_tree_part import WordTreePart
-from stategram.text import Corpus
 
 _log = logging.getLogger(__name__)
 
@@ -59,9 +58,28 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
     name: str = "recipe"
 
     @property
+    def title(self) -> str:
+        """What it is, in a few words: its name, or what its only part is."""
+        return f"recipe {self.name}" if len(self.part) > 1 else self.part[0].title
+
+    @property
+    def needs_corpus(self) -> bool:
+        """Whether a part needs the whole text at once, not only its counts."""
+        return any(part.needs_corpus for part in self.part)
+
+    @property
     def needs_heldout(self) -> bool:
         """Whether weights are learned: those of several parts, or of a part itself."""
         return len(self.part) > 1 or any(part.needs_heldout for part in self.part)
+
+    def check_budget(self, budget: Budget) -> None:
+        """Refuse a budget that no model of the recipe can have."""
+        if len(self.part) > 1 and budget.has_limit and budget.max_size is None:
+            raise UsageError(
+                f"recipe {self.name} has several parts, for which there is a maximum size only; give max_size"
+            )
+        if budget.compact and not any(part.has_ngrams for part in self.part):
+            raise UsageError(f"recipe {self.name} has no n-grams to round; leave compact out")
 
     def files(self) -> list[tuple[str, str]]:
         """Return the class files and tag files that it needs: their use, and their name."""
@@ -80,7 +98,7 @@ class Recipe(msgspec.Struct, frozen=True, kw_only=True):
         parts = [msgspec.structs.replace(part, tags=tags) if part.lacks_tags else part for part in self.part]
         return msgspec.structs.replace(self, part=parts)
 
-    def resolve(self, corpus: Corpus) -> Recipe:
+    def resolve(self, corpus: TrainingText) -> Recipe:
         """Fill in what follows from the text and from presets.
 
         There are never more classes than half of the different words of the text; of parts that are then the

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,17 +24,20 @@ from stategram.contexts import (
     context_values,
     parse_tags,
 )
-from stategram.counts import BigramCounts, ShardedText, count_bigrams
-from stategram.errors import BadDataError
+from stategram.counts import BigramCounts, NgramCounts, ShardedText, count_bigrams, count_ngrams
+from stategram.errors import BadDataError, UsageError
 from stategram.formats import read_classes
 from stategram.progress import Progress, Stop
 from stategram.storage import Store, array_of, content_key, open_archive, write_archive
 from stategram.text import END, SPECIAL_WORDS, Corpus, dense_ids
+from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
 # Where tags fit a text, the words that they lack are rare ones.
 LOW_COVERAGE = 0.5
 
+TrainingText: TypeAlias = Corpus | ShardedText | NgramCounts
+"""What models are trained on: a text, a text in shards or its kept counts, or counts without their text."""
 Interruptible = Callable[[], AbstractContextManager[Stop]]
 """Opened around each clustering; the `Stop` it gives may end that clustering with the best so far."""
 
@@ -70,17 +73,15 @@ def never_stop() -> Iterator[Stop]:
 class Training:
     """A training under way; whatever several parts need is made once.
 
-    Weights are learned on `heldout`, which is in the vocabulary of `corpus`. `store` keeps finished steps,
+    Weights are learned on `heldout`, which is in the vocabulary of `text`. `store` keeps finished steps,
     `shared_seconds` has how long what parts share took, by name.
     """
 
-    corpus: Corpus
+    text: TrainingText
     heldout: Corpus
     store: Store | None = None
     seed: int = 0
     interruptible: Interruptible = never_stop
-    counts: ShardedText | None = None
-    """The counts of `corpus`, if they are kept."""
     shared_seconds: dict[str, float] = field(default_factory=dict)
     last_clustering: Clustering | None = None
     """The clustering of the part trained last: the next may differ in its smoothing only."""
@@ -88,6 +89,15 @@ class Training:
     _tags: dict[TagSource, TagMap] = field(default_factory=dict)
     _contexts: tuple[object, ContextTree] | None = None
     _bigrams: BigramCounts | None = None
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The whole text, read when it is first needed: of a text in shards n-grams are counted without."""
+        if isinstance(self.text, NgramCounts):
+            raise UsageError(
+                "counts without their text give an n-gram model of words only; for other models give a text"
+            )
+        return self.text.corpus() if isinstance(self.text, ShardedText) else self.text
 
     @cached_property
     def texts_key(self) -> str:
@@ -103,16 +113,28 @@ class Training:
         """Return the content key of a step of this training."""
         return content_key(self.texts_key, self.seed, *inputs)
 
-    def counted(self, order: int) -> Corpus | ShardedText:
+    def ngrams(self, order: int, progress: Progress | None = None) -> NgramCounts:
+        """Return the counts of n-grams of 1 to `order` words, which an estimation uses up."""
+        if not isinstance(self.text, NgramCounts):
+            return count_ngrams(self._counted(order), order, progress=progress)
+        if order != self.text.order:
+            raise UsageError(
+                f"the counts have n-grams of up to {plural(self.text.order, 'word')}, not of {order}"
+            )
+        return self.text
+
+    def _counted(self, order: int) -> Corpus | ShardedText:
         """Return what n-grams of `order` words are counted from: kept counts, if they are long enough."""
-        runs = self.counts.runs if self.counts is not None else None
-        return self.counts if self.counts is not None and runs and runs.order >= order else self.corpus
+        text = self.text
+        if isinstance(text, ShardedText) and (text.runs is None or text.runs.order >= order):
+            return text
+        return self.corpus
 
     @property
     def bigrams(self) -> BigramCounts:
         """The bigrams of the text; counted once, unless contexts are counted in between."""
         if self._bigrams is None:
-            self._bigrams = count_bigrams(self.counted(2))
+            self._bigrams = count_bigrams(self._counted(2))
         return self._bigrams
 
     def classes(self, source: ClassSource, progress: Progress | None = None) -> LearnedClasses:

@@ -17,6 +17,7 @@ from stategram.clustering import EFFORTS, PRESETS, class_labels, cluster_tree
 from stategram.contexts import ContextDefinition, check_tags, file_of_tags
 from stategram.errors import UsageError
 from stategram.models import (
+    Budget,
     Cache,
     Chain,
     Model,
@@ -38,9 +39,10 @@ from stategram.recipes.part import (
     choice,
     class_file,
     number_of_classes,
+    require_max_size,
 )
-from stategram.recipes.training import ClassSource, TagSource, Training
-from stategram.text import SPECIAL_WORDS, Corpus
+from stategram.recipes.training import ClassSource, TagSource, Training, TrainingText
+from stategram.text import SPECIAL_WORDS
 from stategram.wording import plural
 
 _log = logging.getLogger(__name__)
@@ -185,7 +187,7 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         if self.tags is not None:
             check_tags(self.tags)
 
-    def resolve(self, corpus: Corpus) -> WordTreePart:
+    def resolve(self, corpus: TrainingText) -> WordTreePart:
         """Fill in the numbers that follow from the text."""
         return msgspec.structs.replace(
             self,
@@ -203,15 +205,15 @@ class WordTreePart(Part, frozen=True, tag="word-tree"):
         """Train the model."""
         return self._train(training, None, progress)
 
-    def train_within(self, training: Training, max_size: int, progress: Progress | None = None) -> Trained:
-        """Train the largest model whose file has at most `max_size` bytes."""
-        return self._train(training, max_size, progress)
+    def train_within(self, training: Training, budget: Budget, progress: Progress | None = None) -> Trained:
+        """Train the largest model within a budget."""
+        return self._train(training, require_max_size(self, budget), progress)
 
     def shrink(
-        self, model: Model, training: Training, max_size: int, progress: Progress | None = None
+        self, model: Model, training: Training, budget: Budget, progress: Progress | None = None
     ) -> Model:
         """Train it again, without what it can best do without."""
-        return self._train(training, max_size, progress).model
+        return self.train_within(training, budget, progress).model
 
     def _train(self, training: Training, max_size: int | None, progress: Progress | None) -> Trained:
         training.forget_counts()

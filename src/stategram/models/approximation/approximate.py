@@ -14,6 +14,7 @@ from stategram.models.approximation.select import Choice, ChosenNgrams, normaliz
 from stategram.models.approximation.targets import Targets
 from stategram.models.approximation.trie_index import TrieIndex
 from stategram.models.arguments import require_model
+from stategram.models.budget import NO_LIMIT, Budget
 from stategram.models.model import Model, Text
 from stategram.models.ngram import NgramModel
 from stategram.models.plain_trie import PlainTrie
@@ -38,11 +39,9 @@ _BYTES_OF_HEADERS = 200
 
 def approximate(
     model: Model,
+    budget: Budget = NO_LIMIT,
     *,
     order: int | None = None,
-    max_ngrams: int | None = None,
-    max_bytes: int | None = None,
-    prune: float | None = None,
     text: Text | None = None,
     progress: Progress | None = None,
 ) -> NgramModel:
@@ -52,13 +51,12 @@ def approximate(
     ----------
     model
         Any model. Caches are left out of a mixture, and no history goes beyond the sentence.
+    budget
+        How large it may be; ``max_size`` is the size of an ARPA file. Without a limit there are as many
+        n-grams as the n-gram model has up to that order; an n-gram model of that order is returned as it is.
     order
         The number of words of the longest n-grams, at least 2. By default that of the n-gram model that is a
         part of the model.
-    max_ngrams, max_bytes, prune
-        At most one of them: how many n-grams there may be, how many bytes an ARPA file of them may have, or
-        without which n-grams the perplexity rises by less than a fraction. By default there are as many as
-        the n-gram model has up to that order; an n-gram model of that order is returned as it is.
     text
         The training text, which is needed if no part is an n-gram model of at least this order.
     progress
@@ -72,38 +70,35 @@ def approximate(
 
     Examples
     --------
-    >>> from stategram import CategoryNgramModel, Mixture, NgramModel, approximate
+    >>> from stategram import Budget, CategoryNgramModel, Mixture, NgramModel, approximate
     >>> text = ["the cat sat", "the dog sat", "a cat ran"]
     >>> classes = {"the": 0, "a": 0, "cat": 1, "dog": 1, "sat": 2, "ran": 2}
     >>> parts = [NgramModel.train(text, 2), CategoryNgramModel.train(text, classes, order=2)]
     >>> mixture = Mixture.fit(parts, ["a dog ran", "the cat ran"])
-    >>> arpa = approximate(mixture, max_ngrams=20)
+    >>> arpa = approximate(mixture, Budget(max_ngrams=20))
     >>> sum(arpa.trie.sizes) <= 20, arpa.perplexity("a dog ran") < parts[0].perplexity("a dog ran")
     (True, True)
 
     """
     require_model(model)
-    if sum(limit is not None for limit in (max_ngrams, max_bytes, prune)) > 1:
-        raise UsageError("give only one of max_ngrams, max_bytes and prune")
-    if prune is not None and not 0 < prune < math.inf:
-        raise UsageError(f"prune is {prune}; it must be above 0, such as 1e-8")
+    if budget.compact:
+        raise UsageError("an approximation is not compact; make it so by compact_model")
     if order is not None and order < _MIN_ORDER:
         raise UsageError(f"order is {order}; it must be at least {_MIN_ORDER}")
     ngram = _ngram_model(model, order, text, subprogress(progress, 0.0, 0.1))
-    no_limit = max_ngrams is None and max_bytes is None and prune is None
-    if model.word_ngrams is not None and no_limit:
+    if model.word_ngrams is not None and not budget.has_limit:
         return ngram
     skeleton = Skeleton(TrieIndex(ngram.plain()))
     cut = model.with_history("sentence").map_ngrams(lambda one: cut_ngrams(one, ngram.order))
     targets = cut.targets(skeleton.ids)
     progress = subprogress(progress, 0.1, 1.0)
-    if prune is not None:
-        trie = Choice(skeleton, targets, math.log1p(prune), progress=progress).model().trie
+    if budget.prune is not None:
+        trie = Choice(skeleton, targets, math.log1p(budget.prune), progress=progress).model().trie
     else:
-        size = ModelSize(skeleton, None if max_bytes is None else model.vocabulary)
-        limit = max_bytes or max_ngrams or size.of_skeleton
+        size = ModelSize(skeleton, None if budget.max_size is None else model.vocabulary)
+        limit = budget.max_size or budget.max_ngrams or size.of_skeleton
         if size.of_words > limit:
-            unit = "n-grams" if max_bytes is None else "bytes"
+            unit = "n-grams" if budget.max_size is None else "bytes"
             raise UsageError(
                 f"the words of the vocabulary alone take {size.of_words:,} {unit}, more than {limit:,}; "
                 "allow more, or train with a smaller vocabulary"
