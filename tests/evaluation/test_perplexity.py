@@ -22,6 +22,7 @@ from stategram import (
     Recipe,
     UsageError,
     Vocabulary,
+    approximate,
     corpus_from_sentences,
     evaluate,
     load_model,
@@ -30,6 +31,8 @@ from stategram import (
 )
 from stategram.display import Description
 from stategram.evaluation import history_sums
+from stategram.explore.app import Explorer
+from stategram.explore.views import examples, gallery
 from stategram.formats import read_arpa
 from stategram.models import Gate, Model, Scores, State, Step
 from stategram.models.model_files import ModelFiles
@@ -163,6 +166,18 @@ def test_a_new_kind_of_model_does_all_that_others_do(tmp_path: Path) -> None:
     assert mixture.perplexity("a b") < 4.0
     mixture.save(tmp_path / "model")
     assert load_model(tmp_path / "model").perplexity("a b") == mixture.perplexity("a b")
+
+    assert approximate(model, order=2, text=["a b"]).perplexity("b a") == pytest.approx(4.0, rel=0.3)
+    assert (examples(model), gallery(model, "it")) == ([], None)
+    explorer = Explorer([("it", model)])
+    (info,) = explorer.answer("info", {})["models"]
+    assert (info["classes"], info["states"]) == ([], [])
+    for name, request in (
+        ("score", {"text": "a b"}),
+        ("explain", {"word": "a"}),
+        ("ladder", {"history": "a"}),
+    ):
+        assert explorer.answer(name, request)
 
     class Derived(Uniform):
         """No kind of its own."""
