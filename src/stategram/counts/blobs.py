@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, StategramError, UsageError
@@ -28,25 +28,6 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 # That of one file, and often signed for it alone: there are no blobs below it.
 _URL_WITH_QUERY = re.compile(r"https?://.*\?", re.IGNORECASE)
-
-
-class Shards(Protocol):
-    """Where shards are kept: `Blobs`, which other processes see, or `TemporaryBlobs`."""
-
-    def has(self, name: str) -> bool:
-        """Return whether there is a blob of this name."""
-
-    def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
-        """Return bytes of a blob."""
-
-    def size(self, name: str) -> int:
-        """Return the size of a blob in bytes."""
-
-    def write(self, name: str, data: Any) -> None:
-        """Write a blob."""
-
-    def shown(self, name: str) -> str:
-        """Return the name of a blob as messages show it."""
 
 
 class Blobs:
@@ -78,7 +59,7 @@ class Blobs:
         self.place = name.rstrip("/") if is_url(name) else name
         self._at = _opened(self.place)
 
-    def __reduce__(self) -> tuple[type[Blobs], tuple[str]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Blobs, (self.place,)
 
     def __repr__(self) -> str:
@@ -176,39 +157,34 @@ class TemporaryBlobs:
         return f"temporary file {name}"
 
 
-class CheckedBlobs:
-    """Blobs that are compared with their SHA-256 when they are first read."""
+class CheckedBlobs(Blobs):
+    """Blobs that are compared with their SHA-256 when they are first read, and are not written."""
 
-    def __init__(self, blobs: Blobs, files: Mapping[str, str]) -> None:
-        self._blobs = blobs
+    def __init__(self, place: str, files: Mapping[str, str]) -> None:
+        super().__init__(place)
         self._files = files
         self._checked: set[str] = set()
 
-    def has(self, name: str) -> bool:
-        """Return whether there is a blob of this name."""
-        return self._blobs.has(name)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CheckedBlobs, (self.place, self._files)
 
     def read(self, name: str, begin: int = 0, end: int | None = None) -> bytes:
         """Return bytes of a blob, which is read whole and compared the first time."""
         if name in self._checked:
-            return self._blobs.read(name, begin, end)
-        data = self._blobs.read(name)
+            return super().read(name, begin, end)
+        data = super().read(name)
         if hashlib.sha256(data).hexdigest() != self._files.get(name):
             raise BadDataError(f"{self.shown(name)}: damaged, its checksum does not fit; count again")
         self._checked.add(name)
         return data[begin:end]
 
-    def write(self, name: str, data: Any) -> None:
+    def write(self, name: str, data: ReadableBuffer) -> None:
         """Refuse to write: the counts are complete."""
         raise StategramError(f"cannot write {self.shown(name)}: the counts are complete")
 
-    def size(self, name: str) -> int:
-        """Return the size of a blob in bytes."""
-        return self._blobs.size(name)
 
-    def shown(self, name: str) -> str:
-        """Return the name of a blob as messages show it."""
-        return self._blobs.shown(name)
+AnyBlobs: TypeAlias = Blobs | TemporaryBlobs
+"""Blobs that other processes see, or of this process alone."""
 
 
 def _opened(place: str) -> _Folder | _Store:

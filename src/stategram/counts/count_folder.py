@@ -123,7 +123,7 @@ def open_counts(place: str | os.PathLike[str]) -> CountedText:
         )
     try:
         found = msgspec.convert(manifest, _Manifest)
-        checked = CheckedBlobs(blobs, found.files)
+        checked = CheckedBlobs(blobs.place, found.files)
         vocabulary = Vocabulary.from_bytes(checked.read(found.vocabulary))
         word_counts = np.frombuffer(checked.read(found.word_counts), "<i8").astype(np.int64)
         _check(found, vocabulary, word_counts)

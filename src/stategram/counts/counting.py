@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from stategram import _core
-from stategram.counts.blobs import Blobs, CheckedBlobs, Shards
+from stategram.counts.blobs import AnyBlobs, Blobs
 from stategram.counts.count_folder import (
     KIND,
     MANIFEST,
@@ -216,21 +216,7 @@ class Counting:
         for name in blobs.names():
             if name not in files and OURS.fullmatch(name):
                 blobs.remove(name)
-        checked = CheckedBlobs(blobs, files)
-        return CountedText(
-            text.vocabulary,
-            text.word_counts,
-            text.stats,
-            tuple(shards),
-            checked,
-            runs,
-            reading.text_format,
-            reading.words.vocabulary_size,
-            self.vocabulary_file,
-            inputs,
-            self.job,
-            files,
-        )
+        return open_counts(blobs.place)
 
 
 def _merge(task: MergeTask) -> tuple[int, str]:
@@ -252,7 +238,7 @@ def _merge(task: MergeTask) -> tuple[int, str]:
 class _TextTask:
     shard: Shard
     n_words: int
-    blobs: Shards
+    blobs: AnyBlobs
 
     def __str__(self) -> str:
         return f"the text of shard {self.shard.name}"

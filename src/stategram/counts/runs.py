@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stategram import _core
-from stategram.counts.blobs import Shards
+from stategram.counts.blobs import AnyBlobs
 from stategram.counts.ranges import (
     CountedLevel,
     Range,
@@ -83,7 +83,7 @@ class _CountTask:
     order: int
     n_words: int
     bounds: tuple[int, ...]
-    blobs: Shards
+    blobs: AnyBlobs
 
     def __str__(self) -> str:
         return f"shard {self.shard.name}"
@@ -128,7 +128,7 @@ class MergeTask:
     n_words: int
     first: int
     last: int
-    blobs: Shards
+    blobs: AnyBlobs
 
     def __str__(self) -> str:
         return f"n-grams of the first words {self.first:,} to {self.last:,}"
@@ -150,7 +150,7 @@ class MergeTask:
         return names[0] if len(names) == 1 else f"{names[0]} or another of {len(names)} runs"
 
 
-def merge_tasks(runs: Runs, blobs: Shards) -> list[MergeTask]:
+def merge_tasks(runs: Runs, blobs: AnyBlobs) -> list[MergeTask]:
     """Return one task for each range of first words."""
     return [
         MergeTask(tuple(parts), runs.order, runs.n_words, first, last, blobs)
@@ -158,7 +158,7 @@ def merge_tasks(runs: Runs, blobs: Shards) -> list[MergeTask]:
     ]
 
 
-def levels_of_runs(runs: Runs, blobs: Shards, order: int) -> Iterator[tuple[Range, list[CountedLevel]]]:
+def levels_of_runs(runs: Runs, blobs: AnyBlobs, order: int) -> Iterator[tuple[Range, list[CountedLevel]]]:
     """Yield each range of first words, and the n-grams of 1 to `order` words that begin with them."""
     tasks = merge_tasks(runs, blobs)
     yield from zip(runs.ranges, in_threads(partial(_levels, order), tasks), strict=True)

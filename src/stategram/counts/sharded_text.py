@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import stategram
 from stategram import _core
-from stategram.counts.blobs import Shards
+from stategram.counts.blobs import AnyBlobs
 from stategram.counts.ranges import Runs
 from stategram.counts.workspace import Workspace
 from stategram.errors import BadDataError, UsageError
@@ -87,7 +87,7 @@ class ShardedText:
     """How often each word of the vocabulary occurs, by its id."""
     stats: ReadStats
     shards: tuple[Shard, ...]
-    blobs: Shards
+    blobs: AnyBlobs
     runs: Runs | None = None
     """Its n-gram counts, if they are kept."""
 
@@ -142,7 +142,7 @@ class ShardedText:
 
 
 def read_shard(
-    blobs: Shards, shard: Shard, n_words: int
+    blobs: AnyBlobs, shard: Shard, n_words: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.int64]]:
     """Return the ids of a shard, where its sentences start, and the sentences that start documents."""
     packed = blobs.read(shard.name, shard.words_size)
@@ -200,7 +200,7 @@ class Reading:
         ]
 
 
-def shard_text(reading: Reading, blobs: Shards, progress: Progress | None = None) -> ShardedText:
+def shard_text(reading: Reading, blobs: AnyBlobs, progress: Progress | None = None) -> ShardedText:
     """Read files into shards, one task for each part of a file, and choose the vocabulary.
 
     A shard that `blobs` has already, of the same file and read in the same way, is not read again.
@@ -283,7 +283,7 @@ def _require_files(names: Sequence[str]) -> None:
             )
 
 
-def _run(tasks: Sequence[_Part], blobs: Shards, progress: Progress | None) -> list[list[Shard]]:
+def _run(tasks: Sequence[_Part], blobs: AnyBlobs, progress: Progress | None) -> list[list[Shard]]:
     total = sum(task.size or 0 for task in tasks)
     known = all(task.size is not None for task in tasks)
     began, done = time.monotonic(), 0
@@ -299,7 +299,7 @@ def _run(tasks: Sequence[_Part], blobs: Shards, progress: Progress | None) -> li
     return found
 
 
-def _read(blobs: Shards, task: _Part) -> list[Shard]:
+def _read(blobs: AnyBlobs, task: _Part) -> list[Shard]:
     """Encode the shards of some parts, each with its own words; the list of them appears last."""
     key = task.key
     if blobs.has(f"{key}.part"):
@@ -330,11 +330,13 @@ def _read(blobs: Shards, task: _Part) -> list[Shard]:
     return shards
 
 
-def _is_whole(blobs: Shards, shard: Shard) -> bool:
+def _is_whole(blobs: AnyBlobs, shard: Shard) -> bool:
     return blobs.has(shard.name) and blobs.size(shard.name) == shard.words_size + shard.n_bytes
 
 
-def _words_of(blobs: Shards, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
+def _words_of(
+    blobs: AnyBlobs, shard: Shard
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint64]]:
     """Return letters, offsets and counts of the words of a shard."""
     data = blobs.read(shard.name, 0, shard.words_size)
     offsets = np.frombuffer(data, "<i8", shard.n_words + 1)
@@ -343,7 +345,7 @@ def _words_of(blobs: Shards, shard: Shard) -> tuple[NDArray[np.uint8], NDArray[n
 
 
 def _with_vocabulary(
-    shards: Sequence[Shard], words: WordChoice, blobs: Shards
+    shards: Sequence[Shard], words: WordChoice, blobs: AnyBlobs
 ) -> tuple[Vocabulary, NDArray[np.int64], list[Shard]]:
     """Return the vocabulary, how often each of its words occurs, and the shards with their ids in it."""
     merger = _core.VocabularyMerger()
